@@ -1,0 +1,77 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "PushGateway",
+  products: [
+    .executable(name: "pushcli", targets: ["pushcli"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CNGHTTP2",
+      providers: [.apt(["libnghttp2-dev", "libssl-dev"])]
+    ),
+    .target(
+      name: "CSimdjson",
+      linkerSettings: [.linkedLibrary("simdjson")]
+    ),
+    .target(
+      name: "PushPolicy",
+      dependencies: ["CSimdjson"],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "PushGateway",
+      dependencies: [
+        "CNGHTTP2",
+        "PushPolicy",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "Yams", package: "Yams"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "pushcli",
+      dependencies: [
+        "PushGateway",
+        "PushPolicy",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(name: "PushPolicyTests", dependencies: ["PushPolicy"], swiftSettings: strict),
+    .testTarget(
+      name: "PushGatewayTests",
+      dependencies: ["PushGateway", "PushPolicy"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "pushcliTests",
+      dependencies: ["pushcli", "PushGateway", "PushPolicy"],
+      swiftSettings: strict
+    ),
+  ],
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
+)

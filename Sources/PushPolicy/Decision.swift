@@ -1,0 +1,73 @@
+/// One of the three things a notification can do (N1).
+public enum Part: String, Sendable, Codable, CaseIterable {
+  case badge, sound, alert
+}
+
+/// What policy lets through of one push for one person now, and the rule behind each removal (N7).
+public struct Decision: Sendable, Equatable {
+  /// What the device is to show, play and count.
+  public var presentation = Presentation()
+  /// What was asked for and removed, in the order badge, sound, alert.
+  public var removed: [Removal] = []
+
+  public init() {}
+
+  /// One part that a person's choice removed.
+  public struct Removal: Sendable, Equatable, Codable {
+    public var part: Part
+    public var rule: Rule
+    /// The setting that decided, as a path in the person's preferences, such as `apps/com.example.news/alert`.
+    public var setting: String
+
+    public init(part: Part, rule: Rule, setting: String) {
+      self.part = part
+      self.rule = rule
+      self.setting = setting
+    }
+  }
+}
+
+/// What a device shows, plays and counts for one push. A part that is `nil` was not asked for or was removed.
+public struct Presentation: Sendable, Equatable, Codable {
+  /// The count for the app's icon; 0 clears it.
+  public var badge: Int?
+  public var sound: SoundPresentation?
+  public var alert: AlertPresentation?
+
+  public init(badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil) {
+    self.badge = badge
+    self.sound = sound
+    self.alert = alert
+  }
+
+  /// Whether nothing at all is presented.
+  public var isEmpty: Bool { badge == nil && sound == nil && alert == nil }
+}
+
+/// The sound that a device plays. On the wire it is the bare name (`"sound":"default"`).
+public struct SoundPresentation: Sendable, Equatable {
+  /// A bare file name; one that the device lacks plays the default sound (S1).
+  public var name: String
+
+  public init(name: String) {
+    self.name = name
+  }
+}
+
+/// The alert that a device shows: the app's name on top (which the device knows), these texts, these buttons.
+public struct AlertPresentation: Sendable, Equatable, Codable {
+  /// May be empty.
+  public var title: String
+  /// May be empty, as may `body`, but never all three.
+  public var subtitle: String
+  public var body: String
+  /// One button that only dismisses, or two of which the left one only dismisses (A3, A4), by title.
+  public var buttons: [String]
+
+  public init(title: String = "", subtitle: String = "", body: String = "", buttons: [String] = ["Close", "View"]) {
+    self.title = title
+    self.subtitle = subtitle
+    self.body = body
+    self.buttons = buttons
+  }
+}
