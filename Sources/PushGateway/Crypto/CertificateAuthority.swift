@@ -1,0 +1,93 @@
+import COpenSSL
+
+/// The gateway's own certificate authority: makes itself, and certificates for servers.
+@safe final class CertificateAuthority {
+  private let certificate: OpaquePointer
+  private let key: ES256Key
+
+  private static let lifetime = 3650 * 86_400
+  /// Clients refuse server certificates that are valid for longer than 825 days.
+  private static let serverLifetime = 820 * 86_400
+
+  /// Makes a new authority with a key of its own.
+  init() throws {
+    key = try ES256Key.generate()
+    unsafe certificate = try CertificateAuthority.unsigned(
+      name: "PushGateway local CA", key: key, lifetime: CertificateAuthority.lifetime)
+    unsafe X509_set_issuer_name(certificate, X509_get_subject_name(certificate))
+    try unsafe extend(certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0")
+    try unsafe extend(certificate, NID_key_usage, "critical,keyCertSign,cRLSign")
+    try unsafe extend(certificate, NID_subject_key_identifier, "hash")
+    try unsafe sign(certificate)
+  }
+
+  /// Reads an authority's certificate and key from PEM.
+  init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+    let bio = unsafe BIO_new_mem_buf(certificatePEM, Int32(clamping: certificatePEM.count))
+    defer { unsafe BIO_free(bio) }
+    guard let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else {
+      throw TLSError(openSSL: "not a certificate")
+    }
+    unsafe self.certificate = unsafe certificate
+    do {
+      key = try ES256Key(privatePEM: keyPEM)
+    } catch {
+      unsafe X509_free(certificate)
+      throw error
+    }
+  }
+
+  deinit { unsafe X509_free(certificate) }
+
+  var certificatePEM: [UInt8] { unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) } }
+  var keyPEM: [UInt8] { key.privatePEM }
+
+  /// Issues a server's certificate for names and addresses, with a new key.
+  func issueServer(names: [String], addresses: [String]) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
+    let serverKey = try ES256Key.generate()
+    let server = try unsafe CertificateAuthority.unsigned(
+      name: names.first ?? addresses.first ?? "localhost", key: serverKey,
+      lifetime: CertificateAuthority.serverLifetime)
+    defer { unsafe X509_free(server) }
+    unsafe X509_set_issuer_name(server, X509_get_subject_name(certificate))
+    let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
+    try unsafe extend(server, NID_subject_alt_name, alternatives.joined(separator: ","))
+    try unsafe extend(server, NID_basic_constraints, "critical,CA:FALSE")
+    try unsafe extend(server, NID_key_usage, "critical,digitalSignature")
+    try unsafe extend(server, NID_ext_key_usage, "serverAuth")
+    try unsafe extend(server, NID_authority_key_identifier, "keyid")
+    try unsafe sign(server)
+    return (unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, server) }, serverKey.privatePEM)
+  }
+
+  private static func unsigned(name: String, key: ES256Key, lifetime: Int) throws -> OpaquePointer {
+    guard let certificate = unsafe X509_new() else { throw TLSError(openSSL: "no certificate can be made") }
+    unsafe X509_set_version(certificate, 2)  // version 3
+    let serial = unsafe BN_bin2bn(Digest.random(count: 16), 16, nil)
+    unsafe BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(certificate))
+    unsafe BN_free(serial)
+    // A minute back, for clocks that differ a little.
+    unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -60)
+    unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), lifetime)
+    _ = unsafe key.withHandle { unsafe X509_set_pubkey(certificate, $0) }
+    unsafe X509_NAME_add_entry_by_txt(
+      X509_get_subject_name(certificate), "CN", MBSTRING_FLAG, Array(name.utf8), -1, -1, 0)
+    return unsafe certificate
+  }
+
+  private func extend(_ subject: OpaquePointer, _ kind: Int32, _ value: String) throws {
+    var context = unsafe X509V3_CTX()
+    unsafe X509V3_set_ctx(&context, certificate, subject, nil, nil, 0)
+    guard let `extension` = unsafe X509V3_EXT_conf_nid(nil, &context, kind, value) else {
+      throw TLSError(openSSL: "a certificate can't say \(value)")
+    }
+    unsafe X509_add_ext(subject, `extension`, -1)
+    unsafe X509_EXTENSION_free(`extension`)
+  }
+
+  private func sign(_ subject: OpaquePointer) throws {
+    guard unsafe key.withHandle({ unsafe X509_sign(subject, $0, EVP_sha256()) }) > 0 else {
+      throw TLSError(openSSL: "the certificate can't be signed")
+    }
+  }
+}

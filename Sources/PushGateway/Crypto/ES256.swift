@@ -1,0 +1,148 @@
+import COpenSSL
+
+/// A P-256 key for ES256 (RFC 7518 §3.4): a provider's private key, or the public half that the gateway keeps.
+///
+/// `@unchecked Sendable`: an `EVP_PKEY` is not changed after it is made, and OpenSSL counts references itself.
+@safe public final class ES256Key: @unchecked Sendable {
+  private let handle: OpaquePointer
+
+  private init(owning handle: OpaquePointer) throws(TLSError) {
+    guard unsafe EVP_PKEY_get_base_id(handle) == EVP_PKEY_EC, unsafe EVP_PKEY_get_bits(handle) == 256 else {
+      unsafe EVP_PKEY_free(handle)
+      throw TLSError("not a P-256 key")
+    }
+    unsafe self.handle = unsafe handle
+  }
+
+  deinit { unsafe EVP_PKEY_free(handle) }
+
+  /// Makes a new key pair.
+  static func generate() throws(TLSError) -> ES256Key {
+    guard let handle = unsafe COpenSSL_generate_p256() else { throw TLSError(openSSL: "no key can be made") }
+    return try unsafe ES256Key(owning: handle)
+  }
+
+  /// Reads a private key in PEM, such as a `.p8` file.
+  ///
+  /// - Throws: ``TLSError`` when the text holds no P-256 private key.
+  public convenience init(privatePEM pem: [UInt8]) throws {
+    let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
+    defer { unsafe BIO_free(bio) }
+    // The empty password keeps OpenSSL from asking on the terminal.
+    guard let handle = unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil) else {
+      ERR_clear_error()
+      throw TLSError("not a private key in PEM form (-----BEGIN PRIVATE KEY-----)")
+    }
+    try unsafe self.init(owning: handle)
+  }
+
+  /// Reads a public key as `SubjectPublicKeyInfo` in DER.
+  convenience init(publicDER der: [UInt8]) throws(TLSError) {
+    let key = unsafe der.withUnsafeBufferPointer { buffer in
+      var place = buffer.baseAddress
+      return unsafe d2i_PUBKEY(nil, &place, buffer.count)
+    }
+    guard let key = unsafe key else { throw TLSError(openSSL: "not a public key") }
+    try unsafe self.init(owning: key)
+  }
+
+  /// The public half as `SubjectPublicKeyInfo` in DER.
+  var publicDER: [UInt8] {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let size = unsafe i2d_PUBKEY(handle, &bytes)
+    defer { unsafe CRYPTO_free(bytes, #file, #line) }
+    return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(size))))
+  }
+
+  /// The private key in PEM (PKCS #8), as a `.p8` file holds it.
+  var privatePEM: [UInt8] {
+    unsafe PEM.bytes { unsafe PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) }
+  }
+
+  /// Whether `signature` is this key's over `message`; either raw `r‖s` of 64 bytes or ASN.1 DER (reference §4.3).
+  func verifies(_ signature: [UInt8], of message: some Sequence<UInt8>) -> Bool {
+    let message = Array(message)
+    // A raw signature may begin with 0x30 as DER does, so the length decides first.
+    guard let der = signature.count == 64 ? ES256Key.der(fromRaw: signature) : signature, der.first == 0x30 else {
+      return false
+    }
+    let digest = unsafe EVP_MD_CTX_new()
+    defer { unsafe EVP_MD_CTX_free(digest) }
+    ERR_clear_error()
+    defer { ERR_clear_error() }
+    guard unsafe EVP_DigestVerifyInit(digest, nil, EVP_sha256(), nil, handle) == 1 else { return false }
+    return unsafe EVP_DigestVerify(digest, der, der.count, message, message.count) == 1
+  }
+
+  /// Signs, as raw `r‖s` of 64 bytes.
+  public func signature(of message: [UInt8]) throws -> [UInt8] {
+    let digest = unsafe EVP_MD_CTX_new()
+    defer { unsafe EVP_MD_CTX_free(digest) }
+    var size = 80
+    var der = [UInt8](repeating: 0, count: size)
+    guard unsafe EVP_DigestSignInit(digest, nil, EVP_sha256(), nil, handle) == 1,
+      unsafe EVP_DigestSign(digest, &der, &size, message, message.count) == 1
+    else { throw TLSError(openSSL: "the key can't sign") }
+    return ES256Key.raw(fromDER: Array(der.prefix(size)))
+  }
+
+  /// The certificate code works on the handle itself.
+  func withHandle<Value>(_ body: (OpaquePointer) throws -> Value) rethrows -> Value { try unsafe body(handle) }
+
+  private static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
+    let signature = unsafe ECDSA_SIG_new()
+    defer { unsafe ECDSA_SIG_free(signature) }
+    let r = unsafe BN_bin2bn(Array(raw.prefix(32)), 32, nil)
+    let s = unsafe BN_bin2bn(Array(raw.suffix(32)), 32, nil)
+    guard unsafe ECDSA_SIG_set0(signature, r, s) == 1 else { return nil }
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let size = unsafe i2d_ECDSA_SIG(signature, &bytes)
+    defer { unsafe CRYPTO_free(bytes, #file, #line) }
+    guard size > 0 else { return nil }
+    return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
+  }
+
+  private static func raw(fromDER der: [UInt8]) -> [UInt8] {
+    let signature = unsafe der.withUnsafeBufferPointer { buffer in
+      var place = buffer.baseAddress
+      return unsafe d2i_ECDSA_SIG(nil, &place, buffer.count)
+    }
+    defer { unsafe ECDSA_SIG_free(signature) }
+    var raw = [UInt8](repeating: 0, count: 64)
+    unsafe raw.withUnsafeMutableBufferPointer { buffer in
+      unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), buffer.baseAddress, 32)
+      unsafe BN_bn2binpad(ECDSA_SIG_get0_s(signature), buffer.baseAddress.map { unsafe $0 + 32 }, 32)
+    }
+    return raw
+  }
+}
+
+/// PEM text through a memory BIO.
+enum PEM {
+  static func bytes(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {
+    let bio = unsafe BIO_new(BIO_s_mem())
+    defer { unsafe BIO_free(bio) }
+    guard unsafe write(bio) == 1 else { return [] }
+    var data: UnsafeMutablePointer<CChar>?
+    let size = unsafe COpenSSL_bio_get_mem_data(bio, &data)
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: data, count: size))
+  }
+}
+
+/// Hashes and randomness.
+enum Digest {
+  /// SHA-256 (FIPS 180-4).
+  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: 32)
+    unsafe EVP_Digest(bytes, bytes.count, &result, nil, EVP_sha256(), nil)
+    return result
+  }
+
+  /// Bytes nobody can guess.
+  static func random(count: Int) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: count)
+    let isFilled = unsafe RAND_bytes(&result, Int32(count)) == 1
+    precondition(isFilled, "the system has no randomness")
+    return result
+  }
+}

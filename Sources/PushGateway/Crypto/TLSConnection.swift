@@ -1,0 +1,161 @@
+import COpenSSL
+
+/// One TLS connection over a BIO of ours: ciphertext in, plaintext out, and back. No sockets.
+///
+/// Not `Sendable`: it belongs to the loop of its connection.
+@safe final class TLSConnection {
+  enum Progress: Sendable { case open, closedByPeer }
+
+  private let ssl: OpaquePointer
+  private let isServer: Bool
+  /// Ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not taken yet.
+  private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Ciphertext to send.
+  private(set) var outbound: [UInt8] = []
+  /// Whether the handshake is done, so that plaintext may be sent.
+  private(set) var isEstablished = false
+
+  /// The server's side of a connection.
+  init(server context: TLSContext) throws(TLSError) {
+    unsafe ssl = try context.makeSSL()
+    isServer = true
+    try attach()
+    unsafe SSL_set_accept_state(ssl)
+  }
+
+  /// The client's side; `host` is checked against the peer's certificate, as a name or an address.
+  init(client context: TLSContext, host: String) throws(TLSError) {
+    unsafe ssl = try context.makeSSL()
+    isServer = false
+    try attach()
+    unsafe SSL_set_connect_state(ssl)
+    let isAddress = unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
+    if !isAddress {
+      unsafe SSL_set1_host(ssl, host)
+      unsafe COpenSSL_set_tlsext_host_name(ssl, host)
+    }
+    let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+    unsafe SSL_set_alpn_protos(ssl, protocols, UInt32(protocols.count))
+  }
+
+  deinit { unsafe SSL_free(ssl) }
+
+  /// Begins the handshake; a client's first flight is then in ``outbound``.
+  func start() throws(TLSError) { try handshake() }
+
+  /// Takes ciphertext and hands on the plaintext it holds, piece by piece, in `scratch`.
+  ///
+  /// - Throws: ``TLSError`` when the peer breaks the protocol; ``outbound`` then holds the alert to send.
+  func receive<Failure: Error>(
+    _ ciphertext: UnsafeRawBufferPointer, scratch: UnsafeMutableRawBufferPointer,
+    _ plaintext: (UnsafeRawBufferPointer) -> Result<Void, Failure>
+  ) throws -> Progress {
+    unsafe inbound = unsafe ciphertext
+    defer { unsafe inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+    if !isEstablished {
+      try handshake()
+      if !isEstablished { return .open }
+    }
+    while true {
+      ERR_clear_error()
+      let size = unsafe SSL_read(ssl, scratch.baseAddress, Int32(clamping: scratch.count))
+      if size > 0 {
+        try unsafe plaintext(UnsafeRawBufferPointer(rebasing: scratch[..<Int(size)])).get()
+        continue
+      }
+      switch unsafe SSL_get_error(ssl, size) {
+      case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .open
+      case SSL_ERROR_ZERO_RETURN: return .closedByPeer
+      default: throw TLSError(openSSL: "TLS failed")
+      }
+    }
+  }
+
+  /// Encrypts plaintext into ``outbound``.
+  func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
+    guard plaintext.count > 0 else { return }
+    ERR_clear_error()
+    // The BIO takes everything, so a write is never partial.
+    guard unsafe SSL_write(ssl, plaintext.baseAddress, Int32(clamping: plaintext.count)) > 0 else {
+      throw TLSError(openSSL: "TLS can't send")
+    }
+  }
+
+  /// Says that no more is sent (`close_notify`).
+  func close() {
+    ERR_clear_error()
+    if isEstablished { unsafe SSL_shutdown(ssl) }
+  }
+
+  /// Empties ``outbound``, keeping its storage unless a burst made it large.
+  func clearOutbound() {
+    outbound.removeAll(keepingCapacity: outbound.capacity <= 2048)
+  }
+
+  private func handshake() throws(TLSError) {
+    ERR_clear_error()
+    let result = unsafe SSL_do_handshake(ssl)
+    if result == 1 {
+      isEstablished = true
+      return
+    }
+    switch unsafe SSL_get_error(ssl, result) {
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return
+    default:
+      let verified = unsafe SSL_get_verify_result(ssl)
+      if !isServer, verified != Int(X509_V_OK) {
+        let words = unsafe String(cString: X509_verify_cert_error_string(verified))
+        ERR_clear_error()
+        throw TLSError("the gateway's certificate is not trusted: \(words)")
+      }
+      throw TLSError(openSSL: "the TLS handshake failed")
+    }
+  }
+
+  private func attach() throws(TLSError) {
+    guard let bio = unsafe BIO_new(TLSConnection.bioMethod) else {
+      throw TLSError(openSSL: "TLS can't be set up")
+    }
+    unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+    unsafe SSL_set_bio(ssl, bio, bio)
+  }
+
+  // MARK: The BIO: reads what `receive` was given, writes to `outbound`
+
+  fileprivate func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let size = unsafe min(buffer.count, inbound.count)
+    unsafe buffer.copyMemory(from: .init(rebasing: inbound[..<size]))
+    unsafe inbound = unsafe .init(rebasing: inbound[size...])
+    return size
+  }
+
+  fileprivate func give(_ bytes: UnsafeRawBufferPointer) { unsafe outbound.append(contentsOf: bytes) }
+
+  private static func owner(of bio: OpaquePointer?) -> TLSConnection? {
+    unsafe BIO_get_data(bio).map { unsafe Unmanaged<TLSConnection>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Made once; every connection's BIO uses it.
+  nonisolated(unsafe) private static let bioMethod: OpaquePointer? = {
+    let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "pushgateway")
+    unsafe BIO_meth_set_create(method) { bio in
+      unsafe BIO_set_init(bio, 1)
+      return 1
+    }
+    unsafe BIO_meth_set_read(method) { bio, buffer, size in
+      unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+      guard let connection = unsafe owner(of: bio) else { return -1 }
+      let taken = unsafe connection.take(into: .init(start: buffer, count: Int(size)))
+      if taken > 0 { return Int32(taken) }
+      unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+      return -1
+    }
+    unsafe BIO_meth_set_write(method) { bio, bytes, size in
+      guard let connection = unsafe owner(of: bio) else { return -1 }
+      unsafe connection.give(.init(start: bytes, count: Int(size)))
+      return size
+    }
+    unsafe BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
+    return unsafe method
+  }()
+}

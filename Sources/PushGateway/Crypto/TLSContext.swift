@@ -1,0 +1,80 @@
+import COpenSSL
+
+/// A shared TLS configuration: an `SSL_CTX`, which OpenSSL counts and locks itself.
+///
+/// `@unchecked Sendable`: it is configured in `init` and only read afterwards; `SSL_new` may be called from any thread.
+@safe final class TLSContext: @unchecked Sendable {
+  fileprivate let handle: OpaquePointer
+
+  /// A server's side: TLS 1.2 or newer, `h2` by ALPN, and clients without ALPN taken at their word.
+  ///
+  /// - Throws: when a file can't be read, isn't what it should be, or the certificate is out of its time.
+  static func server(certificatePath: String, keyPath: String) throws(TLSError) -> TLSContext {
+    let context = try unsafe TLSContext(TLS_server_method())
+    let handle = unsafe context.handle
+    guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificatePath) == 1 else {
+      throw TLSError(openSSL: "\(certificatePath) holds no certificate")
+    }
+    guard unsafe SSL_CTX_use_PrivateKey_file(handle, keyPath, SSL_FILETYPE_PEM) == 1 else {
+      throw TLSError(openSSL: "\(keyPath) holds no private key for \(certificatePath)")
+    }
+    if let certificate = unsafe SSL_CTX_get0_certificate(handle) {
+      if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
+        throw TLSError(
+          "the certificate \(certificatePath) has expired: replace it, or delete it and its key to have new ones made")
+      }
+      if unsafe X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0 {
+        throw TLSError("the certificate \(certificatePath) is not valid yet: check the clock")
+      }
+    }
+    unsafe SSL_CTX_set_alpn_select_cb(handle, selectALPN, nil)
+    return context
+  }
+
+  /// A client's side that trusts the certificates in one file.
+  static func client(trustPath: String) throws(TLSError) -> TLSContext {
+    let context = try unsafe TLSContext(TLS_client_method())
+    guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
+      throw TLSError(openSSL: "\(trustPath) holds no certificates to trust")
+    }
+    unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+    return context
+  }
+
+  private init(_ method: OpaquePointer?) throws(TLSError) {
+    guard let handle = unsafe SSL_CTX_new(method) else { throw TLSError(openSSL: "TLS can't be set up") }
+    unsafe self.handle = unsafe handle
+    unsafe COpenSSL_set_min_proto_version(handle, TLS1_2_VERSION)
+    // A quiet connection gives its record buffers back (9 KB each).
+    unsafe COpenSSL_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS))
+  }
+
+  deinit { unsafe SSL_CTX_free(handle) }
+
+  /// A new `SSL`, owned by the caller.
+  func makeSSL() throws(TLSError) -> OpaquePointer {
+    guard let ssl = unsafe SSL_new(handle) else { throw TLSError(openSSL: "TLS can't be set up") }
+    return unsafe ssl
+  }
+}
+
+/// Selects `h2` (RFC 9113 §3.2); refuses only a client that offered something and not that.
+private let selectALPN:
+  @convention(c) (
+    OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,
+    UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
+  ) -> Int32 = { _, selected, selectedSize, offered, offeredSize, _ in
+    guard let offered = unsafe offered else { return SSL_TLSEXT_ERR_NOACK }
+    var place = 0
+    while place < Int(offeredSize) {
+      let size = unsafe Int(offered[place])
+      let name = unsafe UnsafeBufferPointer(start: offered + place + 1, count: size)
+      if unsafe name.elementsEqual("h2".utf8) {
+        unsafe selected?.pointee = name.baseAddress
+        unsafe selectedSize?.pointee = UInt8(size)
+        return SSL_TLSEXT_ERR_OK
+      }
+      place += 1 + size
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+  }

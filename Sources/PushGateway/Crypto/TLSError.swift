@@ -1,0 +1,23 @@
+import COpenSSL
+
+/// A failure inside OpenSSL, or of what it was given.
+struct TLSError: Error, CustomStringConvertible {
+  /// One line for people.
+  var description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// Takes the oldest entry of OpenSSL's error queue and empties the queue.
+  init(openSSL action: String) {
+    var buffer = [CChar](repeating: 0, count: 256)
+    let code = ERR_get_error()
+    guard code != 0 else {
+      description = action
+      return
+    }
+    unsafe ERR_error_string_n(code, &buffer, buffer.count)
+    ERR_clear_error()
+    let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    description = "\(action): \(text.split(separator: ":").last ?? "")"
+  }
+}

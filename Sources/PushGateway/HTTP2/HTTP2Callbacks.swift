@@ -1,0 +1,111 @@
+import CNGHTTP2
+
+/// The callback table of the process, and its trampolines. Each recovers the session and calls one method.
+enum HTTP2Callbacks {
+  /// Made once; nghttp2 copies it into each session.
+  nonisolated(unsafe) static let table: OpaquePointer? = {
+    var table: OpaquePointer?
+    guard unsafe nghttp2_session_callbacks_new(&table) == 0 else { return nil }
+    unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, context in
+      guard let frame = unsafe frame else { return 0 }
+      if unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST {
+        unsafe session(context).began(frame.pointee.hd.stream_id)
+      }
+      return 0
+    }
+    unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
+      _, frame, name, nameSize, value, valueSize, _, context in
+      guard let frame = unsafe frame else { return 0 }
+      // Trailers say nothing here.
+      guard unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
+          || frame.pointee.headers.cat == NGHTTP2_HCAT_RESPONSE
+      else { return 0 }
+      let kept = unsafe session(context).field(
+        frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameSize),
+        UnsafeRawBufferPointer(start: value, count: valueSize))
+      return kept ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
+    unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, context in
+      guard let frame = unsafe frame else { return 0 }
+      unsafe frameReceived(frame, session(context))
+      return 0
+    }
+    unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, id, data, size, context in
+      unsafe session(context).data(id, UnsafeRawBufferPointer(start: data, count: size))
+      return 0
+    }
+    unsafe nghttp2_session_callbacks_set_on_stream_close_callback(table) { _, id, code, context in
+      unsafe session(context).streamClosed(id, errorCode: code)
+      return 0
+    }
+    return unsafe table
+  }()
+
+  /// Options of a server's and a client's session.
+  static func options(of role: HTTP2Session.Role) -> OpaquePointer? {
+    switch role {
+    case .server: unsafe serverOptions
+    case .client: unsafe clientOptions
+    }
+  }
+
+  nonisolated(unsafe) private static let serverOptions: OpaquePointer? = {
+    var options: OpaquePointer?
+    guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
+    return unsafe options
+  }()
+
+  nonisolated(unsafe) private static let clientOptions: OpaquePointer? = {
+    var options: OpaquePointer?
+    guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
+    // Until the gateway's SETTINGS arrive.
+    unsafe nghttp2_option_set_peer_max_concurrent_streams(options, 100)
+    return unsafe options
+  }()
+
+  /// Fills a DATA frame from the stream's waiting bytes.
+  static let readData: nghttp2_data_source_read_callback = { _, _, frame, size, flags, source, context in
+    guard let frame = unsafe frame, let source = unsafe source, let flags = unsafe flags else { return 0 }
+    let stream = unsafe Unmanaged<HTTP2Stream>.fromOpaque(source.pointee.ptr).takeUnretainedValue()
+    if stream.outboundSize == 0, !stream.isOutboundEnded {
+      stream.isDeferred = true
+      return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+    }
+    let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: size))
+    if isEnd { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+    if stream.outboundSize == 0, !isEnd { unsafe session(context).drained(stream) }
+    return count
+  }
+
+  private static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session {
+    guard let context = unsafe context else { preconditionFailure("a callback without its session") }
+    return unsafe Unmanaged<HTTP2Session>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  private static func frameReceived(_ frame: UnsafePointer<nghttp2_frame>, _ session: HTTP2Session) {
+    let header = unsafe frame.pointee.hd
+    let isEnd = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+    let isAcknowledgement = header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+    switch UInt32(header.type) {
+    case NGHTTP2_HEADERS.rawValue:
+      let category = unsafe frame.pointee.headers.cat
+      if category == NGHTTP2_HCAT_HEADERS {
+        if isEnd { session.dataEnded(header.stream_id) }
+      } else {
+        session.headComplete(header.stream_id, isEnd: isEnd)
+      }
+    case NGHTTP2_DATA.rawValue:
+      if isEnd { session.dataEnded(header.stream_id) }
+    case NGHTTP2_SETTINGS.rawValue:
+      if !isAcknowledgement { session.delegate?.sessionReceivedSettings(session) }
+    case NGHTTP2_PING.rawValue:
+      if isAcknowledgement { session.delegate?.sessionReceivedPong(session) }
+    case NGHTTP2_GOAWAY.rawValue:
+      let goAway = unsafe frame.pointee.goaway
+      let text = unsafe [UInt8](UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len))
+      session.delegate?.session(session, goingAwayAfter: unsafe goAway.last_stream_id, debugData: text)
+    default:
+      break
+    }
+  }
+}

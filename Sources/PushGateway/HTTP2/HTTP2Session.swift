@@ -1,0 +1,315 @@
+import CNGHTTP2
+
+/// What a session tells its owner while bytes are received. None of these may receive or send on the session;
+/// they submit, and the owner sends afterwards.
+protocol HTTP2SessionDelegate: AnyObject {
+  /// The head of a message is complete. Here the owner decides what becomes of the body: how much of it is kept
+  /// (``Message/maximumBodySize``), or who takes it (``HTTP2Stream/consumer``).
+  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream)
+  /// The message is complete.
+  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream)
+  /// The stream is over and goes back to the pool after this call.
+  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32)
+  /// The peer's first SETTINGS have arrived.
+  func sessionReceivedSettings(_ session: HTTP2Session)
+  /// The peer answered a PING.
+  func sessionReceivedPong(_ session: HTTP2Session)
+  /// The peer will take no further streams above `lastStreamID`.
+  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8])
+}
+
+/// One nghttp2 session, of a server or of a client: bytes in, events; bytes out. No sockets, no clocks.
+///
+/// Not `Sendable`: a session and its streams belong to the loop of their connection.
+@safe final class HTTP2Session {
+  enum Role { case server, client }
+
+  let role: Role
+  weak var delegate: (any HTTP2SessionDelegate)?
+
+  private let handle: OpaquePointer
+  private let pool: StreamPool
+  /// Each knows its place here, so that opening and closing cost no hash.
+  private var open: [HTTP2Stream] = []
+  /// Streams whose consumer is to hear that all it wrote is on its way.
+  private var drainedStreams: [HTTP2Stream] = []
+  /// No callback may receive or send (nghttp2 manual, "Remarks").
+  private var isBusy = false
+
+  /// Makes a session and puts its first SETTINGS in line to be sent.
+  init(role: Role, pool: StreamPool) throws(HTTP2Error) {
+    self.role = role
+    self.pool = pool
+    var handle: OpaquePointer?
+    let options = unsafe HTTP2Callbacks.options(of: role)
+    let code =
+      switch role {
+      case .server: unsafe nghttp2_session_server_new2(&handle, HTTP2Callbacks.table, nil, options)
+      case .client: unsafe nghttp2_session_client_new2(&handle, HTTP2Callbacks.table, nil, options)
+      }
+    try HTTP2Error.check(code)
+    guard let handle = unsafe handle else { throw HTTP2Error(code: NGHTTP2_ERR_NOMEM.rawValue) }
+    unsafe self.handle = unsafe handle
+    unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
+    try submitSettings()
+  }
+
+  deinit {
+    unsafe nghttp2_session_del(handle)
+  }
+
+  /// The streams that are open now.
+  var openCount: Int { open.count }
+
+  /// Whether the session has nothing left to say or hear.
+  var isFinished: Bool {
+    unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+  }
+
+  /// Whether there are frames to send.
+  var wantsToSend: Bool { unsafe nghttp2_session_want_write(handle) != 0 }
+
+  /// An open stream, or nil when it is over.
+  func stream(_ id: Int32) -> HTTP2Stream? {
+    guard let context = unsafe nghttp2_session_get_stream_user_data(handle, id) else { return nil }
+    return unsafe Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// The streams that are open now, for a drain.
+  var openStreams: [HTTP2Stream] { open }
+
+  // MARK: Bytes
+
+  /// Takes bytes of the peer; the delegate hears what they say.
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+    precondition(!isBusy, "a callback received")
+    isBusy = true
+    defer { isBusy = false }
+    let taken = unsafe nghttp2_session_mem_recv(
+      handle, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+    try HTTP2Error.check(Int32(clamping: taken))
+  }
+
+  /// Appends frames that are due to `output` until it holds `limit` bytes or there are none left.
+  ///
+  /// - Returns: whether there may be more.
+  func send(into output: inout [UInt8], limit: Int) throws(HTTP2Error) -> Bool {
+    precondition(!isBusy, "a callback sent")
+    isBusy = true
+    defer { isBusy = false }
+    while output.count < limit {
+      var data: UnsafePointer<UInt8>?
+      let size = unsafe nghttp2_session_mem_send(handle, &data)
+      try HTTP2Error.check(Int32(clamping: size))
+      guard size > 0, let data = unsafe data else { return false }
+      unsafe output.append(contentsOf: UnsafeBufferPointer(start: data, count: size))
+    }
+    return true
+  }
+
+  /// Tells the consumers of streams whose bytes are all on their way; call it after sending.
+  func announceDrained() {
+    guard !drainedStreams.isEmpty else { return }
+    let streams = drainedStreams
+    drainedStreams.removeAll(keepingCapacity: true)
+    for stream in streams where stream.outboundSize == 0 { stream.consumer?.drained() }
+  }
+
+  // MARK: Submitting
+
+  /// Submits a whole answer. A body goes out as one DATA frame that ends the stream, as far as windows allow;
+  /// without one the HEADERS end it.
+  func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error) {
+    if !body.isEmpty { stream.write(body, ending: true) }
+    try submitHead(fields, on: stream, hasBody: !body.isEmpty)
+  }
+
+  /// Submits the head of an answer whose body follows piece by piece with ``write(_:ending:on:)``.
+  func beginResponse(_ fields: HeaderFields, on stream: HTTP2Stream) throws(HTTP2Error) {
+    try submitHead(fields, on: stream, hasBody: true)
+  }
+
+  /// Opens a stream with a request; the body follows with ``write(_:ending:on:)`` unless there is none.
+  func request(_ fields: HeaderFields, hasBody: Bool) throws(HTTP2Error) -> HTTP2Stream {
+    let stream = pool.take(id: 0)
+    let id = unsafe withNameValues(fields) { names, count in
+      guard hasBody else {
+        return unsafe nghttp2_submit_request(handle, nil, names, count, nil, stream.opaque)
+      }
+      var provider = unsafe stream.dataProvider
+      return unsafe nghttp2_submit_request(handle, nil, names, count, &provider, stream.opaque)
+    }
+    guard id > 0 else {
+      pool.give(stream)
+      throw HTTP2Error(code: id)
+    }
+    stream.open(id: id)
+    stream.hasSubmittedHead = true
+    add(stream)
+    return stream
+  }
+
+  /// Adds bytes to a stream's body.
+  func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
+    stream.write(bytes, ending: ending)
+    if stream.isDeferred {
+      stream.isDeferred = false
+      unsafe nghttp2_session_resume_data(handle, stream.id)
+    }
+  }
+
+  /// Ends a stream at once (RFC 9113 §6.4).
+  func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+    unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+  }
+
+  /// Says that no stream after the ones received will be taken (RFC 9113 §6.8), with a reason for people.
+  func goAway(debugData: [UInt8]) {
+    let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
+    unsafe nghttp2_submit_goaway(
+      handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, HTTP2ErrorCode.noError.rawValue, debugData, debugData.count)
+  }
+
+  /// Asks whether the peer is alive.
+  func ping() {
+    unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+  }
+
+  /// Announces every open stream as closed: the connection is gone, and nghttp2 will not say so.
+  func abandon() {
+    while let stream = open.last { close(stream, errorCode: HTTP2ErrorCode.cancel.rawValue) }
+  }
+
+  // MARK: Inside
+
+  private func submitSettings() throws(HTTP2Error) {
+    // What the real service sends (reference §5.2), so that no client meets a value for the first time here.
+    var settings = [
+      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: 4096),
+      nghttp2_settings_entry(
+        settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
+        value: UInt32(Limits.maximumConcurrentStreams)),
+      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_FRAME_SIZE.rawValue), value: 16384),
+      nghttp2_settings_entry(
+        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(Limits.announcedHeaderListSize)),
+    ]
+    if role == .client {
+      settings = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
+    }
+    try HTTP2Error.check(
+      unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count))
+    // One provider library writes a body in a single call and waits a second when the window is short.
+    try HTTP2Error.check(
+      unsafe nghttp2_session_set_local_window_size(
+        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(Limits.connectionWindowSize)))
+  }
+
+  private func submitHead(_ fields: HeaderFields, on stream: HTTP2Stream, hasBody: Bool) throws(HTTP2Error) {
+    stream.hasSubmittedHead = true
+    let code = unsafe withNameValues(fields) { names, count in
+      guard hasBody else { return unsafe nghttp2_submit_response(handle, stream.id, names, count, nil) }
+      var provider = unsafe stream.dataProvider
+      return unsafe nghttp2_submit_response(handle, stream.id, names, count, &provider)
+    }
+    try HTTP2Error.check(code)
+  }
+
+  /// Lends the fields in nghttp2's form, without allocating.
+  private func withNameValues(
+    _ fields: HeaderFields, _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Int32
+  ) -> Int32 {
+    unsafe fields.bytes.withUnsafeBufferPointer { bytes in
+      unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.fields.count) { list in
+        let base = unsafe UnsafeMutablePointer(mutating: bytes.baseAddress)
+        for (index, field) in fields.fields.enumerated() {
+          let flags = field.isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+          unsafe list.initializeElement(
+            at: index,
+            to: nghttp2_nv(
+              name: base.map { unsafe $0 + field.name.lowerBound },
+              value: base.map { unsafe $0 + field.value.lowerBound },
+              namelen: field.name.count, valuelen: field.value.count, flags: UInt8(flags.rawValue)))
+        }
+        return unsafe body(UnsafePointer(list.baseAddress), fields.fields.count)
+      }
+    }
+  }
+
+  private func add(_ stream: HTTP2Stream) {
+    stream.place = open.count
+    open.append(stream)
+  }
+
+  private func close(_ stream: HTTP2Stream, errorCode: UInt32) {
+    delegate?.session(self, closed: stream, errorCode: errorCode)
+    stream.consumer?.closed()
+    let last = open.removeLast()
+    if last !== stream {
+      open[stream.place] = last
+      last.place = stream.place
+    }
+    drainedStreams.removeAll { $0 === stream }
+    pool.give(stream)
+  }
+}
+
+// MARK: What nghttp2 tells, each called by its trampoline in HTTP2Callbacks
+
+extension HTTP2Session {
+  func began(_ id: Int32) {
+    guard role == .server else { return }
+    let stream = pool.take(id: id)
+    unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
+    add(stream)
+  }
+
+  /// - Returns: false when the stream's fields are more than this gateway keeps.
+  func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    guard let stream = stream(id), let name = unsafe HeaderName(name) else { return true }
+    guard stream.message.fieldsSize + value.count <= Limits.maximumHeaderListSize else { return false }
+    unsafe stream.message.append(name, value)
+    return true
+  }
+
+  func headComplete(_ id: Int32, isEnd: Bool) {
+    guard let stream = stream(id) else { return }
+    delegate?.session(self, receivedHeadOn: stream)
+    if isEnd { end(stream) }
+  }
+
+  func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
+    guard let stream = stream(id) else { return }
+    if let consumer = stream.consumer {
+      unsafe consumer.received(bytes)
+    } else {
+      unsafe stream.message.appendBody(bytes)
+    }
+  }
+
+  func dataEnded(_ id: Int32) {
+    if let stream = stream(id) { end(stream) }
+  }
+
+  func streamClosed(_ id: Int32, errorCode: UInt32) {
+    if let stream = stream(id) { close(stream, errorCode: errorCode) }
+  }
+
+  func drained(_ stream: HTTP2Stream) {
+    if stream.consumer != nil { drainedStreams.append(stream) }
+  }
+
+  private func end(_ stream: HTTP2Stream) {
+    if let consumer = stream.consumer { consumer.receivedEnd() }
+    delegate?.session(self, receivedEndOn: stream)
+  }
+}
+
+extension HTTP2Stream {
+  /// The stream as nghttp2 holds it, unretained: the session keeps every open stream alive.
+  fileprivate var opaque: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+  /// The source that nghttp2 asks for the body.
+  fileprivate var dataProvider: nghttp2_data_provider {
+    unsafe nghttp2_data_provider(source: .init(ptr: opaque), read_callback: HTTP2Callbacks.readData)
+  }
+}

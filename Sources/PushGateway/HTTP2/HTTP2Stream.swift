@@ -1,0 +1,92 @@
+/// What takes the body of a stream as it arrives, and room as it opens, instead of the whole message at its end.
+protocol StreamConsumer: AnyObject {
+  /// A piece of the body. The bytes end with the call.
+  func received(_ bytes: UnsafeRawBufferPointer)
+  /// The peer has ended its side.
+  func receivedEnd()
+  /// Everything written so far has been handed to the connection.
+  func drained()
+  /// The stream is over: no further call comes.
+  func closed()
+}
+
+/// One HTTP/2 stream: the message that arrives and the bytes that wait to be sent.
+///
+/// Owned by its ``HTTP2Session`` while it is open, then by the pool of its loop.
+final class HTTP2Stream {
+  /// The stream identifier (RFC 9113 §5.1.1); 0 in the pool.
+  fileprivate(set) var id: Int32 = 0
+  /// The message that arrives.
+  let message = Message()
+  /// Takes the body as it arrives; without one the body is kept in ``message``.
+  var consumer: (any StreamConsumer)?
+
+  /// Bytes that wait to be sent, from `sent` on.
+  private var outbound: [UInt8] = []
+  private var sent = 0
+  /// Whether no more bytes will be written.
+  private(set) var isOutboundEnded = false
+  /// Whether nghttp2 was told to ask again only when there is more.
+  var isDeferred = false
+  /// Whether a head has been submitted on this stream.
+  var hasSubmittedHead = false
+  /// Where the session keeps this stream among its open ones.
+  var place = 0
+
+  /// Bytes that wait to be sent.
+  var outboundSize: Int { outbound.count - sent }
+
+  /// Begins a new life under an identifier.
+  func open(id: Int32) { self.id = id }
+
+  /// Makes it as new.
+  func reset() {
+    id = 0
+    message.reset()
+    consumer = nil
+    outbound.removeAll(keepingCapacity: outbound.capacity <= 4096)
+    sent = 0
+    isOutboundEnded = false
+    isDeferred = false
+    hasSubmittedHead = false
+  }
+
+  /// Adds bytes to send; `ending` says that they are the last.
+  func write(_ bytes: some Collection<UInt8>, ending: Bool) {
+    outbound.append(contentsOf: bytes)
+    if ending { isOutboundEnded = true }
+  }
+
+  /// Moves what fits into a frame; the second value says whether it ends the stream.
+  func read(into frame: UnsafeMutableRawBufferPointer) -> (size: Int, isEnd: Bool) {
+    let size = min(frame.count, outboundSize)
+    unsafe outbound.withUnsafeBytes { unsafe frame.copyMemory(from: .init(rebasing: $0[sent..<sent + size])) }
+    sent += size
+    if outboundSize == 0 {
+      // A burst must not leave a large buffer behind on a stream that stays open for days.
+      outbound.removeAll(keepingCapacity: outbound.capacity <= 4096)
+      sent = 0
+    } else if sent > 65536, sent > outbound.count / 2 {
+      outbound.removeFirst(sent)
+      sent = 0
+    }
+    return (size, isOutboundEnded && outboundSize == 0)
+  }
+}
+
+/// Streams of one loop that wait for their next use. Bounded, so that one burst does not hold memory for ever.
+final class StreamPool {
+  private var streams: [HTTP2Stream] = []
+  private static let maximumCount = 2048
+
+  func take(id: Int32) -> HTTP2Stream {
+    let stream = streams.popLast() ?? HTTP2Stream()
+    stream.open(id: id)
+    return stream
+  }
+
+  func give(_ stream: HTTP2Stream) {
+    stream.reset()
+    if streams.count < StreamPool.maximumCount { streams.append(stream) }
+  }
+}

@@ -1,0 +1,55 @@
+/// Every bound of the gateway that is not a setting, with its reason.
+enum Limits {
+  // MARK: HTTP/2
+
+  /// Streams a peer may have open on one connection; the real service's figure (reference §5.2).
+  static let maximumConcurrentStreams = 1000
+  /// `SETTINGS_MAX_HEADER_LIST_SIZE`, as the real service announces it.
+  static let announcedHeaderListSize = 8000
+  /// Bytes of field values kept of one message; twice what is announced, for clients that do not look.
+  static let maximumHeaderListSize = 16_000
+  /// The receive window of a connection: no sender waits for credit, however it writes.
+  static let connectionWindowSize = 16 << 20
+  /// Plaintext handed to one `SSL_write`: one TLS record.
+  static let recordSize = 16_384
+  /// Two unanswered PINGs this far apart end a device's connection, so a dead link is known within about a minute.
+  static let pingInterval: Int64 = 30
+
+  // MARK: Provider API (reference §2)
+
+  static let maximumPayloadSize = 4096
+  static let maximumVoIPPayloadSize = 5120
+  static let maximumCollapseIDSize = 64
+  /// Hex digits of a device token; ours have 64.
+  static let maximumTokenDigits = 400
+  /// An `apns-id` that is no UUID is still echoed up to this size.
+  static let maximumEchoedIDSize = 64
+  /// A provider token's age, and how far ahead its clock may be, in seconds.
+  static let maximumTokenAge = 3600
+  static let maximumTokenSkew = 300
+  /// Verified provider tokens remembered by the process.
+  static let maximumCachedTokens = 10_000
+  /// An error body, which one client library reads no further than.
+  static let maximumErrorBodySize = 1024
+
+  // MARK: Delivery
+
+  /// How long any push waits, in seconds.
+  static let maximumLifetime = 30 * 86_400
+  /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.
+  static let duplicateWindow = 300
+  /// Identifiers remembered after their push was acknowledged; beyond it the oldest are forgotten early.
+  static let maximumRecentIDs = 1_000_000
+  /// Pushes that wait for one commit; beyond it providers are told `ServiceUnavailable`.
+  static let maximumUncommitted = 100_000
+  /// Rows read at once for a device that catches up.
+  static let pendingBatch = 256
+  /// Bytes waiting on a device's stream above which new pushes stay in the mailbox.
+  static let maximumStreamBacklog = 256 << 10
+  /// A line from a device.
+  static let maximumLineSize = 16 << 10
+  /// A control-plane request's body.
+  static let maximumControlBodySize = 1 << 20
+  /// Log events that wait to be written; beyond it the newest are dropped and counted.
+  static let maximumLogBacklog = 200_000
+}
