@@ -1,0 +1,197 @@
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+
+/// What happened to a push (design §1).
+enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
+  case accepted, refused, stored, collapsed, transmitted, acknowledged, presented, suppressed
+  case viewed, closed, action, expired, dropped
+}
+
+/// The delivery log: one row per change of state, in a file of its own, written behind.
+///
+/// It never delays a push: rows are handed over and written by a thread of its own, and what the last moments before
+/// a crash would have added is lost. Rows are kept for ``retention``.
+final class DeliveryLog: Sendable {
+  /// One change of state.
+  struct Row: Sendable {
+    /// Milliseconds since 1970.
+    var at: Int64
+    var event: DeliveryEvent
+    var id: APNSID
+    var device: DeviceID?
+    var app: AppID?
+    /// The rule, the parts, the action: whatever the event is about.
+    var detail = ""
+  }
+
+  /// What a reader asks for.
+  struct Query: Sendable {
+    var id: APNSID?
+    var device: DeviceID?
+    var app: AppID?
+    /// Milliseconds since 1970.
+    var since: Int64?
+    /// Rows after this one, for following.
+    var after: Int64?
+    var limit = 1000
+  }
+
+  /// A row as a reader gets it.
+  struct Record: Sendable {
+    var number: Int64
+    var row: Row
+  }
+
+  private struct Inbox {
+    var rows: [Row] = []
+    var dropped = 0
+    var isWriterAwake = false
+    var isClosed = false
+  }
+
+  private let queue: DatabaseQueue
+  private let inbox = Mutex(Inbox())
+  private let wake = DispatchSemaphore(value: 0)
+  private let stopped = DispatchSemaphore(value: 0)
+  private let logger: Logger
+
+  /// How long a row is kept, in seconds.
+  private let retention: Int64
+
+  init(path: String, retention: Int64, logger: Logger) throws(StoreError) {
+    self.logger = logger
+    self.retention = retention
+    do {
+      queue = try DatabaseQueue(path: path)
+      try queue.writeWithoutTransaction { db in
+        try db.execute(
+          sql: """
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+            CREATE TABLE IF NOT EXISTS event (
+              number INTEGER PRIMARY KEY, at INTEGER NOT NULL, event TEXT NOT NULL, id BLOB NOT NULL,
+              device INTEGER, app INTEGER, detail TEXT NOT NULL)
+            """)
+        try db.execute(
+          sql: "DELETE FROM event WHERE at < ?", arguments: [Int64(Date().timeIntervalSince1970 - Double(retention)) * 1000])
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+    let thread = Thread { [self] in run() }
+    thread.name = "delivery-log"
+    thread.start()
+  }
+
+  /// Takes rows to be written soon; beyond ``Limits/maximumLogBacklog`` the newest are dropped and counted.
+  func append(_ rows: [Row]) {
+    guard !rows.isEmpty else { return }
+    let mustWake = inbox.withLock { inbox in
+      if inbox.rows.count + rows.count > Limits.maximumLogBacklog {
+        inbox.dropped += rows.count
+        return false
+      }
+      inbox.rows += rows
+      defer { inbox.isWriterAwake = true }
+      return !inbox.isWriterAwake
+    }
+    if mustWake { wake.signal() }
+  }
+
+  /// Writes what is in line and stops.
+  func close() {
+    let isFirst = inbox.withLock { inbox in
+      defer { inbox.isClosed = true }
+      return !inbox.isClosed
+    }
+    guard isFirst else { return }
+    wake.signal()
+    stopped.wait()
+  }
+
+  /// The newest rows that match, oldest first.
+  func rows(_ query: Query) async throws -> [Record] {
+    var conditions: [String] = []
+    var arguments: [any DatabaseValueConvertible] = []
+    if let id = query.id {
+      // The last four bytes only remember the case of the letters.
+      conditions.append("substr(id, 1, 16) = ?")
+      arguments.append(Data(id.stored.prefix(16)))
+    }
+    if let device = query.device {
+      conditions.append("device = ?")
+      arguments.append(device.row)
+    }
+    if let app = query.app {
+      conditions.append("app = ?")
+      arguments.append(app.row)
+    }
+    if let since = query.since {
+      conditions.append("at >= ?")
+      arguments.append(since)
+    }
+    if let after = query.after {
+      conditions.append("number > ?")
+      arguments.append(after)
+    }
+    let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+    let sql = "SELECT * FROM (SELECT * FROM event \(filter) ORDER BY number DESC LIMIT \(query.limit)) ORDER BY number"
+    let values = StatementArguments(arguments) ?? StatementArguments()
+    return try await queue.read { db in
+      try GRDB.Row.fetchAll(db, sql: sql, arguments: values).compactMap { row in
+        guard let id = APNSID(stored: Array(row["id"] as Data)), let event = DeliveryEvent(rawValue: row["event"]) else {
+          return nil
+        }
+        return Record(
+          number: row["number"],
+          row: Row(
+            at: row["at"], event: event, id: id, device: (row["device"] as Int64?).map(DeviceID.init),
+            app: (row["app"] as Int64?).map(AppID.init), detail: row["detail"]))
+      }
+    }
+  }
+
+  private func run() {
+    while true {
+      let (rows, dropped, isClosed) = inbox.withLock { inbox -> ([Row], Int, Bool) in
+        let taken = (inbox.rows, inbox.dropped, inbox.isClosed)
+        inbox.rows = []
+        inbox.dropped = 0
+        if taken.0.isEmpty { inbox.isWriterAwake = false }
+        return taken
+      }
+      if dropped > 0 { logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(dropped)"]) }
+      if rows.isEmpty {
+        if isClosed { break }
+        wake.wait()
+        continue
+      }
+      do {
+        try write(rows)
+      } catch {
+        logger.error("the delivery log can't be written: \(error)", metadata: ["dropped": "\(rows.count)"])
+      }
+    }
+    stopped.signal()
+  }
+
+  private func write(_ rows: [Row]) throws {
+    try queue.writeWithoutTransaction { db in
+      try db.inTransaction {
+        let insert = try PreparedStatement(
+          db, "INSERT INTO event (at, event, id, device, app, detail) VALUES (?, ?, ?, ?, ?, ?)")
+        for row in rows {
+          insert.bind(row.at)
+          insert.bind(text: row.event.rawValue)
+          insert.bind(blob: row.id.stored)
+          insert.bind(row.device?.row)
+          insert.bind(row.app?.row)
+          insert.bind(text: row.detail)
+          try insert.run()
+        }
+        return .commit
+      }
+    }
+  }
+}

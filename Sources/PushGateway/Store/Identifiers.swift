@@ -1,0 +1,171 @@
+/// A device's row in the store. Public identifiers of devices are UUIDs; this one never leaves the gateway.
+struct DeviceID: Sendable, Hashable {
+  var row: Int64
+}
+
+/// An app's row in the store.
+struct AppID: Sendable, Hashable {
+  var row: Int64
+}
+
+/// A person's row in the store.
+struct PersonID: Sendable, Hashable {
+  var row: Int64
+}
+
+/// Which of the two worlds a key or a device token belongs to.
+enum Environment: String, Sendable, Codable {
+  case development, production
+}
+
+/// What a provider addresses: 32 random bytes, one token per device, app and environment.
+struct DeviceToken: Sendable, Hashable {
+  private var words: (UInt64, UInt64, UInt64, UInt64)
+
+  static let size = 32
+
+  static func random() -> DeviceToken {
+    let bytes = Digest.random(count: size)
+    guard let token = DeviceToken(bytes: bytes) else { preconditionFailure("a token has 32 bytes") }
+    return token
+  }
+
+  /// - Returns: nil unless there are exactly 32 bytes.
+  init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == DeviceToken.size else { return nil }
+    var iterator = bytes.makeIterator()
+    func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(iterator.next() ?? 0) } }
+    words = (word(), word(), word(), word())
+  }
+
+  /// - Returns: nil unless there are exactly 64 hex digits, of either case.
+  init?(hex: some Collection<UInt8>) {
+    guard hex.count == 2 * DeviceToken.size else { return nil }
+    var iterator = hex.makeIterator()
+    var isHex = true
+    func word() -> UInt64 {
+      var value: UInt64 = 0
+      for _ in 0..<16 {
+        guard let digit = iterator.next().flatMap(hexValue) else {
+          isHex = false
+          return 0
+        }
+        value = value << 4 | UInt64(digit)
+      }
+      return value
+    }
+    words = (word(), word(), word(), word())
+    if !isHex { return nil }
+  }
+
+  var bytes: [UInt8] {
+    [words.0, words.1, words.2, words.3].flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+    }
+  }
+
+  /// 64 lower-case hex digits.
+  var hex: String { String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self) }
+
+  static func == (one: DeviceToken, other: DeviceToken) -> Bool { one.words == other.words }
+
+  func hash(into hasher: inout Hasher) {
+    // The bytes are random already.
+    hasher.combine(words.0)
+  }
+}
+
+/// An `apns-id`: a UUID that remembers the case in which its sender wrote it, so that it is echoed byte for byte.
+///
+/// Two that differ in case only are equal.
+struct APNSID: Sendable, Hashable, CustomStringConvertible {
+  private var high: UInt64
+  private var low: UInt64
+  /// Which of the 32 digits are upper-case letters, the first digit in the highest bit.
+  private var upperCase: UInt32
+
+  static let textSize = 36
+
+  /// Reads the canonical form, 8-4-4-4-12 hex digits; nil for anything else.
+  init?(_ text: some Collection<UInt8>) {
+    guard text.count == APNSID.textSize else { return nil }
+    (high, low, upperCase) = (0, 0, 0)
+    for (place, byte) in text.enumerated() {
+      if place == 8 || place == 13 || place == 18 || place == 23 {
+        guard byte == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let digit = hexValue(byte) else { return nil }
+      high = high << 4 | low >> 60
+      low = low << 4 | UInt64(digit)
+      upperCase = upperCase << 1 | (byte & 0x20 == 0 && digit > 9 ? 1 : 0)
+    }
+  }
+
+  /// A random one (UUID version 4) in upper case, as the real service writes the ids it makes.
+  init(using generator: inout some RandomNumberGenerator) {
+    high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+    low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    upperCase = .max
+  }
+
+  /// 20 bytes for the store.
+  init?(stored: [UInt8]) {
+    guard stored.count == 20 else { return nil }
+    func number(_ range: Range<Int>) -> UInt64 { stored[range].reduce(0) { $0 << 8 | UInt64($1) } }
+    high = number(0..<8)
+    low = number(8..<16)
+    upperCase = UInt32(number(16..<20))
+  }
+
+  /// 20 bytes for the store.
+  var stored: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(20)
+    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> UInt64(shift))) }
+    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> UInt64(shift))) }
+    for shift in stride(from: 24, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: upperCase >> UInt32(shift)))
+    }
+    return bytes
+  }
+
+  /// Appends the 36 bytes of the text.
+  func append(to bytes: inout [UInt8]) {
+    for place in 0..<32 {
+      if place == 8 || place == 12 || place == 16 || place == 20 { bytes.append(UInt8(ascii: "-")) }
+      let word = place < 16 ? high : low
+      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (place & 15))) & 15
+      let isUpper = upperCase >> UInt32(31 - place) & 1 == 1
+      bytes.append(isUpper && digit > 9 ? hexDigit(digit) & ~0x20 : hexDigit(digit))
+    }
+  }
+
+  var description: String {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  static func == (one: APNSID, other: APNSID) -> Bool { one.high == other.high && one.low == other.low }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(high)
+    hasher.combine(low)
+  }
+}
+
+/// The value of a hex digit of either case.
+func hexValue(_ byte: UInt8) -> UInt8? {
+  switch byte {
+  case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+  case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+  case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+  default: nil
+  }
+}
+
+/// The lower-case hex digit of a value below 16.
+func hexDigit(_ value: UInt8) -> UInt8 {
+  value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+}

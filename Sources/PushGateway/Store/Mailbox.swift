@@ -1,0 +1,113 @@
+/// One accepted push on its way to one device. Immutable; its place in the mailbox is given by ``AppendOutcome``.
+final class StoredPush: Sendable {
+  let device: DeviceID
+  let app: AppID
+  /// The sender's `apns-id`, or one of ours.
+  let id: APNSID
+  /// Whether the sender chose the id, so that the same one again is a retry.
+  let isSenderID: Bool
+  /// Always ours (`apns-unique-id`).
+  let uniqueID: APNSID
+  /// When the push was accepted, in milliseconds since 1970.
+  let received: Int64
+  /// When it ends, in seconds since 1970; at most ``Limits/maximumLifetime`` after `received`.
+  let expires: Int64
+  /// 10, 5 or 1.
+  let priority: UInt8
+  /// A later push of the same app with the same id replaces this one (`apns-collapse-id`); empty for none.
+  let collapseID: String
+  /// The JSON as sent, without line breaks between its tokens.
+  let payload: [UInt8]
+
+  init(
+    device: DeviceID, app: AppID, id: APNSID, isSenderID: Bool, uniqueID: APNSID, received: Int64, expires: Int64,
+    priority: UInt8, collapseID: String, payload: [UInt8]
+  ) {
+    self.device = device
+    self.app = app
+    self.id = id
+    self.isSenderID = isSenderID
+    self.uniqueID = uniqueID
+    self.received = received
+    self.expires = expires
+    self.priority = priority
+    self.collapseID = collapseID
+    self.payload = payload
+  }
+}
+
+/// A push with its place in its device's mailbox.
+struct MailboxEntry: Sendable {
+  /// Per device, increasing from 1; gaps occur. 0 marks a push that was never stored (`apns-expiration: 0`).
+  var seq: UInt64
+  var push: StoredPush
+}
+
+/// What became of one append.
+enum AppendOutcome: Sendable {
+  /// On stable storage. A push with the same collapse id that this one replaced is named.
+  case queued(seq: UInt64, replaced: APNSID?)
+  /// The same id for the same token, seen less than ``Limits/duplicateWindow`` ago or still waiting: stored once.
+  case duplicate
+  /// Not stored: the disk refused, or too much waits for it. The same push may be sent again.
+  case unavailable
+}
+
+/// Pushes that the mailbox's cap drove out before the device had them.
+struct MailboxGap: Sendable, Equatable {
+  var from: UInt64
+  var to: UInt64
+  var dropped: Int
+}
+
+/// What waits for a device.
+struct PendingPushes: Sendable {
+  /// What the device will never get, to be told before the entries.
+  var gap: MailboxGap?
+  /// Oldest first.
+  var entries: [MailboxEntry]
+  /// Whether nothing waits after these.
+  var isComplete: Bool
+}
+
+/// Why an entry left the mailbox other than by acknowledgement.
+enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered }
+
+/// An entry that left the mailbox without being acknowledged.
+struct MailboxRemoval: Sendable {
+  var device: DeviceID
+  var app: AppID
+  var id: APNSID
+  var cause: RemovalCause
+}
+
+/// A failure of the store, in one line for people.
+struct StoreError: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it.
+protocol Mailbox: Sendable {
+  /// Stores pushes and then calls `completion` with an outcome for each, in order, on a thread of the mailbox.
+  ///
+  /// Order is kept: what is appended first has the lower sequence number. An outcome is reported only when the push
+  /// is durable as the store promises.
+  func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void)
+
+  /// What waits for a device beyond `seq`, oldest first, at most `limit` entries.
+  func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
+
+  /// Removes everything up to `seq`. Idempotent; a number that was never given out counts as the last one.
+  func acknowledge(_ device: DeviceID, through seq: UInt64)
+
+  /// Removes what waits of one app, or of all.
+  func purge(_ device: DeviceID, app: AppID?)
+
+  /// Removes what has expired by `now`, in seconds since 1970.
+  func expire(now: Int64)
+
+  /// How many pushes wait for a device.
+  func waitingCount(for device: DeviceID) -> Int
+}

@@ -1,0 +1,62 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The database file of a gateway: opened, checked and brought to the newest schema.
+struct SQLiteStore: Sendable {
+  let path: String
+  /// One writer, several readers (WAL).
+  let pool: DatabasePool
+
+  /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
+  private static let checkedSize = 64 << 20
+
+  /// Opens or makes the database.
+  ///
+  /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
+  init(path: String) throws(StoreError) {
+    self.path = path
+    do {
+      var configuration = GRDB.Configuration()
+      configuration.busyMode = .timeout(5)
+      configuration.maximumReaderCount = 4
+      let pool = try DatabasePool(path: path, configuration: configuration)
+      try pool.writeWithoutTransaction { db in
+        // GRDB opens with NORMAL, which does not sync at commit.
+        try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
+      }
+      let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+      if size <= SQLiteStore.checkedSize {
+        let verdict = try pool.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
+        guard verdict == "ok" else { throw SQLiteStore.damaged(path, verdict ?? "unknown") }
+      }
+      let migrator = Schema.migrator
+      if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
+        throw StoreError("\(path) was written by a newer pushcli: start that one, or restore an older backup")
+      }
+      try migrator.migrate(pool)
+      self.pool = pool
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Turns a failure of SQLite into one line for people.
+  static func explain(_ error: any Error, path: String) -> StoreError {
+    if let error = error as? StoreError { return error }
+    guard let error = error as? DatabaseError else { return StoreError("\(path): \(error.localizedDescription)") }
+    switch error.resultCode {
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged(path, error.message ?? "not a database")
+    case .SQLITE_FULL: return StoreError("\(path): the disk is full: free some space")
+    case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
+      return StoreError("\(path) can't be opened for writing: check the folder's owner and permissions")
+    case .SQLITE_BUSY: return StoreError("\(path) is in use by another program: stop it first")
+    default: return StoreError("\(path): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")")
+    }
+  }
+
+  private static func damaged(_ path: String, _ words: String) -> StoreError {
+    let words = words.split(separator: "\n").first.map(String.init) ?? words
+    return StoreError("\(path) is damaged (\(words)): move it away and restore a backup, or start with an empty one")
+  }
+}
