@@ -32,6 +32,8 @@ final class Registrations: Sendable {
 
   private let store: SQLiteStore
   private let state: Mutex<State>
+  /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
+  private let generation = Atomic<UInt64>(0)
   private let listeners = Mutex<[@Sendable (Change) -> Void]>([])
 
   /// Reads everything.
@@ -56,6 +58,8 @@ final class Registrations: Sendable {
       return (registration, app)
     }
   }
+
+  var keyGeneration: UInt64 { generation.load(ordering: .acquiring) }
 
   func key(_ id: String) -> ProviderKey? { state.withLock { $0.keys[id] } }
 
@@ -134,6 +138,7 @@ final class Registrations: Sendable {
         arguments: [key.id, key.team, Data(key.publicKey.publicDER), key.environment?.rawValue, topics])
     }
     state.withLock { $0.keys[key.id] = key }
+    generation.add(1, ordering: .releasing)
   }
 
   func removeKey(_ id: String) async throws {
@@ -142,6 +147,7 @@ final class Registrations: Sendable {
     }
     try await write { try $0.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id]) }
     state.withLock { _ = $0.keys.removeValue(forKey: id) }
+    generation.add(1, ordering: .releasing)
   }
 
   /// Adds an app, or changes what is known of it.

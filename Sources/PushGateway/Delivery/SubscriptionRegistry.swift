@@ -1,0 +1,79 @@
+import NIOCore
+import Synchronization
+
+/// A device's stream that is open now. Its methods are called on its loop.
+protocol LiveSubscription: AnyObject {
+  /// A push was accepted for the device: it is sent now, or found in the mailbox later.
+  func deliver(_ entry: MailboxEntry)
+  /// Something else that the device is to be told.
+  func tell(_ notice: DeviceNotice)
+}
+
+/// What a device is told besides pushes.
+enum DeviceNotice: Sendable {
+  /// The push is not to be shown any longer: answered elsewhere, or replaced.
+  case retract(APNSID)
+  /// The person's choices, as JSON.
+  case preferences([UInt8])
+}
+
+/// Which device is connected, and on which loop.
+final class SubscriptionRegistry: Sendable {
+  private struct Entry {
+    var number: UInt64
+    var subscription: NIOLoopBound<any LiveSubscription>
+  }
+
+  private struct State {
+    var live: [DeviceID: [Entry]] = [:]
+    var lastNumber: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Adds a stream; the number names it for ``detach(_:_:)``. Call it on the stream's loop.
+  func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
+    let bound = NIOLoopBound(subscription, eventLoop: loop)
+    return state.withLock { state in
+      state.lastNumber += 1
+      state.live[device, default: []].append(Entry(number: state.lastNumber, subscription: bound))
+      return state.lastNumber
+    }
+  }
+
+  func detach(_ device: DeviceID, _ number: UInt64) {
+    state.withLock { state in
+      state.live[device]?.removeAll { $0.number == number }
+      if state.live[device]?.isEmpty == true { state.live[device] = nil }
+    }
+  }
+
+  /// How many streams a device has open.
+  func count(of device: DeviceID) -> Int { state.withLock { $0.live[device]?.count ?? 0 } }
+
+  /// Hands accepted pushes to the streams of their devices, with one hop per loop.
+  func deliver(_ entries: [MailboxEntry]) {
+    var byLoop: [ObjectIdentifier: [(NIOLoopBound<any LiveSubscription>, MailboxEntry)]] = [:]
+    state.withLock { state in
+      guard !state.live.isEmpty else { return }
+      for entry in entries {
+        for target in state.live[entry.push.device] ?? [] {
+          byLoop[ObjectIdentifier(target.subscription.eventLoop), default: []].append((target.subscription, entry))
+        }
+      }
+    }
+    for deliveries in byLoop.values {
+      deliveries.first?.0.eventLoop.execute {
+        for (subscription, entry) in deliveries { subscription.value.deliver(entry) }
+      }
+    }
+  }
+
+  /// Tells every stream of a device something, save one.
+  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64? = nil) {
+    let targets = state.withLock { $0.live[device]?.filter { $0.number != number } ?? [] }
+    for target in targets {
+      target.subscription.eventLoop.execute { target.subscription.value.tell(notice) }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/// Base64 as provider tokens carry it: the URL alphabet (RFC 4648 §5), and the plain one with padding that some
+/// libraries send (reference §4.3).
+enum Base64URL {
+  /// - Returns: nil when a character belongs to neither alphabet.
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count * 3 / 4)
+    var (bits, count): (UInt32, UInt32) = (0, 0)
+    for character in text {
+      if character == UInt8(ascii: "=") { continue }
+      guard let value = value(character) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+      }
+    }
+    return bytes
+  }
+
+  /// Without padding.
+  static func encode(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    var text: [UInt8] = []
+    var (bits, count): (UInt32, UInt32) = (0, 0)
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        text.append(alphabet[Int(bits >> count & 63)])
+      }
+    }
+    if count > 0 { text.append(alphabet[Int(bits << (6 - count) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func value(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+    case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

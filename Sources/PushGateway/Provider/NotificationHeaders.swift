@@ -1,0 +1,62 @@
+/// The `apns-*` fields of one request, parsed and validated (reference §2.2).
+struct NotificationHeaders {
+  /// The sender's id, or nil when it chose none.
+  var id: APNSID?
+  var pushType: PushType?
+  /// 10, 5 or 1.
+  var priority: UInt8 = 10
+  /// Seconds since 1970; 0 for one attempt; nil when the sender said nothing.
+  var expiration: Int64?
+  /// Empty for none.
+  var collapseID = ""
+  /// As sent, with its suffix.
+  var topic: String
+
+  /// Checks in the order of reference §2.5.
+  ///
+  /// - Throws: `BadMessageId`, `InvalidPushType`, `BadPriority`, `BadExpirationDate`, `BadCollapseId`, `MissingTopic`,
+  ///   `BadTopic`.
+  init(_ request: Message) throws(Rejection) {
+    if let value = request[.apnsID] {
+      guard let id = APNSID(value) else { throw Rejection(.badMessageId) }
+      self.id = id
+    }
+    if let value = request[.apnsPushType] {
+      guard let type = PushType(value) else { throw Rejection(.invalidPushType) }
+      pushType = type
+    }
+    if let value = request[.apnsPriority] {
+      guard let number = decimal(value), [1, 5, 10].contains(number) else { throw Rejection(.badPriority) }
+      priority = UInt8(number)
+    }
+    if let value = request[.apnsExpiration] {
+      guard let number = decimal(value) else { throw Rejection(.badExpirationDate) }
+      expiration = number
+    }
+    if let value = request[.apnsCollapseID] {
+      guard value.count <= Limits.maximumCollapseIDSize else { throw Rejection(.badCollapseId) }
+      collapseID = String(decoding: value, as: UTF8.self)
+    }
+    guard let value = request[.apnsTopic], !value.isEmpty else { throw Rejection(.missingTopic) }
+    guard Topic.isWellFormed(value) else { throw Rejection(.badTopic) }
+    topic = String(decoding: value, as: UTF8.self)
+  }
+
+  /// When the push ends, in seconds since 1970; nil when it is never stored (0, or a time that is over).
+  func expires(now: Int64) -> Int64? {
+    let latest = now + Int64(Limits.maximumLifetime)
+    guard let expiration else { return latest }
+    return expiration > now ? min(expiration, latest) : nil
+  }
+}
+
+/// A number in decimal digits that fits 63 bits, or nil.
+private func decimal(_ bytes: some Collection<UInt8>) -> Int64? {
+  guard (1...18).contains(bytes.count) else { return nil }
+  var value: Int64 = 0
+  for byte in bytes {
+    guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+    value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+  }
+  return value
+}

@@ -1,0 +1,224 @@
+import PushPolicy
+
+/// `POST /3/device/<token>`: the checks in the order of reference §2.5, then policy at the door, then the mailbox.
+///
+/// One for each loop; not `Sendable`.
+final class ProviderAPI {
+  /// What is remembered of a provider's connection: the token that it sent last, so that the next push only compares.
+  private final class ProviderConnection {
+    var authorization: [UInt8] = []
+    var token: ProviderToken?
+    var generation: UInt64 = 0
+  }
+
+  private let services: Services
+  private let dispatcher: Dispatcher
+  private let parser: JSONParser
+  private var fields = HeaderFields()
+  private var random = FastRandom()
+  private var rate: RateLimit
+
+  static let path = "/3/device/"
+
+  init(services: Services, dispatcher: Dispatcher, parser: JSONParser) {
+    self.services = services
+    self.dispatcher = dispatcher
+    self.parser = parser
+    rate = RateLimit(perSecond: services.rateLimit)
+    dispatcher.answer = { [unowned self] exchange, push, outcome in
+      switch outcome {
+      case .queued, .duplicate: accept(exchange, push)
+      case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
+      }
+    }
+  }
+
+  /// Serves one request whose body is there.
+  func serve(_ exchange: Exchange) {
+    do {
+      let push = try check(exchange)
+      if push.expires > push.received / 1000 {
+        dispatcher.store(push, for: exchange)
+      } else {
+        dispatcher.deliverNow(push)
+        accept(exchange, push)
+      }
+    } catch {
+      refuse(exchange, error)
+    }
+  }
+
+  // MARK: Checks
+
+  private func check(_ exchange: Exchange) throws(Rejection) -> StoredPush {
+    let request = exchange.request
+    let now = services.clock.milliseconds()
+    guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
+    guard let path = request[.path], path.starts(with: ProviderAPI.path.utf8) else { throw Rejection(.badPath) }
+    if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
+    let key = try authenticate(exchange, now: now / 1000)
+    let headers = try NotificationHeaders(request)
+    let (bundleID, suffixType) = PushType.split(topic: headers.topic)
+    if let topics = key.topics, !topics.contains(bundleID), !topics.contains(headers.topic) {
+      throw Rejection(.topicDisallowed)
+    }
+    let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8.count))
+    let type = headers.pushType ?? suffixType ?? .alert
+    let parsed = try payload(of: request, type: type)
+    let (registration, app) = try registration(token, bundleID: bundleID)
+    guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
+    let id = headers.id ?? APNSID(using: &random)
+    try admit(parsed, id: id, registration, app, now: now)
+    return StoredPush(
+      device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
+      uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
+      priority: headers.priority, collapseID: headers.collapseID, payload: singleLine(request.body))
+  }
+
+  /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`.
+  private func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderKey {
+    guard let value = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
+    let memory = exchange.connection.attachment as? ProviderConnection ?? ProviderConnection()
+    exchange.connection.attachment = memory
+    let token: ProviderToken
+    if let known = memory.token, memory.generation == services.registrations.keyGeneration,
+      memory.authorization.elementsEqual(value)
+    {
+      token = known
+    } else {
+      // The scheme is case-insensitive (RFC 9110 §11.1), and one library capitalises it.
+      let scheme = value.prefix { $0 != UInt8(ascii: " ") }
+      guard scheme.count == 6, String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else {
+        throw Rejection(.missingProviderToken)
+      }
+      let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
+      guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
+      memory.generation = services.registrations.keyGeneration
+      token = try services.tokens.token(Array(bytes), parser: parser)
+      memory.authorization = Array(value)
+      memory.token = token
+    }
+    try token.checkAge(now: now)
+    if let environment = token.key.environment, environment != services.environment {
+      throw Rejection(.badEnvironmentKeyInToken)
+    }
+    return token.key
+  }
+
+  /// Any even number of hex digits is a token's shape; whose it is comes later.
+  ///
+  /// - Throws: `MissingDeviceToken`, `BadDeviceToken`.
+  private func deviceToken(_ text: ArraySlice<UInt8>) throws(Rejection) -> DeviceToken? {
+    guard !text.isEmpty else { throw Rejection(.missingDeviceToken) }
+    if let token = DeviceToken(hex: text) { return token }
+    guard text.count.isMultiple(of: 2), text.count <= Limits.maximumTokenDigits,
+      text.allSatisfy({ hexValue($0) != nil })
+    else { throw Rejection(.badDeviceToken) }
+    return nil
+  }
+
+  /// - Throws: `PayloadEmpty` (also for what is no JSON object, reference §6.1), `PayloadTooLarge`.
+  private func payload(of request: Message, type: PushType) throws(Rejection) -> ParsedPayload {
+    guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
+    guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
+    do {
+      return try parser.payload(request.body.span)
+    } catch {
+      switch error {
+      case .empty, .notJSON, .notAnObject: throw Rejection(.payloadEmpty)
+      }
+    }
+  }
+
+  /// - Throws: `BadDeviceToken`, `Unregistered`, `DeviceTokenNotForTopic`.
+  private func registration(_ token: DeviceToken?, bundleID: String) throws(Rejection) -> (Registration, App) {
+    guard let token, let (registration, app) = services.registrations.registration(token),
+      registration.environment == services.environment
+    else { throw Rejection(.badDeviceToken) }
+    if let time = registration.unregistered { throw Rejection(.unregistered, timestamp: time) }
+    guard app.topic == bundleID else { throw Rejection(.deviceTokenNotForTopic) }
+    return (registration, app)
+  }
+
+  /// Rules on the sender hold at the door (design §2).
+  ///
+  /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
+  private func admit(
+    _ parsed: ParsedPayload, id: APNSID, _ registration: Registration, _ app: App, now: Int64
+  ) throws(Rejection) {
+    guard let violation = parsed.violations.first else { return }
+    let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
+    services.log.append([
+      DeliveryLog.Row(
+        at: now, event: .refused, id: id, device: registration.device, app: app.id,
+        detail: app.policyMode == .enforce ? detail : "report only: " + detail)
+    ])
+    if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation) }
+  }
+
+  // MARK: Answers (reference §3.1)
+
+  private func accept(_ exchange: Exchange, _ push: StoredPush) {
+    begin(status: "200", exchange, push.id)
+    if services.environment == .development {
+      var text: [UInt8] = []
+      text.reserveCapacity(APNSID.textSize)
+      push.uniqueID.append(to: &text)
+      fields.append(.apnsUniqueID, text, isUnindexed: true)
+    }
+    exchange.respond(fields, body: EmptyCollection())
+  }
+
+  private func refuse(_ exchange: Exchange, _ rejection: Rejection) {
+    begin(status: String(rejection.reason.status), exchange, nil)
+    exchange.respond(fields, body: rejection.body)
+  }
+
+  /// Starts a head with the status and the sender's own `apns-id`, or with `id`, or with a new one.
+  private func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
+    fields.removeAll()
+    fields.append(.status, status.utf8)
+    if let offered = exchange.request[.apnsID], isEchoable(offered) {
+      fields.append(.apnsID, offered, isUnindexed: true)
+      return
+    }
+    var text: [UInt8] = []
+    text.reserveCapacity(APNSID.textSize)
+    (id ?? APNSID(using: &random)).append(to: &text)
+    fields.append(.apnsID, text, isUnindexed: true)
+  }
+
+  /// One library finds the answer by the id it sent, whatever that was: short printable ASCII goes back as it came.
+  private func isEchoable(_ id: ArraySlice<UInt8>) -> Bool {
+    (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
+
+/// The JSON without line breaks, which valid JSON has only between its tokens: a line of NDJSON can hold it.
+private func singleLine(_ json: [UInt8]) -> [UInt8] {
+  guard json.contains(where: { $0 == 10 || $0 == 13 }) else { return json }
+  return json.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+}
+
+/// Random numbers for identifiers that need be unique but not secret (xoshiro256**, Blackman and Vigna).
+struct FastRandom: RandomNumberGenerator {
+  private var state: (UInt64, UInt64, UInt64, UInt64)
+
+  init() {
+    var system = SystemRandomNumberGenerator()
+    state = (system.next(), system.next(), system.next(), system.next() | 1)
+  }
+
+  mutating func next() -> UInt64 {
+    func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
+    let result = rotate(state.1 &* 5, 7) &* 9
+    let shifted = state.1 << 17
+    state.2 ^= state.0
+    state.3 ^= state.1
+    state.1 ^= state.2
+    state.0 ^= state.3
+    state.2 ^= shifted
+    state.3 = rotate(state.3, 45)
+    return result
+  }
+}

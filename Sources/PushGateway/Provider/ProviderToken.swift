@@ -1,0 +1,75 @@
+import PushPolicy
+import Synchronization
+
+/// A provider token that was verified: who sends, and when the token was made (reference §4).
+struct ProviderToken: Sendable {
+  var key: ProviderKey
+  /// Seconds since 1970 (`iat`).
+  var issued: Int64
+
+  /// - Throws: `ExpiredProviderToken` or `InvalidProviderToken` when the token's time is over or has not come.
+  func checkAge(now: Int64) throws(Rejection) {
+    if now - issued > Int64(Limits.maximumTokenAge) { throw Rejection(.expiredProviderToken) }
+    if issued - now > Int64(Limits.maximumTokenSkew) { throw Rejection(.invalidProviderToken) }
+  }
+}
+
+/// Verifies provider tokens, each once: a signature costs 100 µs, and the same token comes with every push.
+final class ProviderTokenCache: Sendable {
+  private struct State {
+    var tokens: [[UInt8]: ProviderToken] = [:]
+    var generation: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+  private let registrations: Registrations
+
+  init(registrations: Registrations) { self.registrations = registrations }
+
+  /// The token that these bytes are, verified now or before. Its age is the caller's to check.
+  ///
+  /// - Throws: `InvalidProviderToken`.
+  func token(_ bytes: [UInt8], parser: JSONParser) throws(Rejection) -> ProviderToken {
+    let generation = registrations.keyGeneration
+    let known = state.withLock { state -> ProviderToken? in
+      if state.generation != generation {
+        state.tokens.removeAll()
+        state.generation = generation
+      }
+      return state.tokens[bytes]
+    }
+    if let known { return known }
+    let token = try verify(bytes, parser: parser)
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      if state.tokens.count >= Limits.maximumCachedTokens { state.tokens.removeAll() }
+      state.tokens[bytes] = token
+    }
+    return token
+  }
+
+  private func verify(_ bytes: [UInt8], parser: JSONParser) throws(Rejection) -> ProviderToken {
+    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
+      let signature = Base64URL.decode(parts[2])
+    else { throw Rejection(.invalidProviderToken) }
+    let keyID = try? parser.parse(header.span) { root -> String? in
+      root["alg"]?.string == "ES256" ? root["kid"]?.string : nil
+    }
+    let claim = try? parser.parse(claims.span) { root -> (team: String?, issued: Int64?) in
+      (root["iss"]?.string, root["iat"].flatMap(seconds))
+    }
+    guard let keyID, let keyID, let team = claim?.team, let issued = claim?.issued,
+      let key = registrations.key(keyID), key.team == team,
+      key.publicKey.verifies(signature, of: bytes[..<parts[1].endIndex])
+    else { throw Rejection(.invalidProviderToken) }
+    return ProviderToken(key: key, issued: issued)
+  }
+}
+
+/// `iat` comes as an integer, a float or a string (reference §4.3).
+private func seconds(_ value: JSONElement) -> Int64? {
+  if let integer = value.integer { return Int64(integer) }
+  if let number = value.double ?? value.string.flatMap(Double.init) { return Int64(exactly: number.rounded(.down)) }
+  return nil
+}

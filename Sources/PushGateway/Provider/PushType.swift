@@ -1,0 +1,35 @@
+/// The kinds of push (`apns-push-type`, reference §2.3) and the suffix that each adds to the app's bundle id.
+enum PushType: String, Sendable, CaseIterable {
+  case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
+
+  /// What the topic has behind the bundle id.
+  var topicSuffix: String {
+    switch self {
+    case .alert, .background, .mdm: ""
+    case .location: ".location-query"
+    case .voip: ".voip"
+    case .complication: ".complication"
+    case .fileprovider: ".pushkit.fileprovider"
+    case .liveactivity: ".push-type.liveactivity"
+    case .pushtotalk: ".voip-ptt"
+    case .widgets: ".push-type.widgets"
+    case .controls: ".push-type.controls"
+    }
+  }
+
+  /// The largest payload, in bytes (reference §2.4).
+  var maximumPayloadSize: Int { self == .voip ? Limits.maximumVoIPPayloadSize : Limits.maximumPayloadSize }
+
+  /// Reads the header's value; Apple's own texts disagree on the case of some.
+  init?(_ bytes: some Collection<UInt8>) {
+    self.init(rawValue: String(decoding: bytes, as: UTF8.self).lowercased())
+  }
+
+  /// The kind and the bundle id that a topic with a known suffix names.
+  static func split(topic: String) -> (bundleID: String, type: PushType?) {
+    for type in PushType.allCases where !type.topicSuffix.isEmpty && topic.hasSuffix(type.topicSuffix) {
+      return (String(topic.dropLast(type.topicSuffix.count)), type)
+    }
+    return (topic, nil)
+  }
+}

@@ -1,0 +1,27 @@
+/// How many pushes a device token takes, as a bucket that refills once a second. Off unless it is configured.
+///
+/// One for each loop, which is exact as long as a provider uses one connection, and lets it through more otherwise.
+struct RateLimit {
+  private struct Bucket {
+    var second: Int64
+    var count: Int
+  }
+
+  private let perSecond: Int?
+  private var buckets: [DeviceToken: Bucket] = [:]
+  /// Beyond this many tokens the buckets begin anew.
+  private static let maximumCount = 100_000
+
+  init(perSecond: Int?) { self.perSecond = perSecond }
+
+  /// Counts a push; false when it is one too many.
+  mutating func allows(_ token: DeviceToken, now: Int64) -> Bool {
+    guard let perSecond else { return true }
+    if buckets.count >= RateLimit.maximumCount { buckets.removeAll() }
+    var bucket = buckets[token] ?? Bucket(second: now, count: 0)
+    if bucket.second != now { bucket = Bucket(second: now, count: 0) }
+    bucket.count += 1
+    buckets[token] = bucket
+    return bucket.count <= perSecond
+  }
+}

@@ -1,0 +1,52 @@
+import PushPolicy
+
+/// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.
+struct Rejection: Error, Equatable {
+  var reason: Reason
+  /// When the token ceased to be valid, in milliseconds since 1970; only with `Unregistered`.
+  var timestamp: Int64?
+  /// The rule that was broken; only with `Forbidden`.
+  var violation: Violation?
+
+  init(_ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil) {
+    self.reason = reason
+    self.timestamp = timestamp
+    self.violation = violation
+  }
+
+  /// The body: compact JSON (reference §3.2), at most ``Limits/maximumErrorBodySize`` bytes.
+  var body: [UInt8] {
+    var evidence = violation?.evidence ?? []
+    var bytes = body(evidence: evidence)
+    // One client library reads no more than that many; the whole evidence is in the log.
+    while bytes.count > Limits.maximumErrorBodySize, !evidence.isEmpty {
+      let last = evidence.removeLast()
+      if last.count > 16 { evidence.append(String(last.prefix(last.count / 2)) + "…") }
+      bytes = body(evidence: evidence)
+    }
+    return bytes
+  }
+
+  private func body(evidence: [String]) -> [UInt8] {
+    var bytes = Array(#"{"reason":""#.utf8)
+    bytes += reason.rawValue.utf8
+    bytes += "\"".utf8
+    if let timestamp { bytes += ",\"timestamp\":\(timestamp)".utf8 }
+    if let violation {
+      bytes += #","policy":{"rule":"#.utf8
+      appendJSONString(violation.rule.rawValue, to: &bytes)
+      bytes += #","at":"#.utf8
+      appendJSONString(violation.pointer, to: &bytes)
+      bytes += #","message":"#.utf8
+      appendJSONString(violation.message, to: &bytes)
+      bytes += #","evidence":["#.utf8
+      for (index, text) in evidence.enumerated() {
+        if index > 0 { bytes += ",".utf8 }
+        appendJSONString(text, to: &bytes)
+      }
+      bytes += "]}".utf8
+    }
+    bytes += "}".utf8
+    return bytes
+  }
+}

@@ -1,0 +1,229 @@
+import NIOCore
+
+/// Socket, TLS and HTTP/2 session of one peer, owned by one loop; the same for a server and a client.
+///
+/// What is submitted on the session during a turn of the loop goes out in one flush at its end.
+final class Connection: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// Where the peer is, which decides what it may do unasked.
+  enum Peer: Sendable { case adminSocket, loopback, remote }
+
+  let loop: LoopContext
+  let session: HTTP2Session
+  let peer: Peer
+  /// What an API remembers of this connection.
+  var attachment: AnyObject?
+  /// Whether the peer is asked from time to time whether it is alive.
+  var isWatched = false
+  /// Called once, when the socket is gone, with the failure that ended it, if any.
+  var closed: (((any Error)?) -> Void)?
+  /// Called when this side begins to drain, so that streams that would stay open for ever can be ended.
+  var draining: (() -> Void)?
+
+  private let tls: TLSConnection?
+  private var context: ChannelHandlerContext?
+  private var isFlushScheduled = false
+  private var isClosing = false
+  private var unansweredPings = 0
+  private var failure: (any Error)?
+  private var handshakeTimeout: Scheduled<Void>?
+
+  /// GOAWAY comes when no stream is open, or after this time in any case.
+  private static let patience: TimeAmount = .seconds(3)
+  /// After GOAWAY the socket closes when all is answered, or after this time in any case.
+  private static let lastPatience: TimeAmount = .seconds(4)
+  private static let handshakePatience: TimeAmount = .seconds(15)
+
+  init(role: HTTP2Session.Role, loop: LoopContext, tls: TLSConnection?, peer: Peer) throws {
+    self.loop = loop
+    self.tls = tls
+    self.peer = peer
+    session = try HTTP2Session(role: role, pool: loop.streams)
+  }
+
+  // MARK: The socket
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if context.channel.isActive { start() }
+  }
+
+  func channelActive(context: ChannelHandlerContext) { start() }
+
+  private func start() {
+    guard loop.connections[ObjectIdentifier(self)] == nil else { return }
+    loop.add(self)
+    if let tls {
+      let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+      handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakePatience) {
+        this.value.close(TLSError("the TLS handshake took too long"))
+      }
+      do { try tls.start() } catch { return close(error) }
+    }
+    setNeedsFlush()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isClosing else { return }
+    let buffer = unwrapInboundIn(data)
+    do {
+      try unsafe buffer.withUnsafeReadableBytes { bytes in
+        guard let tls else { return try unsafe session.receive(bytes) }
+        let progress = try unsafe tls.receive(bytes, scratch: loop.scratch) { plaintext in
+          Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
+        }
+        if tls.isEstablished, let timeout = handshakeTimeout {
+          timeout.cancel()
+          handshakeTimeout = nil
+        }
+        if progress == .closedByPeer { closeAfterFlush() }
+      }
+    } catch {
+      failure = error
+      closeAfterFlush()
+    }
+    setNeedsFlush()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { setNeedsFlush() }
+    context.fireChannelWritabilityChanged()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    handshakeTimeout?.cancel()
+    isClosing = true
+    session.abandon()
+    session.delegate = nil
+    loop.remove(self)
+    self.context = nil
+    let closed = closed
+    self.closed = nil
+    draining = nil
+    attachment = nil
+    closed?(failure)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { close(error) }
+
+  // MARK: Sending
+
+  /// Sends at the end of this turn.
+  func setNeedsFlush() {
+    guard !isFlushScheduled else { return }
+    isFlushScheduled = true
+    loop.flushAtEndOfTurn(self)
+  }
+
+  /// Sends what is due, one TLS record after another, as long as the socket takes it.
+  func flush() {
+    isFlushScheduled = false
+    guard let context else { return }
+    do {
+      if tls?.isEstablished ?? true {
+        while context.channel.isWritable {
+          loop.plaintext.removeAll(keepingCapacity: true)
+          let hasMore = try session.send(into: &loop.plaintext, limit: Limits.recordSize)
+          if loop.plaintext.isEmpty { break }
+          try write(loop.plaintext, context)
+          if !hasMore {
+            session.announceDrained()
+            if !session.wantsToSend { break }
+          }
+        }
+      }
+      writeCiphertext(context)
+    } catch {
+      failure = failure ?? error
+      isClosing = true
+      writeCiphertext(context)
+    }
+    context.flush()
+    if isClosing || session.isFinished {
+      isClosing = true
+      tls?.close()
+      writeCiphertext(context)
+      context.close(promise: nil)
+    }
+  }
+
+  private func write(_ plaintext: [UInt8], _ context: ChannelHandlerContext) throws {
+    guard let tls else {
+      context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: plaintext)), promise: nil)
+      return
+    }
+    try unsafe plaintext.withUnsafeBytes { try unsafe tls.send($0) }
+    writeCiphertext(context)
+  }
+
+  private func writeCiphertext(_ context: ChannelHandlerContext) {
+    guard let tls, !tls.outbound.isEmpty else { return }
+    context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: tls.outbound)), promise: nil)
+    tls.clearOutbound()
+  }
+
+  // MARK: Ending
+
+  /// Closes once what is due has been sent.
+  func closeAfterFlush() {
+    isClosing = true
+    setNeedsFlush()
+  }
+
+  /// Closes at once.
+  func close(_ error: (any Error)?) {
+    failure = failure ?? error
+    isClosing = true
+    context?.close(promise: nil)
+  }
+
+  /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
+  func drain() {
+    guard draining != nil || session.role == .server, !isClosing else { return }
+    let ending = draining
+    draining = nil
+    ending?()
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.eventLoop.scheduleTask(in: Connection.patience) { this.value.sayGoAway() }
+    loop.eventLoop.scheduleTask(in: Connection.patience + Connection.lastPatience) { this.value.close(nil) }
+    isDraining = true
+    endDrainIfQuiet()
+  }
+
+  private(set) var isDraining = false
+  private var hasSaidGoAway = false
+
+  /// Ends a drain when no stream is open; called when one closes.
+  func endDrainIfQuiet() {
+    guard isDraining, session.openCount == 0 else { return }
+    sayGoAway()
+  }
+
+  private func sayGoAway() {
+    guard !isClosing else { return }
+    if !hasSaidGoAway {
+      hasSaidGoAway = true
+      session.goAway(debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
+      setNeedsFlush()
+    }
+    guard session.openCount == 0 else { return }
+    // A little later, so that the peer reads the GOAWAY before it meets a closed socket.
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.closeAfterFlush() }
+  }
+
+  // MARK: Liveness
+
+  /// Asks a watched peer whether it is alive, and gives it up when it did not answer twice.
+  func ping() {
+    guard isWatched, !isClosing else { return }
+    guard unansweredPings < 2 else { return close(nil) }
+    unansweredPings += 1
+    session.ping()
+    setNeedsFlush()
+  }
+
+  func receivedPong() { unansweredPings = 0 }
+}

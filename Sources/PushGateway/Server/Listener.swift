@@ -1,0 +1,180 @@
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// Accepts connections and hands each to the handler of its loop.
+final class Listener: Sendable {
+  /// Where to listen.
+  enum Address: Sendable, Equatable {
+    case tcp(host: String, port: Int)
+    case unix(path: String)
+  }
+
+  private let channel: any Channel
+  /// `HOST:PORT` as bound, with the port that the system chose for 0.
+  let description: String
+
+  private init(channel: any Channel, description: String) {
+    self.channel = channel
+    self.description = description
+  }
+
+  /// Binds and begins to accept.
+  ///
+  /// - Throws: ``ListenError`` with what to do when the address can't be had.
+  static func listen(
+    on address: Address, tls: TLSContext?, loops: Loops
+  ) async throws(ListenError) -> Listener {
+    let bootstrap = ServerBootstrap(group: loops.group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 32768))
+      .childChannelOption(.maxMessagesPerRead, value: 4)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let (context, handler) = loops.current(channel.eventLoop)
+          let connection = try Connection(
+            role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0) },
+            peer: Connection.Peer(channel.remoteAddress))
+          ServerSide.attach(to: connection, handler: handler)
+          if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
+          try channel.pipeline.syncOperations.addHandler(connection)
+        }
+      }
+    do {
+      switch address {
+      case .tcp(let host, let port):
+        let channel = try await bootstrap.bind(host: host, port: port).get()
+        let bound = channel.localAddress?.port ?? port
+        return Listener(channel: channel, description: host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)")
+      case .unix(let path):
+        let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+        return Listener(channel: channel, description: path)
+      }
+    } catch {
+      throw ListenError(address, error)
+    }
+  }
+
+  /// Accepts no more.
+  func close() async { try? await channel.close() }
+}
+
+/// Why an address can't be listened on, in one line.
+struct ListenError: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ address: Listener.Address, _ error: any Error) {
+    let name =
+      switch address {
+      case .tcp(let host, let port): "\(host):\(port)"
+      case .unix(let path): path
+      }
+    let advice =
+      switch (error as? IOError)?.errnoCode {
+      case EADDRINUSE: "it is in use: stop the other program, or choose another with --listen HOST:PORT"
+      case EACCES, EPERM: "it is not allowed: choose a port above 1023 or run with the capability to bind it"
+      case EADDRNOTAVAIL: "this machine does not have that address"
+      default: (error as? NIOConnectionError) != nil || error is SocketAddressError
+        ? "that name has no address" : "\(error)"
+      }
+    description = "can't listen on \(name): \(advice)"
+  }
+}
+
+/// The loops of the process, each with its context and its handler.
+final class Loops: Sendable {
+  let group: MultiThreadedEventLoopGroup
+  private let parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>]
+
+  /// Makes a context and a handler on every loop.
+  init(
+    count: Int, handler: @escaping @Sendable (LoopContext) -> any Handler
+  ) async throws {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
+    var parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>] = [:]
+    for loop in group.makeIterator() {
+      parts[ObjectIdentifier(loop)] = try await loop.submit {
+        let context = LoopContext(eventLoop: loop)
+        loop.scheduleRepeatedTask(
+          initialDelay: .seconds(Limits.pingInterval), delay: .seconds(Limits.pingInterval)
+        ) { [context = NIOLoopBound(context, eventLoop: loop)] _ in
+          for connection in context.value.connections.values { connection.ping() }
+        }
+        return NIOLoopBound((context, handler(context)), eventLoop: loop)
+      }.get()
+    }
+    self.group = group
+    self.parts = parts
+  }
+
+  /// The parts of the loop that runs this.
+  func current(_ loop: any EventLoop) -> (LoopContext, any Handler) {
+    guard let part = parts[ObjectIdentifier(loop)] else { preconditionFailure("a loop that is not ours") }
+    return part.value
+  }
+
+  /// Ends every connection in good order.
+  func drain() async {
+    await withTaskGroup(of: Void.self) { group in
+      for part in parts.values {
+        group.addTask {
+          let loop = part.eventLoop
+          try? await loop.flatSubmit { part.value.0.drain() }.get()
+        }
+      }
+    }
+  }
+
+  func shutdown() async { try? await group.shutdownGracefully() }
+}
+
+/// The server's side of a connection: hands requests to the loop's handler.
+private final class ServerSide: HTTP2SessionDelegate {
+  private unowned let connection: Connection
+  private let handler: any Handler
+
+  private init(_ connection: Connection, _ handler: any Handler) {
+    self.connection = connection
+    self.handler = handler
+  }
+
+  /// Makes the server's side; the connection keeps it until it closes.
+  static func attach(to connection: Connection, handler: any Handler) {
+    let side = ServerSide(connection, handler)
+    connection.session.delegate = side
+    connection.closed = { _ in withExtendedLifetime(side) {} }
+  }
+
+  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+    handler.receivedHead(of: Exchange(connection: connection, stream: stream))
+  }
+
+  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+    if stream.consumer == nil {
+      handler.receivedRequest(Exchange(connection: connection, stream: stream))
+    }
+  }
+
+  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+    guard connection.isDraining else { return }
+    // The stream counts as open until this returns.
+    let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
+    connection.eventLoop.execute { connection.value.endDrainIfQuiet() }
+  }
+
+  func sessionReceivedSettings(_ session: HTTP2Session) {}
+  func sessionReceivedPong(_ session: HTTP2Session) { connection.receivedPong() }
+  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
+}
+
+extension Connection.Peer {
+  /// What an address says of the peer.
+  fileprivate init(_ address: SocketAddress?) {
+    guard let text = address?.ipAddress else {
+      self = .adminSocket
+      return
+    }
+    self = text.hasPrefix("127.") || text == "::1" || text.hasPrefix("::ffff:127.") ? .loopback : .remote
+  }
+}

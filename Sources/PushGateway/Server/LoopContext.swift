@@ -1,0 +1,71 @@
+import NIOCore
+
+/// What all connections of one event loop share: storage that is used again, and the end of each turn.
+///
+/// Not `Sendable`: it never leaves its loop.
+@safe final class LoopContext {
+  let eventLoop: any EventLoop
+  let streams = StreamPool()
+  /// Plaintext on its way to or from OpenSSL; used within one call only.
+  let scratch: UnsafeMutableRawBufferPointer
+  var plaintext: [UInt8] = []
+
+  private(set) var connections: [ObjectIdentifier: Connection] = [:]
+  private var dirty: [Connection] = []
+  private var endings: [() -> Void] = []
+  private var isTurnEndScheduled = false
+  private var whenEmpty: EventLoopPromise<Void>?
+
+  init(eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+    unsafe scratch = .allocate(byteCount: Limits.recordSize, alignment: 16)
+  }
+
+  deinit { unsafe scratch.deallocate() }
+
+  // MARK: Turns
+
+  /// Sends what a connection has to say when this turn of the loop ends, together with all else it will have by then.
+  func flushAtEndOfTurn(_ connection: Connection) {
+    dirty.append(connection)
+    scheduleTurnEnd()
+  }
+
+  /// Calls `action` at the end of every turn in which something asked for it.
+  func onTurnEnd(_ action: @escaping () -> Void) { endings.append(action) }
+
+  /// Sees to it that this turn ends with the actions and flushes above.
+  func scheduleTurnEnd() {
+    guard !isTurnEndScheduled else { return }
+    isTurnEndScheduled = true
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    // Runs after the events that this turn of the loop has already gathered.
+    eventLoop.execute { this.value.endTurn() }
+  }
+
+  private func endTurn() {
+    isTurnEndScheduled = false
+    for ending in endings { ending() }
+    let connections = dirty
+    dirty.removeAll(keepingCapacity: true)
+    for connection in connections { connection.flush() }
+  }
+
+  // MARK: Connections
+
+  func add(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+
+  func remove(_ connection: Connection) {
+    connections[ObjectIdentifier(connection)] = nil
+    if connections.isEmpty { whenEmpty?.succeed() }
+  }
+
+  /// Ends every connection in good order; the future succeeds when none is left.
+  func drain() -> EventLoopFuture<Void> {
+    let promise = whenEmpty ?? eventLoop.makePromise(of: Void.self)
+    whenEmpty = promise
+    if connections.isEmpty { promise.succeed() }
+    for connection in connections.values { connection.drain() }
+    return promise.futureResult
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// What the APIs of every loop share. Each part is safe to use from any thread.
+struct Services: Sendable {
+  let registrations: Registrations
+  let mailbox: any Mailbox
+  let log: DeliveryLog
+  let subscriptions: SubscriptionRegistry
+  let tokens: ProviderTokenCache
+  /// The environment whose keys and device tokens are valid here.
+  let environment: Environment
+  /// How many pushes per second one device token takes; nil: any number.
+  let rateLimit: Int?
+  let clock: WallClock
+}
+
+/// The time of day, as an argument, so that a test can say what it is.
+struct WallClock: Sendable {
+  /// Milliseconds since 1970.
+  var milliseconds: @Sendable () -> Int64
+
+  /// Seconds since 1970.
+  var seconds: Int64 { milliseconds() / 1000 }
+
+  /// The system's clock.
+  static let system = WallClock {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
+
+/// Writes times as RFC 3339 in UTC, with milliseconds.
+func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
+  func append(_ value: Int64, _ width: Int) {
+    var divisor: Int64 = 1
+    for _ in 1..<width { divisor *= 10 }
+    while divisor > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+      divisor /= 10
+    }
+  }
+  let milliseconds = max(0, milliseconds)
+  let (days, rest) = (milliseconds / 86_400_000, milliseconds % 86_400_000)
+  // Days to a civil date, with years that begin in March so that the leap day comes last.
+  let shifted = days + 719_468
+  let era = shifted / 146_097
+  let dayOfEra = shifted - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let monthFromMarch = (5 * dayOfYear + 2) / 153
+  let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  append(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), 4)
+  bytes.append(UInt8(ascii: "-"))
+  append(month, 2)
+  bytes.append(UInt8(ascii: "-"))
+  append(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, 2)
+  bytes.append(UInt8(ascii: "T"))
+  append(rest / 3_600_000, 2)
+  bytes.append(UInt8(ascii: ":"))
+  append(rest / 60_000 % 60, 2)
+  bytes.append(UInt8(ascii: ":"))
+  append(rest / 1000 % 60, 2)
+  bytes.append(UInt8(ascii: "."))
+  append(rest % 1000, 3)
+  bytes.append(UInt8(ascii: "Z"))
+}
