@@ -35,7 +35,8 @@ let package = Package(
     .target(
       name: "PushPolicy",
       dependencies: ["CSimdjson"],
-      swiftSettings: strict
+      // So that the compiler keeps a JSONElement from outliving its document.
+      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     .target(
       name: "PushGateway",

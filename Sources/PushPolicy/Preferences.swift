@@ -19,6 +19,24 @@ public struct PartSwitches: Sendable, Equatable, Codable {
   public var alert = true
 
   public init() {}
+
+  /// The switch of `part`.
+  public subscript(part: Part) -> Bool {
+    get {
+      switch part {
+      case .badge: badge
+      case .sound: sound
+      case .alert: alert
+      }
+    }
+    set {
+      switch part {
+      case .badge: badge = newValue
+      case .sound: sound = newValue
+      case .alert: alert = newValue
+      }
+    }
+  }
 }
 
 /// A person's choices for one app (N5), and for its categories (N6).
@@ -40,4 +58,22 @@ public struct CategoryPreferences: Sendable, Equatable, Codable {
   public var alert: Bool?
 
   public init() {}
+
+  /// The choice for `part`.
+  public subscript(part: Part) -> Bool? {
+    get {
+      switch part {
+      case .badge: badge
+      case .sound: sound
+      case .alert: alert
+      }
+    }
+    set {
+      switch part {
+      case .badge: badge = newValue
+      case .sound: sound = newValue
+      case .alert: alert = newValue
+      }
+    }
+  }
 }

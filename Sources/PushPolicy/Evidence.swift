@@ -1,0 +1,41 @@
+/// What a ``Violation`` quotes of a payload.
+extension JSONElement {
+  /// This value as short JSON: long strings end in `…`, arrays and objects are `[…]` and `{…}`.
+  var evidence: String {
+    switch kind {
+    case .null: "null"
+    case .bool: boolean == true ? "true" : "false"
+    case .integer: integer.map(\.description) ?? unsignedInteger.map(\.description) ?? ""
+    case .double: double.map(\.description) ?? ""
+    case .string: (string ?? "").evidence
+    case .array: "[…]"
+    case .object: "{…}"
+    }
+  }
+}
+
+extension String {
+  /// The longest text that evidence shows in full, in Unicode scalars.
+  static let maximumEvidenceSize = 40
+
+  /// This text as a short JSON string literal.
+  var evidence: String {
+    let start = unicodeScalars.prefix(Self.maximumEvidenceSize)
+    var literal: [UInt8] = []
+    appendJSONString(start.endIndex == endIndex ? self : String(start) + "…", to: &literal)
+    return String(decoding: literal, as: UTF8.self)
+  }
+
+  /// This key as a reference token of a JSON pointer (RFC 6901 §3): `~` is `~0` and `/` is `~1`.
+  var pointerToken: String {
+    var token = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "~": token += "~0"
+      case "/": token += "~1"
+      default: token.unicodeScalars.append(scalar)
+      }
+    }
+    return token
+  }
+}

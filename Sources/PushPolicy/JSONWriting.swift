@@ -1,0 +1,96 @@
+/// Appends `string` as a JSON string literal: quote, backslash and control characters are escaped, the rest is as it is.
+public func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
+  append("\"", to: &bytes)
+  appendEscaped(string, to: &bytes)
+  append("\"", to: &bytes)
+}
+
+extension Presentation {
+  /// Appends this presentation as one JSON object, without the parts that are `nil`; its decoded form is this value.
+  ///
+  /// The gateway calls it once per delivery, so it makes no value in between.
+  public func appendJSON(to bytes: inout [UInt8]) {
+    append("{", to: &bytes)
+    if let badge {
+      append("\"badge\":", to: &bytes)
+      bytes.append(contentsOf: String(badge).utf8)
+    }
+    if let sound {
+      append(badge == nil ? "\"sound\":\"" : ",\"sound\":\"", to: &bytes)
+      appendEscaped(sound.name, to: &bytes)
+      append("\"", to: &bytes)
+    }
+    if let alert {
+      append(badge == nil && sound == nil ? "\"alert\":" : ",\"alert\":", to: &bytes)
+      alert.appendJSON(to: &bytes)
+    }
+    append("}", to: &bytes)
+  }
+}
+
+extension AlertPresentation {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) {
+    append("{\"title\":\"", to: &bytes)
+    appendEscaped(title, to: &bytes)
+    append("\",\"subtitle\":\"", to: &bytes)
+    appendEscaped(subtitle, to: &bytes)
+    append("\",\"body\":\"", to: &bytes)
+    appendEscaped(body, to: &bytes)
+    append("\",\"buttons\":[", to: &bytes)
+    var separator: StaticString = "\""
+    for button in buttons {
+      append(separator, to: &bytes)
+      appendEscaped(button, to: &bytes)
+      separator = "\",\""
+    }
+    append(buttons.isEmpty ? "]}" : "\"]}", to: &bytes)
+  }
+}
+
+extension SoundPresentation: Codable {
+  /// Decodes the bare name.
+  public init(from decoder: any Decoder) throws {
+    name = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  /// Encodes the bare name.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(name)
+  }
+}
+
+private func appendEscaped(_ string: String, to bytes: inout [UInt8]) {
+  let utf8 = string.utf8.span
+  var runStart = 0
+  for index in utf8.indices {
+    let byte = utf8[index]
+    guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+    append(utf8.extracting(runStart..<index), to: &bytes)
+    appendEscape(of: byte, to: &bytes)
+    runStart = index + 1
+  }
+  append(utf8.extracting(runStart..<utf8.count), to: &bytes)
+}
+
+private func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+  switch byte {
+  case UInt8(ascii: "\""): append("\\\"", to: &bytes)
+  case UInt8(ascii: "\\"): append("\\\\", to: &bytes)
+  case UInt8(ascii: "\n"): append("\\n", to: &bytes)
+  case UInt8(ascii: "\r"): append("\\r", to: &bytes)
+  case UInt8(ascii: "\t"): append("\\t", to: &bytes)
+  default:
+    append(byte < 0x10 ? "\\u000" : "\\u001", to: &bytes)
+    let digit = byte & 0xF
+    bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+  }
+}
+
+private func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
+  unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+}
+
+private func append(_ literal: StaticString, to bytes: inout [UInt8]) {
+  unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+}

@@ -1,0 +1,74 @@
+/// One text of an alert as the payload gives it: as it is to be shown, or as a key of the app's strings file with its
+/// arguments.
+///
+/// The device has no strings file, so a key is shown as an unlocalised key is: as a format of its own.
+struct LocalizedText {
+  /// The largest text that arguments may fill a format up to, in bytes of UTF-8. As a format may repeat an argument, a
+  /// payload could otherwise grow a hundredfold.
+  static let maximumSize = 4096
+
+  var plain: String?
+  var key: String?
+  var arguments: [String] = []
+
+  /// What is shown; empty when there is no text at all.
+  var shown: String { plain ?? key.map { Self.fill($0, with: arguments) } ?? "" }
+
+  /// Reads a plain text: a string, or, as in Live Activities, an object with `loc-key` and `loc-args`.
+  mutating func read(plain value: JSONElement) {
+    if let string = value.string {
+      plain = string
+    } else if let key = value["loc-key"]?.string {
+      var localized = LocalizedText(key: key)
+      if let arguments = value["loc-args"] { localized.read(arguments: arguments) }
+      plain = localized.shown
+    }
+  }
+
+  mutating func read(key value: JSONElement) {
+    key = value.string ?? key
+  }
+
+  /// Reads an array of strings. What is no string counts as an empty one, so that the others keep their numbers.
+  mutating func read(arguments value: JSONElement) {
+    guard value.kind == .array else { return }
+    arguments = []
+    value.forEachElement { arguments.append($0.string ?? "") }
+  }
+
+  /// Returns `format` with `%@` replaced by the next argument, `%n$@` by the n-th from 1, and `%%` by `%`.
+  ///
+  /// A place without an argument, or whose argument exceeds ``maximumSize``, stays as it is written.
+  static func fill(_ format: String, with arguments: [String]) -> String {
+    var filled = ""
+    var followingArgument = 0
+    var rest = Substring(format).utf8
+    while let percent = rest.firstIndex(of: UInt8(ascii: "%")) {
+      filled += Substring(rest[..<percent])
+      rest = rest[percent...]
+      let digits = rest.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      let conversion = rest[digits.endIndex...]
+      var place = rest.prefix(1)
+      var argument: Int?
+      if digits.isEmpty, conversion.first == UInt8(ascii: "%") {
+        place = conversion.prefix(1)
+      } else if digits.isEmpty, conversion.first == UInt8(ascii: "@") {
+        place = rest.prefix(2)
+        argument = followingArgument
+        followingArgument += 1
+      } else if conversion.starts(with: "$@".utf8) {
+        place = rest[..<conversion.index(conversion.startIndex, offsetBy: 2)]
+        argument = Int(Substring(digits)).map { $0 - 1 }
+      }
+      if let argument, arguments.indices.contains(argument),
+        filled.utf8.count + arguments[argument].utf8.count <= maximumSize
+      {
+        filled += arguments[argument]
+      } else {
+        filled += Substring(place)
+      }
+      rest = rest[place.endIndex...]
+    }
+    return filled + Substring(rest)
+  }
+}

@@ -1,0 +1,136 @@
+/// A payload that is JSON: what it asks for, and what of it a rule refuses.
+public struct ParsedPayload: Sendable, Equatable {
+  /// What the sender asks for. What broke a rule is not in it.
+  public var notification: PushNotification
+  /// Every breach of a rule that holds at the door, in the order of the payload; usually empty.
+  public var violations: [Violation]
+
+  public init(notification: PushNotification, violations: [Violation] = []) {
+    self.notification = notification
+    self.violations = violations
+  }
+}
+
+/// Why a payload is none.
+public enum PayloadError: Error, Sendable, Equatable {
+  /// It has no bytes.
+  case empty
+  /// It is not JSON, with the parser's words for people.
+  case notJSON(String)
+  /// It is JSON, but an array, a string or another value at the top.
+  case notAnObject
+}
+
+extension JSONParser {
+  /// Parses the payload of a push in one pass over its `aps`.
+  ///
+  /// A payload without `aps` is empty, and keys of a wrong type count as absent. Where a key comes twice, every
+  /// occurrence is checked and the last valid one holds.
+  /// - Throws: ``PayloadError`` when `bytes` are not a JSON object.
+  public func payload(_ bytes: Span<UInt8>) throws(PayloadError) -> ParsedPayload {
+    if bytes.isEmpty { throw .empty }
+    var payload = ParsedPayload(notification: PushNotification())
+    let isObject: Bool
+    do {
+      isObject = try parse(bytes) { root in
+        payload.read(root)
+        return root.kind == .object
+      }
+    } catch {
+      throw .notJSON(error.message)
+    }
+    guard isObject else { throw .notAnObject }
+    return payload
+  }
+}
+
+extension ParsedPayload {
+  fileprivate mutating func read(_ root: JSONElement) {
+    root.visitMembers { key, value in
+      guard case "aps" = key, value.kind == .object else { return }
+      notification = PushNotification()
+      notification.read(aps: value, violations: &violations)
+    }
+  }
+}
+
+extension PushNotification {
+  fileprivate mutating func read(aps: JSONElement, violations: inout [Violation]) {
+    aps.visitMembers { key, value in
+      VibrationRule.check(key, in: "/aps", violations: &violations)
+      switch key {
+      case "alert": Alert.read(value, into: &alert, violations: &violations)
+      case "badge":
+        do throws(Violation) {
+          badge = try BadgeRule.badge(value)
+        } catch {
+          violations.append(error)
+        }
+      case "sound": SoundRule.read(value, into: &sound, violations: &violations)
+      case "category": category = value.string ?? category
+      case "thread-id": threadID = value.string ?? threadID
+      case "content-available": isContentAvailable = value.flag ?? isContentAvailable
+      default: break
+      }
+    }
+  }
+}
+
+extension PushNotification.Alert {
+  /// Reads `value`, a payload's `alert`: the body, or an object of texts. Without any text there is no alert.
+  fileprivate static func read(_ value: JSONElement, into alert: inout Self?, violations: inout [Violation]) {
+    var read = Self()
+    if let body = value.string {
+      read.body = body
+    } else if value.kind == .object {
+      read = Self(object: value, violations: &violations)
+    } else {
+      return
+    }
+    alert = read.title.isEmpty && read.subtitle.isEmpty && read.body.isEmpty ? nil : read
+  }
+
+  private init(object: JSONElement, violations: inout [Violation]) {
+    self.init()
+    var title = LocalizedText()
+    var subtitle = LocalizedText()
+    var body = LocalizedText()
+    object.visitMembers { key, value in
+      VibrationRule.check(key, in: "/aps/alert", violations: &violations)
+      switch key {
+      case "title": title.read(plain: value)
+      case "title-loc-key": title.read(key: value)
+      case "title-loc-args": title.read(arguments: value)
+      case "subtitle": subtitle.read(plain: value)
+      case "subtitle-loc-key": subtitle.read(key: value)
+      case "subtitle-loc-args": subtitle.read(arguments: value)
+      case "body": body.read(plain: value)
+      case "loc-key": body.read(key: value)
+      case "loc-args": body.read(arguments: value)
+      case "action-loc-key": action = PushNotification.ActionKey(value) ?? action
+      default: break
+      }
+    }
+    self.title = title.shown
+    self.subtitle = subtitle.shown
+    self.body = body.shown
+  }
+}
+
+extension PushNotification.ActionKey {
+  /// An empty string counts as `null`; a value of another type is none.
+  fileprivate init?(_ value: JSONElement) {
+    if let title = value.string {
+      self = title.isEmpty ? .null : .title(title)
+    } else if value.kind == .null {
+      self = .null
+    } else {
+      return nil
+    }
+  }
+}
+
+extension JSONElement {
+  /// A switch of the payload, 0 or 1 as Apple writes it, or a boolean; a number other than 1 is off.
+  var flag: Bool? { boolean ?? double.map { $0 == 1 } }
+}

@@ -1,0 +1,65 @@
+/// S1: a sound is named by a bare file name, which can lead nowhere but to the app's own sounds.
+enum SoundRule {
+  /// Reads `value`, a payload's `sound`: a name, or an object with `name`, `critical` and `volume`.
+  ///
+  /// An empty name is no sound, and an object without a name plays `default`. A value of another type counts as absent,
+  /// and so does a name with a violation.
+  static func read(_ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation]) {
+    if let name = value.string {
+      read(name, at: "/aps/sound", into: &sound, violations: &violations)
+    } else if value.kind == .object {
+      read(object: value, into: &sound, violations: &violations)
+    }
+  }
+
+  private static func read(
+    object: JSONElement,
+    into sound: inout PushNotification.Sound?,
+    violations: inout [Violation]
+  ) {
+    var named: PushNotification.Sound? = .init(name: "default")
+    var isCritical = false
+    var volume = 1.0
+    object.visitMembers { key, value in
+      VibrationRule.check(key, in: "/aps/sound", violations: &violations)
+      switch key {
+      case "name":
+        if let name = value.string { read(name, at: "/aps/sound/name", into: &named, violations: &violations) }
+      case "critical": isCritical = value.flag ?? isCritical
+      case "volume": volume = value.double.map { min(max($0, 0), 1) } ?? volume
+      default: break
+      }
+    }
+    named?.isCritical = isCritical
+    named?.volume = volume
+    sound = named
+  }
+
+  private static func read(
+    _ name: String,
+    at pointer: String,
+    into sound: inout PushNotification.Sound?,
+    violations: inout [Violation]
+  ) {
+    if let fault = fault(in: name) {
+      let message = "a sound is named by a bare file name such as \"chime.caf\"; this name \(fault)"
+      violations.append(Violation(rule: .s1, pointer: pointer, message: message, evidence: [name.evidence]))
+    } else {
+      sound = name.isEmpty ? nil : .init(name: name)
+    }
+  }
+
+  /// What keeps `name` from being a bare file name, and what to do about it.
+  private static func fault(in name: String) -> String? {
+    var previous: Unicode.Scalar = " "
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "/", "\\": return "has a path separator: send what follows the last one"
+      case "." where previous == ".": return "has \"..\": leave it out"
+      case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}": return "has a control character: leave it out"
+      default: previous = scalar
+      }
+    }
+    return nil
+  }
+}
