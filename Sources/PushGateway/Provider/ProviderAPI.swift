@@ -121,8 +121,9 @@ final class ProviderAPI {
   private func payload(of request: Message, type: PushType) throws(Rejection) -> ParsedPayload {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
+    let body = request.body
     do {
-      return try parser.payload(request.body.span)
+      return try parser.payload(body.span)
     } catch {
       switch error {
       case .empty, .notJSON, .notAnObject: throw Rejection(.payloadEmpty)

@@ -53,13 +53,13 @@ final class ProviderTokenCache: Sendable {
     guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
       let signature = Base64URL.decode(parts[2])
     else { throw Rejection(.invalidProviderToken) }
-    let keyID = try? parser.parse(header.span) { root -> String? in
+    let keyID = try? parser.parse(header.span) { root in
       root["alg"]?.string == "ES256" ? root["kid"]?.string : nil
     }
-    let claim = try? parser.parse(claims.span) { root -> (team: String?, issued: Int64?) in
-      (root["iss"]?.string, root["iat"].flatMap(seconds))
+    let claim = try? parser.parse(claims.span) { root in
+      (team: root["iss"]?.string, issued: seconds(root["iat"]?.double ?? root["iat"]?.string.flatMap(Double.init)))
     }
-    guard let keyID, let keyID, let team = claim?.team, let issued = claim?.issued,
+    guard let keyID = keyID ?? nil, let team = claim?.team, let issued = claim?.issued,
       let key = registrations.key(keyID), key.team == team,
       key.publicKey.verifies(signature, of: bytes[..<parts[1].endIndex])
     else { throw Rejection(.invalidProviderToken) }
@@ -68,8 +68,4 @@ final class ProviderTokenCache: Sendable {
 }
 
 /// `iat` comes as an integer, a float or a string (reference §4.3).
-private func seconds(_ value: JSONElement) -> Int64? {
-  if let integer = value.integer { return Int64(integer) }
-  if let number = value.double ?? value.string.flatMap(Double.init) { return Int64(exactly: number.rounded(.down)) }
-  return nil
-}
+private func seconds(_ number: Double?) -> Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }

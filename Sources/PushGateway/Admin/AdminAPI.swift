@@ -1,0 +1,126 @@
+import Foundation
+import PushPolicy
+
+/// `/admin/v1/…` on the admin socket: teams, keys, apps, devices, preferences, log (design §5).
+///
+/// Whoever may open the socket may do everything: its mode is 0600.
+struct AdminAPI: Sendable {
+  let services: Services
+  let status: @Sendable () -> GatewayStatus
+
+  static let prefix = "/admin/"
+
+  var router: Router {
+    Router([
+      .init("GET", "/admin/v1/status") { _ in Response(status()) },
+      .init("GET", "/admin/v1/teams") { _ in Response(services.registrations.teams.map(TeamRecord.init)) },
+      .init("POST", "/admin/v1/teams", addTeam),
+      .init("GET", "/admin/v1/keys") { _ in Response(services.registrations.keys.map(KeyRecord.init)) },
+      .init("POST", "/admin/v1/keys", createKey),
+      .init("DELETE", "/admin/v1/keys/{id}") { request in
+        try await services.registrations.removeKey(request.parameters[0])
+        return .noContent
+      },
+      .init("GET", "/admin/v1/apps") { _ in Response(services.registrations.apps) },
+      .init("POST", "/admin/v1/apps", putApp),
+      .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },
+      .init("POST", "/admin/v1/invitations", invite),
+      .init("GET", "/admin/v1/devices/{name}/registrations") { Response(try registrations($0)) },
+      .init("POST", "/admin/v1/devices/{name}/registrations", register),
+      .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}") { request in
+        try await services.unregister(try device(request).id, topic: request.parameters[1])
+        return .noContent
+      },
+      .init("GET", "/admin/v1/devices/{name}/preferences") { request in
+        Response(services.registrations.preferences(of: try device(request).id))
+      },
+      .init("POST", "/admin/v1/devices/{name}/preferences", changePreferences),
+      .init("GET", "/admin/v1/log") { Response(try await services.logRecords(try services.logQuery($0))) },
+    ])
+  }
+
+  private func device(_ request: ControlRequest) throws -> Device {
+    try services.registrations.device(named: request.parameters[0])
+  }
+
+  // MARK: Teams and keys
+
+  private func addTeam(_ request: ControlRequest) async throws -> Response {
+    let team: TeamRecord = try request.decoded()
+    try await services.registrations.addTeam(team.id)
+    return Response(team, status: 201)
+  }
+
+  private func createKey(_ request: ControlRequest) async throws -> Response {
+    let wish: KeyRequest = try request.decoded()
+    let key = try ES256Key.generate()
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
+    let id = String(decoding: Digest.random(count: 10).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
+    let record = ProviderKey(
+      id: id, team: wish.team, publicKey: key, environment: wish.environment.flatMap(Environment.init),
+      topics: wish.topics.isEmpty ? nil : Set(wish.topics))
+    try await services.registrations.addKey(record)
+    return Response(
+      CreatedKey(id: id, team: wish.team, privateKey: String(decoding: key.privatePEM, as: UTF8.self)), status: 201)
+  }
+
+  // MARK: Apps and devices
+
+  private func putApp(_ request: ControlRequest) async throws -> Response {
+    let app: AppRequest = try request.decoded()
+    let known = try? services.registrations.app(topic: app.topic)
+    let initials = String(app.name.split(separator: " ").prefix(2).compactMap(\.first)).uppercased()
+    return Response(
+      try await services.registrations.putApp(
+        topic: app.topic, name: app.name, icon: app.icon ?? known?.icon ?? initials,
+        policyMode: app.policyMode.flatMap(PolicyMode.init) ?? known?.policyMode ?? .enforce),
+      status: 201)
+  }
+
+  private func record(_ device: Device) -> DeviceRecord {
+    DeviceRecord(
+      device: device.uuid, name: device.name, person: services.registrations.person(device.person)?.name ?? "",
+      apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
+      waiting: services.mailbox.waitingCount(for: device.id), streams: services.subscriptions.count(of: device.id))
+  }
+
+  private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {
+    services.registrations.registrations(of: try device(request).id).map { registration, app in
+      RegistrationRecord(
+        token: registration.token.hex, topic: app.topic, environment: registration.environment.rawValue)
+    }
+  }
+
+  private func register(_ request: ControlRequest) async throws -> Response {
+    let wish: RegistrationRequest = try request.decoded()
+    let environment = wish.environment.flatMap(Environment.init) ?? services.environment
+    let registration = try await services.registrations.register(
+      try device(request).id, topic: wish.topic, environment: environment)
+    return Response(
+      RegistrationRecord(token: registration.token.hex, topic: wish.topic, environment: environment.rawValue))
+  }
+
+  private func invite(_ request: ControlRequest) async throws -> Response {
+    let wish: InvitationRequest = try request.decoded()
+    let code = try await services.registrations.invite(expires: services.clock.seconds + Int64(wish.validSeconds))
+    return Response(["invitation": code], status: 201)
+  }
+
+  // MARK: Preferences
+
+  private func changePreferences(_ request: ControlRequest) async throws -> Response {
+    let wish: PreferencesRequest = try request.decoded()
+    let device = try device(request)
+    if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
+    var preferences = services.registrations.preferences(of: device.id)
+    for assignment in wish.settings {
+      do {
+        try preferences.set(assignment, app: wish.app, category: wish.category)
+      } catch {
+        throw Problem.badRequest(error.description)
+      }
+    }
+    try await services.registrations.setPreferences(preferences, of: device.person)
+    return Response(preferences)
+  }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import PushPolicy
+
+/// `/v1/…`: what devices ask for (design §4). The streams are ``Subscription``'s.
+struct DeviceAPI: Sendable {
+  let services: Services
+
+  /// Where ``Subscription`` streams are.
+  static let streamPath: StaticString = "/v1/device/stream"
+
+  var router: Router {
+    Router([
+      .init("POST", "/v1/devices", enrol),
+      .init("PUT", "/v1/device/apps/{topic}", register),
+      .init("DELETE", "/v1/device/apps/{topic}", unregister),
+      .init("GET", "/v1/device/preferences") { Response(try preferences($0)) },
+      .init("PUT", "/v1/device/preferences") { request in
+        let preferences: Preferences = try request.decoded()
+        return try await change(request) { $0 = preferences }
+      },
+      .init("GET", "/v1/device/preferences/apps/{topic}") { request in
+        Response(try preferences(request).apps[request.parameters[0]] ?? AppPreferences())
+      },
+      .init("PUT", "/v1/device/preferences/apps/{topic}") { request in
+        let app: AppPreferences = try request.decoded()
+        return try await change(request) { $0.apps[request.parameters[0]] = app }
+      },
+      .init("GET", "/v1/device/preferences/apps/{topic}/categories/{category}") { request in
+        let app = try preferences(request).apps[request.parameters[0]]
+        return Response(app?.categories[request.parameters[1]] ?? CategoryPreferences())
+      },
+      .init("PUT", "/v1/device/preferences/apps/{topic}/categories/{category}") { request in
+        let category: CategoryPreferences = try request.decoded()
+        return try await change(request) {
+          $0.apps[request.parameters[0], default: AppPreferences()].categories[request.parameters[1]] = category
+        }
+      },
+      .init("POST", "/v1/device/acknowledgements", acknowledge),
+      .init("GET", "/v1/device/log", log),
+    ])
+  }
+
+  /// The device that a request comes from.
+  func device(_ bearer: String?) throws(Problem) -> Device {
+    guard let bearer, let device = services.registrations.device(secret: bearer) else { throw .unauthorized }
+    return device
+  }
+
+  // MARK: Enrolment and registration
+
+  private struct Enrolment: Decodable {
+    var name: String
+    var person: String?
+    var invitation: String?
+  }
+
+  /// What a device gets to know at enrolment, once.
+  struct Enrolled: Codable {
+    var device: String
+    var secret: String
+    var name: String
+  }
+
+  private func enrol(_ request: ControlRequest) async throws -> Response {
+    let enrolment: Enrolment = try request.decoded()
+    if !request.isLocal {
+      guard let code = enrolment.invitation else {
+        throw Problem(
+          403, "Forbidden", "from another machine enrolment needs an invitation: `pushcli devices invite` makes one")
+      }
+      guard try await services.registrations.redeem(code, now: services.clock.seconds) else {
+        throw Problem(403, "Forbidden", "this invitation is unknown, used or too old: ask for another")
+      }
+    }
+    let (device, secret) = try await services.registrations.enrol(name: enrolment.name, person: enrolment.person)
+    return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
+  }
+
+  private func register(_ request: ControlRequest) async throws -> Response {
+    let device = try device(request.bearer)
+    let registration = try await services.registrations.register(
+      device.id, topic: request.parameters[0], environment: services.environment)
+    return Response(["token": registration.token.hex])
+  }
+
+  private func unregister(_ request: ControlRequest) async throws -> Response {
+    let device = try device(request.bearer)
+    try await services.unregister(device.id, topic: request.parameters[0])
+    return .noContent
+  }
+
+  // MARK: Preferences
+
+  private func preferences(_ request: ControlRequest) throws -> Preferences {
+    services.registrations.preferences(of: try device(request.bearer).id)
+  }
+
+  private func change(
+    _ request: ControlRequest, _ change: (inout Preferences) -> Void
+  ) async throws -> Response {
+    let device = try device(request.bearer)
+    var preferences = services.registrations.preferences(of: device.id)
+    change(&preferences)
+    try await services.registrations.setPreferences(preferences, of: device.person)
+    return Response(preferences)
+  }
+
+  // MARK: Acknowledgements and log
+
+  private func acknowledge(_ request: ControlRequest) async throws -> Response {
+    let device = try device(request.bearer)
+    let body: [String: UInt64] = try request.decoded()
+    guard let seq = body["seq"] else { throw Problem.badRequest("\"seq\" is missing: the number of the last push") }
+    services.mailbox.acknowledge(device.id, through: seq)
+    return .noContent
+  }
+
+  private func log(_ request: ControlRequest) async throws -> Response {
+    let device = try device(request.bearer)
+    var query = try services.logQuery(request)
+    query.device = device.id
+    return Response(try await services.logRecords(query))
+  }
+}
+
+extension Services {
+  /// Ends a registration: the token answers 410 from now on, and what waits of the app goes.
+  func unregister(_ device: DeviceID, topic: String) async throws {
+    try await registrations.unregister(device, topic: topic, now: clock.milliseconds())
+    mailbox.purge(device, app: try registrations.app(topic: topic).id)
+  }
+
+  /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `since`, `after`, `limit`.
+  func logQuery(_ request: ControlRequest) throws -> DeliveryLog.Query {
+    var query = DeliveryLog.Query()
+    if let id = request.query["id"] {
+      guard let id = APNSID(id.utf8) else { throw Problem.badRequest("\(id) is no apns-id: a UUID") }
+      query.id = id
+    }
+    if let name = request.query["device"] { query.device = try registrations.device(named: name).id }
+    if let topic = request.query["app"] { query.app = try registrations.app(topic: topic).id }
+    if let since = request.query["since"] {
+      guard let since = Int64(since) else { throw Problem.badRequest("since is in milliseconds since 1970") }
+      query.since = since
+    }
+    query.after = request.query["after"].flatMap(Int64.init)
+    query.limit = min(10_000, max(1, request.query["limit"].flatMap(Int.init) ?? query.limit))
+    return query
+  }
+
+  /// Rows of the delivery log in words.
+  func logRecords(_ query: DeliveryLog.Query) async throws -> [LogRecord] {
+    try await log.rows(query).map { record in
+      var at: [UInt8] = []
+      appendTimestamp(record.row.at, to: &at)
+      return LogRecord(
+        number: record.number, at: String(decoding: at, as: UTF8.self), event: record.row.event.rawValue,
+        id: record.row.id.description, device: record.row.device.flatMap { registrations.device($0)?.name },
+        topic: record.row.app.flatMap { registrations.app($0)?.topic },
+        detail: record.row.detail.isEmpty ? nil : record.row.detail)
+    }
+  }
+}
+
+/// One row of the delivery log as commands print it.
+public struct LogRecord: Codable, Sendable {
+  /// Its place in the log, for reading on.
+  public var number: Int64
+  /// RFC 3339, UTC.
+  public var at: String
+  /// What happened (design §1).
+  public var event: String
+  /// The `apns-id`.
+  public var id: String
+  public var device: String?
+  public var topic: String?
+  /// The rule, the parts or the action that it is about.
+  public var detail: String?
+}

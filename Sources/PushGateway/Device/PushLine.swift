@@ -1,0 +1,113 @@
+import PushPolicy
+
+/// Lines of a device's stream, gateway to device (design §4): one JSON object each, without the line's end.
+enum PushLine {
+  /// `push`: the payload comes last and as it was sent, so that a client can cut it out without parsing it.
+  static func push(_ entry: MailboxEntry, app: App, presentation: Presentation) -> [UInt8] {
+    let push = entry.push
+    var line: [UInt8] = []
+    line.reserveCapacity(push.payload.count + 512)
+    line += #"{"type":"push","seq":"#.utf8
+    line += String(entry.seq).utf8
+    line += #","id":""#.utf8
+    push.id.append(to: &line)
+    line += #"","topic":"#.utf8
+    appendJSONString(app.topic, to: &line)
+    line += #","app":{"name":"#.utf8
+    appendJSONString(app.name, to: &line)
+    line += #","icon":"#.utf8
+    appendJSONString(app.icon, to: &line)
+    line += #"},"received":""#.utf8
+    appendTimestamp(push.received, to: &line)
+    line += #"""#.utf8
+    if entry.seq > 0 {
+      line += #","expires":""#.utf8
+      appendTimestamp(push.expires * 1000, to: &line)
+      line += #"""#.utf8
+    }
+    if !push.collapseID.isEmpty {
+      line += #","collapse":"#.utf8
+      appendJSONString(push.collapseID, to: &line)
+    }
+    line += #","presentation":"#.utf8
+    presentation.appendJSON(to: &line)
+    line += #","payload":"#.utf8
+    line += push.payload
+    line += "}".utf8
+    return line
+  }
+
+  /// `welcome`: who serves whom, the apps the device is registered for, and the person's choices.
+  static func welcome(device: Device, apps: [App], preferences: [UInt8]) -> [UInt8] {
+    var line = Array(#"{"type":"welcome","gateway":"pushgateway","device":"#.utf8)
+    appendJSONString(device.name, to: &line)
+    line += #","apps":["#.utf8
+    for (index, app) in apps.enumerated() {
+      if index > 0 { line += ",".utf8 }
+      line += #"{"topic":"#.utf8
+      appendJSONString(app.topic, to: &line)
+      line += #","name":"#.utf8
+      appendJSONString(app.name, to: &line)
+      line += #","icon":"#.utf8
+      appendJSONString(app.icon, to: &line)
+      line += "}".utf8
+    }
+    line += #"],"preferences":"#.utf8
+    line += preferences
+    line += "}".utf8
+    return line
+  }
+
+  /// `caught-up`: nothing waits after `seq`.
+  static func caughtUp(_ seq: UInt64) -> [UInt8] { Array(#"{"type":"caught-up","seq":\#(seq)}"#.utf8) }
+
+  /// `gap`: the mailbox's cap drove these out.
+  static func gap(_ gap: MailboxGap) -> [UInt8] {
+    Array(#"{"type":"gap","from":\#(gap.from),"to":\#(gap.to),"dropped":\#(gap.dropped)}"#.utf8)
+  }
+
+  /// `retract`: the push is not to be shown any longer.
+  static func retract(_ id: APNSID) -> [UInt8] { Array(#"{"type":"retract","id":"\#(id)"}"#.utf8) }
+
+  /// `preferences`: they have changed.
+  static func preferences(_ json: [UInt8]) -> [UInt8] {
+    Array(#"{"type":"preferences","preferences":"#.utf8) + json + Array("}".utf8)
+  }
+
+  /// `bye`: the gateway ends the stream.
+  static func bye(_ reason: String) -> [UInt8] { Array(#"{"type":"bye","reason":"\#(reason)"}"#.utf8) }
+}
+
+/// What a device says on its stream (design §4). Unknown lines are no lines.
+enum DeviceLine: Equatable {
+  case hello(cursor: UInt64, isSilent: Bool)
+  case acknowledge(seq: UInt64)
+  case presented(id: APNSID, parts: String)
+  case answer(id: APNSID, action: String)
+  case state(isSilent: Bool)
+
+  /// Reads a line; nil for one that is unknown or no JSON.
+  init?(_ line: [UInt8], parser: JSONParser) {
+    let parsed = try? parser.parse(line.span) { root -> DeviceLine? in
+      let number = root["seq"]?.integer ?? root["cursor"]?.integer
+      let isSilent = root["silent"]?.boolean ?? false
+      let id = root["id"]?.string.flatMap { APNSID($0.utf8) }
+      switch root["type"]?.string {
+      case "hello": return .hello(cursor: UInt64(clamping: number ?? 0), isSilent: isSilent)
+      case "ack": return number.map { .acknowledge(seq: UInt64(clamping: $0)) }
+      case "state": return .state(isSilent: isSilent)
+      case "answer":
+        guard let id, let action = root["action"]?.string else { return nil }
+        return .answer(id: id, action: action)
+      case "presented":
+        guard let id else { return nil }
+        var parts: [String] = []
+        root["parts"]?.forEachElement { if let part = $0.string { parts.append(part) } }
+        return .presented(id: id, parts: parts.joined(separator: " "))
+      default: return nil
+      }
+    }
+    guard let parsed = parsed ?? nil else { return nil }
+    self = parsed
+  }
+}

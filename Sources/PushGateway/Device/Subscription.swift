@@ -1,0 +1,272 @@
+import DequeModule
+import NIOCore
+import PushPolicy
+
+/// One open stream of a device: what it has been sent, what waits, what it answered.
+///
+/// A push goes out as soon as it is stored, unless the device lags: then nothing is kept here, and the mailbox is read
+/// on when the device has taken what it was sent. So a device that stops reading costs a bounded amount of memory.
+/// Belongs to the loop of its connection.
+final class Subscription: StreamConsumer, LiveSubscription {
+  /// How lines are framed: NDJSON, or `text/event-stream` for browsers and curl.
+  enum Framing { case lines, events }
+
+  private enum State {
+    /// The device has not said where it is.
+    case awaitingHello
+    /// A read of the mailbox is under way; `isOutdated` when more has been stored since it began.
+    case reading(isOutdated: Bool)
+    /// More waits in the mailbox, and the device has not taken what it was sent.
+    case behind
+    /// Everything stored has been sent.
+    case live
+    case ended
+  }
+
+  private struct Sent {
+    var seq: UInt64
+    var push: StoredPush
+  }
+
+  private let device: Device
+  private let services: Services
+  private let parser: JSONParser
+  private let framing: Framing
+  private let stream: StreamReference
+  private let loop: any EventLoop
+  private var state = State.awaitingHello
+  private var deviceState = Policy.DeviceState()
+  /// The highest number that was sent or that the device says it has.
+  private var cursor: UInt64 = 0
+  /// What was sent and not acknowledged, for the log.
+  private var outstanding = Deque<Sent>()
+  private var registryNumber: UInt64?
+  /// The beginning of a line whose end has not come.
+  private var partialLine: [UInt8] = []
+  /// Whether `caught-up` is due when the mailbox is read to its end.
+  private var hasCaughtUp = false
+
+  init(device: Device, services: Services, parser: JSONParser, framing: Framing, exchange: Exchange) {
+    self.device = device
+    self.services = services
+    self.parser = parser
+    self.framing = framing
+    stream = exchange.reference
+    loop = exchange.connection.loop.eventLoop
+  }
+
+  /// Begins the answer and takes the stream over; a stream of events says where it is in its request.
+  func begin(_ exchange: Exchange) {
+    var fields = HeaderFields(status: 200)
+    fields.append(.contentType, framing == .lines ? "application/x-ndjson" : "text/event-stream")
+    exchange.begin(fields)
+    exchange.stream.consumer = self
+    exchange.connection.isWatched = true
+    let this = NIOLoopBound(self, eventLoop: loop)
+    let ending = exchange.connection.draining
+    exchange.connection.draining = {
+      ending?()
+      this.value.end(reason: "shutdown")
+    }
+    if framing == .events {
+      let cursor = exchange.request.text(.lastEventID).flatMap(UInt64.init) ?? 0
+      handle(.hello(cursor: cursor, isSilent: false))
+    }
+  }
+
+  // MARK: From the device
+
+  func received(_ bytes: UnsafeRawBufferPointer) {
+    var rest = unsafe bytes[...]
+    while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
+      unsafe partialLine.append(contentsOf: rest[..<end])
+      unsafe rest = unsafe rest[(end + 1)...]
+      let line = partialLine
+      partialLine.removeAll(keepingCapacity: true)
+      if let line = DeviceLine(line, parser: parser) { handle(line) }
+    }
+    unsafe partialLine.append(contentsOf: rest)
+    if partialLine.count > Limits.maximumLineSize { end(reason: "line-too-long") }
+  }
+
+  func receivedEnd() {
+    // A stream of events has no body; a device that ends its side has gone.
+    if framing == .lines { end(reason: "goodbye") }
+  }
+
+  func drained() {
+    if case .behind = state { read() }
+  }
+
+  func closed() {
+    state = .ended
+    if let number = registryNumber { services.subscriptions.detach(device.id, number) }
+    registryNumber = nil
+  }
+
+  private func handle(_ line: DeviceLine) {
+    let now = services.clock.milliseconds()
+    switch line {
+    case .hello(let cursor, let isSilent):
+      guard case .awaitingHello = state else { return }
+      deviceState.isSilent = isSilent
+      self.cursor = cursor
+      if cursor > 0 { services.mailbox.acknowledge(device.id, through: cursor) }
+      // Known before the mailbox is read: what is stored from now on is signalled, what was stored before is found.
+      registryNumber = services.subscriptions.attach(device.id, self, loop: loop)
+      sayWelcome()
+      read()
+    case .acknowledge(let seq):
+      // Nothing can be acknowledged that was not sent.
+      acknowledge(min(seq, cursor), now: now)
+    case .presented(let id, let parts):
+      log(.presented, id, parts, now: now)
+    case .answer(let id, let action):
+      switch action {
+      case "view": log(.viewed, id, "", now: now)
+      case "close", "ok": log(.closed, id, action, now: now)
+      default: log(.action, id, action, now: now)
+      }
+      services.subscriptions.tell(device.id, .retract(id), except: registryNumber)
+    case .state(let isSilent):
+      deviceState.isSilent = isSilent
+    }
+  }
+
+  private func acknowledge(_ seq: UInt64, now: Int64) {
+    services.mailbox.acknowledge(device.id, through: seq)
+    var rows: [DeliveryLog.Row] = []
+    while let first = outstanding.first, first.seq <= seq {
+      rows.append(first.push.event(.acknowledged, at: now))
+      outstanding.removeFirst()
+    }
+    services.log.append(rows)
+  }
+
+  private func log(_ event: DeliveryEvent, _ id: APNSID, _ detail: String, now: Int64) {
+    services.log.append([.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail)])
+  }
+
+  // MARK: To the device
+
+  func deliver(_ entry: MailboxEntry) {
+    let hasRoom = (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog
+    if entry.seq == 0 {
+      // Never stored: now or not at all.
+      if hasRoom, registryNumber != nil {
+        send(entry)
+      } else {
+        services.log.append([entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags")])
+      }
+      return
+    }
+    switch state {
+    case .live:
+      guard entry.seq > cursor else { return }
+      if hasRoom { send(entry) } else { state = .behind }
+    case .reading: state = .reading(isOutdated: true)
+    case .behind, .awaitingHello, .ended: break
+    }
+  }
+
+  func tell(_ notice: DeviceNotice) {
+    switch notice {
+    case .retract(let id): write(PushLine.retract(id))
+    case .preferences(let json): write(PushLine.preferences(json))
+    }
+  }
+
+  private func read() {
+    state = .reading(isOutdated: false)
+    let this = NIOLoopBound(self, eventLoop: loop)
+    let (mailbox, device, cursor) = (services.mailbox, device.id, cursor)
+    Task {
+      do {
+        let pending = try await mailbox.pending(for: device, after: cursor, limit: Limits.pendingBatch)
+        this.eventLoop.execute { this.value.found(pending) }
+      } catch {
+        this.eventLoop.execute { this.value.end(reason: "mailbox-unavailable") }
+      }
+    }
+  }
+
+  private func found(_ pending: PendingPushes) {
+    guard case .reading(let isOutdated) = state else { return }
+    if let gap = pending.gap, gap.to > cursor {
+      write(PushLine.gap(gap))
+      cursor = max(cursor, gap.to)
+    }
+    for entry in pending.entries where entry.seq > cursor { send(entry) }
+    if pending.isComplete, !isOutdated {
+      state = .live
+      if !hasCaughtUp {
+        hasCaughtUp = true
+        write(PushLine.caughtUp(cursor))
+      }
+    } else if (stream.exchange?.stream.outboundSize ?? 0) < Limits.maximumStreamBacklog {
+      read()
+    } else {
+      state = .behind
+    }
+  }
+
+  private func send(_ entry: MailboxEntry) {
+    let push = entry.push
+    let now = services.clock.milliseconds()
+    if entry.seq > 0 {
+      cursor = entry.seq
+      guard push.expires > now / 1000 else { return }
+    }
+    guard let app = services.registrations.app(push.app) else { return }
+    let decision = decide(push, app)
+    var rows = [push.event(.transmitted, at: now)]
+    if !decision.removed.isEmpty {
+      let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
+      rows.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
+    }
+    services.log.append(rows)
+    if entry.seq > 0 { outstanding.append(Sent(seq: entry.seq, push: push)) }
+    write(PushLine.push(entry, app: app, presentation: decision.presentation), eventID: entry.seq)
+  }
+
+  /// The person's choices hold at delivery, as they are now.
+  private func decide(_ push: StoredPush, _ app: App) -> Decision {
+    // What was stored has been parsed before.
+    let payload = push.payload
+    let notification = (try? parser.payload(payload.span))?.notification ?? PushNotification()
+    return Policy.decide(
+      notification, topic: app.topic, preferences: services.registrations.preferences(of: device.id),
+      device: deviceState)
+  }
+
+  private func sayWelcome() {
+    let apps = services.registrations.registrations(of: device.id).map(\.1)
+    let preferences = controlJSON(services.registrations.preferences(of: device.id))
+    write(PushLine.welcome(device: device, apps: apps, preferences: preferences))
+  }
+
+  private func end(reason: String) {
+    guard !isEnded else { return }
+    write(PushLine.bye(reason), ending: true)
+    state = .ended
+  }
+
+  private func write(_ line: [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
+    guard let exchange = stream.exchange, !isEnded else { return }
+    switch framing {
+    case .lines:
+      exchange.write(line)
+      exchange.write(CollectionOfOne(UInt8(ascii: "\n")), ending: ending)
+    case .events:
+      if eventID > 0 { exchange.write("id: \(eventID)\n".utf8) }
+      exchange.write("data: ".utf8)
+      exchange.write(line)
+      exchange.write("\n\n".utf8, ending: ending)
+    }
+  }
+
+  private var isEnded: Bool {
+    if case .ended = state { return true }
+    return false
+  }
+}

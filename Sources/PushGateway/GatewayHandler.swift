@@ -1,0 +1,114 @@
+import Logging
+import NIOCore
+import PushPolicy
+
+/// Sends each request of a loop to its API.
+final class GatewayHandler: Handler {
+  private let loop: LoopContext
+  private let services: Services
+  private let provider: ProviderAPI
+  private let devices: DeviceAPI
+  private let deviceRouter: Router
+  private let adminRouter: Router
+  private let parser = JSONParser()
+  private let logger: Logger
+
+  init(loop: LoopContext, services: Services, admin: AdminAPI, logger: Logger) {
+    self.loop = loop
+    self.services = services
+    self.logger = logger
+    devices = DeviceAPI(services: services)
+    deviceRouter = devices.router
+    adminRouter = admin.router
+    let dispatcher = Dispatcher(loop: loop, services: services)
+    provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
+  }
+
+  func receivedHead(of exchange: Exchange) {
+    let request = exchange.request
+    guard let path = request[.path] else { return }
+    if path.starts(with: ProviderAPI.path.utf8) {
+      // One byte more than the largest payload, to see that it is too large.
+      request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
+    } else if path.equals(DeviceAPI.streamPath) {
+      beginStream(exchange)
+    } else {
+      request.maximumBodySize = Limits.maximumControlBodySize
+    }
+  }
+
+  func receivedRequest(_ exchange: Exchange) {
+    guard let path = exchange.request[.path], !exchange.stream.hasSubmittedHead else { return }
+    if path.starts(with: "/v1/".utf8) {
+      serve(exchange, deviceRouter)
+    } else if path.starts(with: AdminAPI.prefix.utf8), exchange.connection.peer == .adminSocket {
+      serve(exchange, adminRouter)
+    } else {
+      provider.serve(exchange)
+    }
+  }
+
+  private func beginStream(_ exchange: Exchange) {
+    let request = ControlRequest(exchange.request, isLocal: false)
+    let framing: Subscription.Framing
+    switch request.method {
+    case "POST": framing = .lines
+    case "GET": framing = .events
+    default: return exchange.respond(methodNotAllowed(["GET", "POST"]))
+    }
+    do {
+      let device = try devices.device(request.bearer)
+      Subscription(device: device, services: services, parser: parser, framing: framing, exchange: exchange)
+        .begin(exchange)
+    } catch {
+      exchange.respond(error.response)
+    }
+  }
+
+  /// The control plane works on values, off the loop, and comes back with the answer.
+  private func serve(_ exchange: Exchange, _ router: Router) {
+    guard exchange.request.bodySize <= Limits.maximumControlBodySize else {
+      return exchange.respond(
+        Problem(413, "Content Too Large", "a request holds at most \(Limits.maximumControlBodySize) bytes").response)
+    }
+    var request = ControlRequest(exchange.request, isLocal: exchange.connection.peer != .remote)
+    switch router.match(method: request.method, path: request.path) {
+    case .unknown:
+      exchange.respond(Problem.notFound("there is nothing at \(request.path)").response)
+    case .otherMethods(let methods):
+      exchange.respond(methodNotAllowed(methods))
+    case .found(let serve, let parameters):
+      request.parameters = parameters
+      let reference = NIOLoopBound(exchange.reference, eventLoop: loop.eventLoop)
+      let (logger, final) = (logger, request)
+      Task {
+        let response = await answer(to: final, by: serve, logger)
+        reference.eventLoop.execute { reference.value.exchange?.respond(response) }
+      }
+    }
+  }
+
+  private func methodNotAllowed(_ methods: [String]) -> Response {
+    Problem(405, "Method Not Allowed", "this takes \(methods.joined(separator: " and "))").response
+  }
+}
+
+/// Runs a route and turns what it throws into an answer, in one place.
+private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger: Logger) async -> Response {
+  do {
+    return try await serve(request)
+  } catch let problem as Problem {
+    return problem.response
+  } catch let refusal as Registrations.Refusal {
+    switch refusal.kind {
+    case .invalid: return Problem.badRequest(refusal.description).response
+    case .unknown: return Problem.notFound(refusal.description).response
+    case .conflict: return Problem(409, "Conflict", refusal.description).response
+    }
+  } catch let error as StoreError {
+    return Problem(503, "Service Unavailable", error.description).response
+  } catch {
+    logger.error("\(request.method) \(request.path) failed: \(error)")
+    return Problem(500, "Internal Server Error", "the gateway failed at this; its log says why").response
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// JSON of the control plane, with its keys in order.
+func controlJSON(_ value: some Encodable) -> [UInt8] {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  // The control plane's values are strings, numbers and lists of them: they can always be encoded.
+  return (try? encoder.encode(value)).map(Array.init) ?? Array("{}".utf8)
+}
+
+/// Why a request of the control plane is refused: problem details (RFC 9457).
+struct Problem: Error, Encodable {
+  var status: Int
+  var title: String
+  /// One sentence: what is wrong and what to do.
+  var detail: String
+
+  init(_ status: Int, _ title: String, _ detail: String) {
+    self.status = status
+    self.title = title
+    self.detail = detail
+  }
+
+  static func badRequest(_ detail: String) -> Problem { Problem(400, "Bad Request", detail) }
+  static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
+  static let unauthorized = Problem(
+    401, "Unauthorized", "say who you are with `authorization: bearer SECRET`, the secret from enrolment")
+
+  var response: Response {
+    Response(status: status, contentType: "application/problem+json", body: controlJSON(self))
+  }
+}
+
+extension ControlRequest {
+  /// The body as a value.
+  func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws(Problem) -> Value {
+    do {
+      return try JSONDecoder().decode(type, from: Data(body))
+    } catch let error as DecodingError {
+      throw .badRequest("the body is not what it should be: \(error.inWords)")
+    } catch {
+      throw .badRequest("the body is not JSON")
+    }
+  }
+}
+
+extension Response {
+  /// An answer with a value.
+  init(_ value: some Encodable, status: Int = 200) {
+    self.init(status: status, body: controlJSON(value))
+  }
+}
+
+extension DecodingError {
+  /// What is wrong, where, in a few words.
+  fileprivate var inWords: String {
+    func path(_ context: Context) -> String { context.codingPath.map(\.stringValue).joined(separator: "/") }
+    switch self {
+    case .keyNotFound(let key, _): return "\"\(key.stringValue)\" is missing"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      return "\"\(path(context))\" has another type"
+    case .dataCorrupted(let context):
+      return context.codingPath.isEmpty ? "no valid JSON" : "\"\(path(context))\" can't be read"
+    @unknown default: return "no valid JSON"
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/// A request of the control plane, as a value that may leave its loop.
+struct ControlRequest: Sendable {
+  var method: String
+  /// Without the query.
+  var path: String
+  /// `name=value` pairs of the query, decoded.
+  var query: [String: String]
+  var body: [UInt8]
+  /// What follows `Bearer` in `authorization`.
+  var bearer: String?
+  /// Whether it came from this machine.
+  var isLocal: Bool
+  /// The parts of the path that its route leaves open, in order.
+  var parameters: [String] = []
+
+  /// Reads a message.
+  init(_ message: Message, isLocal: Bool) {
+    let target = message.text(.path) ?? "/"
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    method = message.text(.method) ?? ""
+    path = String(parts[0])
+    query = [:]
+    for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      query[percentDecoded(sides[0])] = sides.count > 1 ? percentDecoded(sides[1]) : ""
+    }
+    body = message.body
+    bearer = message.text(.authorization).flatMap { value in
+      value.lowercased().hasPrefix("bearer ") ? String(value.dropFirst(7)) : nil
+    }
+    self.isLocal = isLocal
+  }
+}
+
+/// Routes in one table: method, path with `{…}` for what it leaves open, and what serves it.
+struct Router: Sendable {
+  typealias Serve = @Sendable (ControlRequest) async throws -> Response
+
+  struct Route: Sendable {
+    var method: String
+    var pattern: [Substring]
+    var serve: Serve
+
+    init(_ method: String, _ pattern: String, _ serve: @escaping Serve) {
+      self.method = method
+      self.pattern = pattern.split(separator: "/")
+      self.serve = serve
+    }
+  }
+
+  enum Match: Sendable {
+    case found(Serve, parameters: [String])
+    /// The path is known, and takes only these methods.
+    case otherMethods([String])
+    case unknown
+  }
+
+  private let routes: [Route]
+
+  init(_ routes: [Route]) { self.routes = routes }
+
+  /// Finds what serves a request.
+  func match(method: String, path: String) -> Match {
+    let parts = path.split(separator: "/")
+    var methods: [String] = []
+    for route in routes where route.pattern.count == parts.count {
+      var parameters: [String] = []
+      let fits = zip(route.pattern, parts).allSatisfy { pattern, part in
+        guard pattern.hasPrefix("{") else { return pattern == part }
+        parameters.append(percentDecoded(part))
+        return true
+      }
+      guard fits else { continue }
+      if route.method == method { return .found(route.serve, parameters: parameters) }
+      methods.append(route.method)
+    }
+    return methods.isEmpty ? .unknown : .otherMethods(methods)
+  }
+}
+
+/// Decodes `%xx` (RFC 3986 §2.1) and leaves everything else as it is.
+private func percentDecoded(_ text: Substring) -> String {
+  var bytes: [UInt8] = []
+  var rest = text.utf8[...]
+  while let byte = rest.popFirst() {
+    if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
+      let low = hexValue(rest[rest.index(after: rest.startIndex)])
+    {
+      bytes.append(high << 4 | low)
+      rest = rest.dropFirst(2)
+    } else {
+      bytes.append(byte)
+    }
+  }
+  return String(decoding: bytes, as: UTF8.self)
+}
