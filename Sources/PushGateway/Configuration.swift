@@ -1,0 +1,153 @@
+import Foundation
+import Yams
+
+/// Every setting of a gateway, its default, its check, and where its value came from.
+///
+/// A value comes from the flag, else from the environment (`PUSHGATEWAY_…`), else from the file, else it is the default.
+public struct Configuration: Sendable {
+  /// The state folder.
+  public var state: String
+  /// `HOST:PORT` of every listener; port 0 picks a free one.
+  public var listen: [String] = []
+  /// Which keys and device tokens are valid here.
+  var environment = Environment.development
+  /// Event loops.
+  var loops = 1
+  /// How many pushes wait for one device before the oldest go.
+  var mailboxCap = 10_000
+  /// Pushes per second for one device token; nil: any number.
+  var rateLimit: Int?
+  /// How long the delivery log is kept, in days.
+  var logRetentionDays = 7
+  /// What is logged: `trace` … `critical`.
+  public var logLevel = "info"
+
+  /// Every setting's name, effective value and origin, for `serve --check`.
+  public private(set) var effective: [Effective] = []
+
+  /// One setting as it is in force.
+  public struct Effective: Sendable, Codable {
+    public var name: String
+    public var value: String
+    /// `flag`, `environment`, `file` or `default`.
+    public var origin: String
+  }
+
+  /// A setting that can't be, in one line.
+  public struct Failure: Error, CustomStringConvertible {
+    public var description: String
+  }
+
+  private static let names = [
+    "listen", "environment", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
+  ]
+
+  /// Puts the settings together.
+  ///
+  /// - Parameters:
+  ///   - flags: values given on the command line, by the setting's name.
+  ///   - file: the configuration file; nil: `config.yaml` in the state folder, if there is one.
+  /// - Throws: ``Failure`` when a value can't be used or the file can't be read.
+  public init(
+    state: String, flags: [String: String], file: String?, environment variables: [String: String]
+  ) throws(Failure) {
+    self.state = state
+    let file = try Configuration.read(file ?? state + "/config.yaml", isRequired: file != nil)
+    if let unknown = file.keys.first(where: { !Configuration.names.contains($0) }) {
+      throw Failure(description: "\(unknown) is no setting; there are \(Configuration.names.joined(separator: ", "))")
+    }
+    for name in Configuration.names {
+      let variable = "PUSHGATEWAY_" + name.uppercased()
+      if let value = flags[name] {
+        try set(name, value, from: "flag")
+      } else if let value = variables[variable] {
+        try set(name, value, from: "environment")
+      } else if let value = file[name] {
+        try set(name, value, from: "file")
+      } else {
+        try set(name, Configuration.defaultValue(name), from: "default")
+      }
+    }
+  }
+
+  /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the XDG data home.
+  public static func stateFolder(flag: String?, environment: [String: String]) -> String {
+    if let flag { return flag }
+    if let state = environment["PUSHGATEWAY_STATE"], !state.isEmpty { return state }
+    let home = environment["HOME"] ?? "/tmp"
+    let data = environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.local/share"
+    return data + "/pushgateway"
+  }
+
+  private static func defaultValue(_ name: String) -> String {
+    switch name {
+    case "listen": "127.0.0.1:2197"
+    case "environment": "development"
+    case "loops": String(ProcessInfo.processInfo.activeProcessorCount)
+    case "mailbox_cap": "10000"
+    case "rate_limit": "none"
+    case "log_retention_days": "7"
+    default: "info"
+    }
+  }
+
+  private mutating func set(_ name: String, _ value: String, from origin: String) throws(Failure) {
+    func number(_ range: ClosedRange<Int>) throws(Failure) -> Int {
+      guard let number = Int(value), range.contains(number) else {
+        throw Failure(
+          description: "\(name) is \"\(value)\" (\(origin)): a number from \(range.lowerBound) to \(range.upperBound) is due")
+      }
+      return number
+    }
+    switch name {
+    case "listen":
+      listen = value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+      for address in listen { _ = try Configuration.address(address) }
+      if listen.isEmpty { throw Failure(description: "listen is empty: HOST:PORT is due") }
+    case "environment":
+      guard let chosen = Environment(rawValue: value) else {
+        throw Failure(description: "environment is \"\(value)\" (\(origin)): development or production is due")
+      }
+      environment = chosen
+    case "loops": loops = try number(1...256)
+    case "mailbox_cap": mailboxCap = try number(1...1_000_000)
+    case "rate_limit": rateLimit = value == "none" ? nil : try number(1...1_000_000)
+    case "log_retention_days": logRetentionDays = try number(0...3650)
+    default:
+      guard ["trace", "debug", "info", "notice", "warning", "error", "critical"].contains(value) else {
+        throw Failure(description: "log_level is \"\(value)\" (\(origin)): debug, info, warning or error is due")
+      }
+      logLevel = value
+    }
+    effective.append(Effective(name: name, value: value, origin: origin))
+  }
+
+  /// Reads `HOST:PORT`, with brackets round an IPv6 address.
+  static func address(_ text: String) throws(Failure) -> Listener.Address {
+    let place = text.lastIndex(of: ":")
+    guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port), place != text.startIndex
+    else { throw Failure(description: "\"\(text)\" is no address: HOST:PORT is due, as 127.0.0.1:2197") }
+    let host = text[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    return .tcp(host: host, port: port)
+  }
+
+  private static func read(_ path: String, isRequired: Bool) throws(Failure) -> [String: String] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      if isRequired { throw Failure(description: "\(path) can't be read: check the name and its permissions") }
+      return [:]
+    }
+    let loaded: Any?
+    do {
+      loaded = try Yams.load(yaml: String(decoding: data, as: UTF8.self))
+    } catch {
+      throw Failure(description: "\(path) is not YAML: \(String(describing: error).split(separator: "\n").first ?? "")")
+    }
+    guard let loaded else { return [:] }
+    guard let values = loaded as? [String: Any] else {
+      throw Failure(description: "\(path) should hold settings, one `name: value` a line")
+    }
+    return values.mapValues { value in
+      (value as? [Any])?.map { "\($0)" }.joined(separator: ",") ?? "\(value)"
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+public import Logging
+import Synchronization
+
+/// A running gateway: builds the parts from a configuration, wires them, starts, drains, stops.
+public final class Gateway: Sendable {
+  private let folder: StateFolder
+  private let services: Services
+  private let mailbox: SQLiteMailbox
+  private let loops: Loops
+  private let listeners: [Listener]
+  private let admin: Listener
+  private let upkeep: Task<Void, Never>
+
+  /// `HOST:PORT` of every listener.
+  public var addresses: [String] { listeners.map(\.description) }
+
+  /// How often expired pushes are looked for.
+  private static let upkeepInterval = Duration.seconds(10)
+
+  /// Starts a gateway; when this returns it accepts.
+  ///
+  /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
+  public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
+    let folder = StateFolder(configuration.state)
+    try folder.claim()
+    try folder.prepareCertificates()
+    let tls = try TLSContext.server(certificatePath: folder.certificatePath, keyPath: folder.keyPath)
+    let store = try SQLiteStore(path: folder.databasePath)
+    let registrations = try Registrations(store: store)
+    try await folder.prepareDevelopment(registrations)
+    let clock = WallClock.system
+    let log = try DeliveryLog(
+      path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
+    let mailbox = try SQLiteMailbox(
+      store: store, cap: configuration.mailboxCap, logger: logger, now: { clock.seconds }
+    ) { removals in
+      let now = clock.milliseconds()
+      log.append(removals.map { $0.event(at: now) })
+    }
+    let services = Services(
+      registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
+      tokens: ProviderTokenCache(registrations: registrations), environment: configuration.environment,
+      rateLimit: configuration.rateLimit, clock: clock)
+    registrations.onChange { change in
+      switch change {
+      case .preferences(let person, let preferences):
+        let json = controlJSON(preferences)
+        for device in registrations.devices(of: person) {
+          services.subscriptions.tell(device, .preferences(json))
+        }
+      }
+    }
+    do {
+      return try await Gateway(configuration, folder, services, mailbox, tls, logger)
+    } catch {
+      mailbox.close()
+      log.close()
+      throw error
+    }
+  }
+
+  private init(
+    _ configuration: Configuration, _ folder: StateFolder, _ services: Services, _ mailbox: SQLiteMailbox,
+    _ tls: TLSContext, _ logger: Logger
+  ) async throws {
+    self.folder = folder
+    self.services = services
+    self.mailbox = mailbox
+    let status = SharedStatus(
+      GatewayStatus(
+        listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601)))
+    let admin = AdminAPI(services: services, status: { status.value.withLock { $0 } })
+    loops = try await Loops(count: configuration.loops) { loop in
+      GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
+    }
+    var listeners: [Listener] = []
+    do {
+      for address in configuration.listen {
+        listeners.append(try await Listener.listen(on: try Configuration.address(address), tls: tls, loops: loops))
+      }
+      self.admin = try await Gateway.listenAdmin(folder, loops)
+    } catch {
+      for listener in listeners { await listener.close() }
+      await loops.shutdown()
+      throw error
+    }
+    self.listeners = listeners
+    let addresses = listeners.map(\.description)
+    status.value.withLock { $0.listening = addresses }
+    upkeep = Task {
+      while !Task.isCancelled {
+        mailbox.expire(now: services.clock.seconds)
+        try? await Task.sleep(for: Gateway.upkeepInterval)
+      }
+    }
+    try folder.announce(addresses)
+  }
+
+  /// Ends in good order: accepts no more, answers what is open, says GOAWAY, commits, stops. Takes at most 8 seconds.
+  public func stop() async {
+    upkeep.cancel()
+    folder.withdraw()
+    for listener in listeners { await listener.close() }
+    await admin.close()
+    await loops.drain()
+    mailbox.close()
+    services.log.close()
+    await loops.shutdown()
+  }
+
+  private static func listenAdmin(_ folder: StateFolder, _ loops: Loops) async throws -> Listener {
+    try? FileManager.default.removeItem(atPath: folder.adminSocket)
+    let listener = try await ShortSocketPath.withShortPath(folder.adminSocket) { path in
+      try await Listener.listen(on: .unix(path: path), tls: nil, loops: loops)
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
+    return listener
+  }
+}
+
+/// The status, whose addresses are known last.
+private final class SharedStatus: Sendable {
+  let value: Mutex<GatewayStatus>
+  init(_ status: GatewayStatus) { value = Mutex(status) }
+}
+
+extension MailboxRemoval {
+  /// A row of the delivery log about this.
+  fileprivate func event(at time: Int64) -> DeliveryLog.Row {
+    let (event, detail): (DeliveryEvent, String) =
+      switch cause {
+      case .collapsed: (.collapsed, "")
+      case .expired: (.expired, "")
+      case .overflow: (.dropped, "the mailbox is full")
+      case .unregistered: (.dropped, "unregistered")
+      }
+    return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
+  }
+}

@@ -1,0 +1,374 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A client of the gateway: the same session from the other end, for `pushcli` and the tests.
+public final class Client: Sendable {
+  /// Where a gateway is.
+  public enum Endpoint: Sendable {
+    /// TLS, with the certificates to trust in a file.
+    case tls(host: String, port: Int, trustPath: String)
+    /// The admin socket.
+    case admin(path: String)
+  }
+
+  /// A whole answer.
+  public struct Answer: Sendable {
+    public var status: Int
+    public var body: [UInt8]
+    /// `apns-id`, as it came.
+    public var apnsID: String?
+    /// `apns-unique-id`, as it came.
+    public var apnsUniqueID: String?
+  }
+
+  /// Fields of a request besides the pseudo-fields, by the names this client knows.
+  public enum Field: Sendable {
+    case accept, authorization, contentType, lastEventID
+    case apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsTopic
+  }
+
+  private let core: NIOLoopBound<ClientCore>
+
+  private init(_ core: NIOLoopBound<ClientCore>) { self.core = core }
+
+  /// Connects.
+  ///
+  /// - Throws: ``ClientError`` when nobody answers there, or not the one that should.
+  public static func connect(to endpoint: Endpoint) async throws -> Client {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let authority: String
+    let tls: (TLSContext, String)?
+    switch endpoint {
+    case .tls(let host, let port, let trustPath):
+      guard FileManager.default.fileExists(atPath: trustPath) else {
+        throw ClientError(.unreachable, "\(trustPath) is not there: name the gateway's state folder with --state DIR")
+      }
+      tls = (try TLSContext.client(trustPath: trustPath), host)
+      authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .admin:
+      tls = nil
+      authority = "admin"
+    }
+    let promise = loop.makePromise(of: NIOLoopBound<ClientCore>.self)
+    let bootstrap = ClientBootstrap(group: loop)
+      .connectTimeout(.seconds(10))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let connection = try Connection(
+            role: .client, loop: LoopContext(eventLoop: loop),
+            tls: tls.map { try TLSConnection(client: $0.0, host: $0.1) }, peer: .remote)
+          let core = ClientCore(connection, authority: authority, ready: promise)
+          core.attach()
+          try channel.pipeline.syncOperations.addHandler(connection)
+        }
+      }
+    do {
+      switch endpoint {
+      case .tls(let host, let port, _):
+        _ = try await bootstrap.connect(host: host, port: port).get()
+      case .admin(let path):
+        _ = try await ShortSocketPath.withShortPath(path) { short in
+          try await bootstrap.connect(unixDomainSocketPath: short).get()
+        }
+      }
+    } catch {
+      promise.fail(error)
+      _ = try? await promise.futureResult.get()
+      throw ClientError(.unreachable, "nothing answers at \(endpoint.description): is the gateway running?")
+    }
+    do {
+      return Client(try await promise.futureResult.get())
+    } catch let error as TLSError {
+      throw ClientError(.unreachable, "\(endpoint.description): \(error)")
+    } catch {
+      throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
+    }
+  }
+
+  /// Sends a request and waits for the whole answer.
+  public func request(
+    _ method: String, _ path: String, _ fields: [(Field, String)] = [], body: [UInt8] = []
+  ) async throws -> Answer {
+    try await withCheckedThrowingContinuation { continuation in
+      core.eventLoop.execute {
+        self.core.value.request(method, path, fields, body: body) { continuation.resume(with: $0) }
+      }
+    }
+  }
+
+  /// Opens a stream on which both sides send lines.
+  ///
+  /// - Throws: ``ClientError`` with the gateway's words when it refuses.
+  public func stream(_ method: String, _ path: String, _ fields: [(Field, String)] = []) async throws -> LineStream {
+    try await withCheckedThrowingContinuation { continuation in
+      core.eventLoop.execute {
+        self.core.value.stream(method, path, fields) { continuation.resume(with: $0) }
+      }
+    }
+  }
+
+  /// Asks the gateway from time to time whether it is alive, and hangs up when it is not.
+  public func watch() {
+    core.eventLoop.execute { self.core.value.watch() }
+  }
+
+  /// Hangs up.
+  public func close() {
+    core.eventLoop.execute { self.core.value.connection.closeAfterFlush() }
+  }
+}
+
+extension Client.Endpoint: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .tls(let host, let port, _): "\(host):\(port)"
+    case .admin(let path): path
+    }
+  }
+}
+
+/// Why a request got no answer.
+public struct ClientError: Error, CustomStringConvertible {
+  public enum Kind: Sendable {
+    /// Nobody answers, or the connection was lost.
+    case unreachable
+    /// The gateway refused; the status says how.
+    case refused(status: Int)
+  }
+
+  public var kind: Kind
+  /// One line: what went wrong, what to do.
+  public var description: String
+
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
+
+/// A stream of lines in both directions.
+public final class LineStream: Sendable {
+  /// Lines of the gateway, without their ends; finishes with the stream, throws when the connection is lost.
+  public let lines: AsyncThrowingStream<[UInt8], any Error>
+  private let writer: NIOLoopBound<StreamReference>
+
+  init(lines: AsyncThrowingStream<[UInt8], any Error>, writer: NIOLoopBound<StreamReference>) {
+    self.lines = lines
+    self.writer = writer
+  }
+
+  /// Sends a line.
+  public func send(_ line: String) {
+    writer.eventLoop.execute {
+      self.writer.value.exchange?.write((line + "\n").utf8)
+    }
+  }
+
+  /// Says that no more lines come; the gateway then ends its side.
+  public func finish() {
+    writer.eventLoop.execute {
+      self.writer.value.exchange?.write(EmptyCollection<UInt8>(), ending: true)
+    }
+  }
+}
+
+/// The client's side of a connection, on its loop.
+final class ClientCore: HTTP2SessionDelegate {
+  typealias Completion = (Result<Client.Answer, any Error>) -> Void
+
+  private enum Use {
+    case answer(Completion)
+    case lines(LineReader)
+  }
+
+  let connection: Connection
+  private let authority: String
+  private var ready: EventLoopPromise<NIOLoopBound<ClientCore>>?
+  private var uses: [Int32: Use] = [:]
+  private var failure: (any Error)?
+  private var pings: RepeatedTask?
+
+  init(_ connection: Connection, authority: String, ready: EventLoopPromise<NIOLoopBound<ClientCore>>) {
+    self.connection = connection
+    self.authority = authority
+    self.ready = ready
+  }
+
+  /// The connection keeps this until it closes.
+  func attach() {
+    connection.session.delegate = self
+    connection.closed = { [self] error in lost(error) }
+  }
+
+  func watch() {
+    connection.isWatched = true
+    let this = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
+    let interval = TimeAmount.seconds(Limits.pingInterval)
+    pings = connection.loop.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+      this.value.ping()
+    }
+  }
+
+  func request(
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)], body: [UInt8],
+    _ completion: @escaping Completion
+  ) {
+    do {
+      let stream = try open(method, path, fields, hasBody: !body.isEmpty)
+      uses[stream.id] = .answer(completion)
+      if !body.isEmpty { connection.session.write(body, ending: true, on: stream) }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  func stream(
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)],
+    _ completion: @escaping (Result<LineStream, any Error>) -> Void
+  ) {
+    do {
+      let stream = try open(method, path, fields, hasBody: true)
+      let reference = NIOLoopBound(
+        StreamReference(connection: connection, id: stream.id), eventLoop: connection.loop.eventLoop)
+      uses[stream.id] = .lines(LineReader(reference, completion))
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  private func open(
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)], hasBody: Bool
+  ) throws -> HTTP2Stream {
+    if let failure { throw failure }
+    var head = HeaderFields()
+    head.append(.method, method.utf8)
+    head.append(.scheme, "https")
+    head.append(.authority, authority.utf8)
+    head.append(.path, path.utf8, isUnindexed: true)
+    for (field, value) in fields { head.append(field.name, value.utf8, isUnindexed: field.isUnindexed) }
+    let stream = try connection.session.request(head, hasBody: hasBody)
+    connection.setNeedsFlush()
+    return stream
+  }
+
+  private func lost(_ error: (any Error)?) {
+    let error = error ?? failure ?? ClientError(.unreachable, "the gateway hung up")
+    failure = error
+    pings?.cancel()
+    ready?.fail(error)
+    ready = nil
+  }
+
+  // MARK: HTTP2SessionDelegate
+
+  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+    stream.message.maximumBodySize = .max
+    guard case .lines(let reader) = uses[stream.id], stream.message.has(.status, "200") else { return }
+    stream.consumer = reader
+    reader.begin()
+  }
+
+  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+    guard let use = uses[stream.id], stream.consumer == nil else { return }
+    uses[stream.id] = nil
+    let answer = Client.Answer(
+      status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
+      apnsID: stream.message.text(.apnsID), apnsUniqueID: stream.message.text(.apnsUniqueID))
+    switch use {
+    case .answer(let completion): completion(.success(answer))
+    case .lines(let reader): reader.refuse(answer)
+    }
+  }
+
+  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+    guard let use = uses.removeValue(forKey: stream.id) else { return }
+    let error = failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
+    switch use {
+    case .answer(let completion): completion(.failure(error))
+    case .lines(let reader): reader.end(errorCode == 0 && connection.session.stream(stream.id) != nil ? nil : error)
+    }
+  }
+
+  func sessionReceivedSettings(_ session: HTTP2Session) {
+    ready?.succeed(NIOLoopBound(self, eventLoop: connection.loop.eventLoop))
+    ready = nil
+  }
+
+  func sessionReceivedPong(_ session: HTTP2Session) { connection.receivedPong() }
+
+  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
+    failure = ClientError(.unreachable, "the gateway is going away: \(String(decoding: debugData, as: UTF8.self))")
+  }
+}
+
+/// Cuts a body into lines.
+private final class LineReader: StreamConsumer {
+  private let reference: NIOLoopBound<StreamReference>
+  private let opened: (Result<LineStream, any Error>) -> Void
+  private var lines: AsyncThrowingStream<[UInt8], any Error>.Continuation?
+  private var partial: [UInt8] = []
+
+  init(_ reference: NIOLoopBound<StreamReference>, _ opened: @escaping (Result<LineStream, any Error>) -> Void) {
+    self.reference = reference
+    self.opened = opened
+  }
+
+  func begin() {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+    lines = continuation
+    opened(.success(LineStream(lines: stream, writer: reference)))
+  }
+
+  /// The gateway answered with something else than a stream.
+  func refuse(_ answer: Client.Answer) {
+    let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+    opened(
+      .failure(
+        ClientError(.refused(status: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)")))
+  }
+
+  func end(_ error: (any Error)?) {
+    guard let lines else { return opened(.failure(error ?? ClientError(.unreachable, "the gateway hung up"))) }
+    lines.finish(throwing: error)
+  }
+
+  func received(_ bytes: UnsafeRawBufferPointer) {
+    var rest = unsafe bytes[...]
+    while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
+      unsafe partial.append(contentsOf: rest[..<end])
+      unsafe rest = unsafe rest[(end + 1)...]
+      lines?.yield(partial)
+      partial = []
+    }
+    unsafe partial.append(contentsOf: rest)
+  }
+
+  func receivedEnd() { lines?.finish() }
+  func drained() {}
+  func closed() {}
+}
+
+extension Client.Field {
+  fileprivate var name: HeaderName {
+    switch self {
+    case .accept: .accept
+    case .authorization: .authorization
+    case .contentType: .contentType
+    case .lastEventID: .lastEventID
+    case .apnsCollapseID: .apnsCollapseID
+    case .apnsExpiration: .apnsExpiration
+    case .apnsID: .apnsID
+    case .apnsPriority: .apnsPriority
+    case .apnsPushType: .apnsPushType
+    case .apnsTopic: .apnsTopic
+    }
+  }
+
+  fileprivate var isUnindexed: Bool {
+    switch self {
+    case .apnsID, .apnsExpiration, .apnsCollapseID: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+
+/// The folder that holds everything a gateway keeps (design §7), and what a first start puts there.
+public struct StateFolder: Sendable {
+  public let path: String
+
+  public init(_ path: String) { self.path = path }
+
+  /// The trust anchor for clients.
+  public var trustPath: String { path + "/ca.pem" }
+  /// The admin socket.
+  public var adminSocket: String { path + "/admin.sock" }
+  /// One `HOST:PORT` a line, while a gateway is ready.
+  public var listeningPath: String { path + "/listening" }
+  /// The first start's development key.
+  public var developmentPath: String { path + "/development.json" }
+  /// Clients on this machine keep their secrets and cursors here.
+  public var devicesPath: String { path + "/devices" }
+  var databasePath: String { path + "/pushgateway.sqlite" }
+  var logPath: String { path + "/delivery-log.sqlite" }
+  var certificatePath: String { path + "/server.pem" }
+  var keyPath: String { path + "/server.key" }
+  private var authorityKeyPath: String { path + "/ca.key" }
+  private var lockPath: String { path + "/lock" }
+
+  /// The development key of a first start.
+  public struct Development: Codable, Sendable {
+    public var teamID: String
+    public var keyID: String
+    public var keyPath: String
+    public var topic: String
+
+    enum CodingKeys: String, CodingKey { case teamID = "team_id", keyID = "key_id", keyPath = "key_path", topic }
+  }
+
+  /// A folder that can't be used, in one line.
+  public struct Failure: Error, CustomStringConvertible {
+    public var description: String
+  }
+
+  /// Makes the folder, and sees to it that one gateway alone uses it for as long as the process lives.
+  func claim() throws(Failure) {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw Failure(description: "the state folder \(path) can't be made: choose another with --state DIR")
+    }
+    let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else {
+      throw Failure(
+        description: "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR")
+    }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      throw Failure(description: "another gateway runs on \(path): stop it, or choose another folder with --state DIR")
+    }
+    // The lock is the process's until its end.
+  }
+
+  /// Makes a local authority and a server certificate, unless there are some.
+  func prepareCertificates() throws {
+    let files = FileManager.default
+    guard !files.fileExists(atPath: certificatePath) || !files.fileExists(atPath: keyPath) else { return }
+    let authority: CertificateAuthority
+    if let certificate = files.contents(atPath: trustPath), let key = files.contents(atPath: authorityKeyPath) {
+      do {
+        authority = try CertificateAuthority(certificatePEM: Array(certificate), keyPEM: Array(key))
+      } catch {
+        throw Failure(description: "\(trustPath) or \(authorityKeyPath) can't be used (\(error)): delete both to have new ones made")
+      }
+    } else {
+      authority = try CertificateAuthority()
+      try write(authority.keyPEM, to: authorityKeyPath, mode: 0o600)
+      try write(authority.certificatePEM, to: trustPath, mode: 0o644)
+    }
+    let server = try authority.issueServer(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+    try write(server.keyPEM, to: keyPath, mode: 0o600)
+    try write(server.certificatePEM, to: certificatePath, mode: 0o644)
+  }
+
+  /// Makes a development team, its key and a sample app, unless a first start has done so.
+  func prepareDevelopment(_ registrations: Registrations) async throws {
+    guard !FileManager.default.fileExists(atPath: developmentPath) else { return }
+    let (team, topic) = ("DEVTEAM001", "com.example.news")
+    let key = try ES256Key.generate()
+    let keyID = "DEV" + String(decoding: Digest.random(count: 7).map { UInt8(ascii: "A") + $0 % 26 }, as: UTF8.self)
+    try await registrations.addTeam(team)
+    try await registrations.addKey(
+      ProviderKey(id: keyID, team: team, publicKey: key, environment: nil, topics: nil))
+    _ = try await registrations.putApp(topic: topic, name: "News", icon: "📰", policyMode: .enforce)
+    let keyPath = path + "/AuthKey_\(keyID).p8"
+    try write(key.privatePEM, to: keyPath, mode: 0o600)
+    let absolute = keyPath.hasPrefix("/") ? keyPath : FileManager.default.currentDirectoryPath + "/" + keyPath
+    try write(
+      controlJSON(Development(teamID: team, keyID: keyID, keyPath: absolute, topic: topic)), to: developmentPath,
+      mode: 0o600)
+  }
+
+  /// Says where the gateway listens, for as long as it does.
+  func announce(_ addresses: [String]) throws {
+    try write(Array((addresses.joined(separator: "\n") + "\n").utf8), to: listeningPath, mode: 0o644)
+  }
+
+  func withdraw() {
+    try? FileManager.default.removeItem(atPath: listeningPath)
+    try? FileManager.default.removeItem(atPath: adminSocket)
+  }
+
+  /// Replaces a file as a whole: nobody ever sees half of it.
+  func write(_ bytes: [UInt8], to path: String, mode: Int) throws(Failure) {
+    let draft = path + ".new"
+    let files = FileManager.default
+    try? files.removeItem(atPath: draft)
+    guard files.createFile(atPath: draft, contents: Data(bytes), attributes: [.posixPermissions: mode]),
+      unsafe rename(draft, path) == 0
+    else {
+      throw Failure(description: "\(path) can't be written (\(reason(errno))): check the disk and the folder's permissions")
+    }
+  }
+
+  /// What the system calls an error.
+  private func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// Which gateway a command means.
+struct StateOptions: ParsableArguments {
+  @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).")
+  var state: String?
+
+  var folder: StateFolder {
+    StateFolder(Configuration.stateFolder(flag: state, environment: ProcessInfo.processInfo.environment))
+  }
+}
+
+/// Whether data is printed for programs.
+struct FormatOptions: ParsableArguments {
+  @Flag(name: .long, help: "Print JSON: one object, or one object a line.")
+  var json = false
+}
+
+/// Where a gateway accepts providers and devices.
+struct GatewayOptions: ParsableArguments {
+  @OptionGroup var state: StateOptions
+
+  @Option(name: .long, help: "HOST:PORT of the gateway; without it the one of the state folder.")
+  var gateway: String?
+
+  @Option(name: .customLong("ca"), help: "The certificates to trust; without it ca.pem of the state folder.")
+  var trustPath: String?
+
+  /// The address as it is now: a gateway that restarts may have another port.
+  func endpoint() throws -> Client.Endpoint {
+    let folder = state.folder
+    guard let address = gateway ?? firstLine(of: folder.listeningPath) else {
+      throw CommandFailure(
+        .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
+    }
+    guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]) else {
+      throw CommandFailure(.usage, "\"\(address)\" is no address: HOST:PORT is due, as 127.0.0.1:2197")
+    }
+    let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    return .tls(host: host, port: port, trustPath: trustPath ?? folder.trustPath)
+  }
+
+  private func firstLine(of path: String) -> String? {
+    FileManager.default.contents(atPath: path).flatMap {
+      String(decoding: $0, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    }
+  }
+}
+
+/// The admin socket of a gateway on this machine.
+struct Admin {
+  private let client: Client
+
+  /// - Throws: ``CommandFailure`` when no gateway runs there.
+  init(_ options: StateOptions) async throws {
+    let folder = options.folder
+    do {
+      client = try await Client.connect(to: .admin(path: folder.adminSocket))
+    } catch is ClientError {
+      throw CommandFailure(
+        .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`")
+    }
+  }
+
+  func get<Value: Decodable>(_ path: String) async throws -> Value { try await call("GET", path, body: []) }
+
+  func post<Value: Decodable>(_ path: String, _ body: some Encodable) async throws -> Value {
+    try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
+  }
+
+  func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
+
+  private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
+    let answer = try await answer(method, path, body: body)
+    return try JSONDecoder().decode(Value.self, from: Data(answer.body))
+  }
+
+  private func answer(_ method: String, _ path: String, body: [UInt8]) async throws -> Client.Answer {
+    let answer: Client.Answer
+    do {
+      answer = try await client.request(method, path, body: body)
+    } catch let error as ClientError {
+      throw CommandFailure(error)
+    }
+    guard answer.status < 300 else {
+      let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+      throw CommandFailure(.failed, problem?.detail ?? "the gateway refused with \(answer.status)")
+    }
+    return answer
+  }
+}
+
+/// A part of a path, with what a path may not hold escaped.
+func pathPart(_ text: String) -> String {
+  text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? text
+}

@@ -1,0 +1,34 @@
+import PushGateway
+
+/// The exit codes that scripts rely on (design §7).
+enum Exit: Int32 {
+  case done = 0
+  case failed = 1
+  case usage = 2
+  case suppressed = 3
+  case notAuthorised = 4
+  case refused = 5
+  case unreachable = 6
+  case timedOut = 7
+  case interrupted = 130
+}
+
+/// The end of a command that did not succeed: one line for people, a code for scripts.
+struct CommandFailure: Error {
+  var exit: Exit
+  /// Empty when everything has been said.
+  var message: String
+
+  init(_ exit: Exit, _ message: String = "") {
+    self.exit = exit
+    self.message = message
+  }
+
+  /// What a client's failure means for a command.
+  init(_ error: ClientError) {
+    switch error.kind {
+    case .unreachable: self.init(.unreachable, error.description)
+    case .refused(let status): self.init(status == 401 || status == 403 ? .notAuthorised : .failed, error.description)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import PushGateway
+
+/// `pushcli keys`: what provider tokens are signed with.
+struct Keys: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Keys: what senders sign their provider tokens with.",
+    subcommands: [List.self, Create.self, Remove.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List keys.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let keys: [KeyRecord] = try await Admin(state).get("/admin/v1/keys")
+      if format.json { return keys.forEach { Output.json($0) } }
+      Output.table(
+        ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"],
+        keys.map { [$0.id, $0.team, $0.environment, $0.topics?.joined(separator: " ") ?? "all"] })
+    }
+  }
+
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a key and write its private half as AuthKey_<KEYID>.p8.",
+      discussion: """
+        The private half is written once and kept nowhere else.
+
+        Example:
+          pushcli keys create --team A1B2C3D4E5 --out ./secrets
+        """)
+
+    /// What is printed with `--json`.
+    private struct Created: Encodable {
+      var keyID, teamID, path: String
+      enum CodingKeys: String, CodingKey { case keyID = "key_id", teamID = "team_id", path }
+    }
+
+    @Option(help: "The team, 10 characters.") var team: String
+    @Option(help: "development, production or both.") var environment = "both"
+    @Option(help: "A topic that the key is for; several may be given. (all)") var topic: [String] = []
+    @Option(help: "The folder for the .p8 file.") var out = "."
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard ["development", "production", "both"].contains(environment) else {
+        throw ValidationError("--environment is development, production or both")
+      }
+    }
+
+    func run() async throws {
+      guard unsafe access(out, W_OK) == 0 else {
+        throw CommandFailure(.failed, "\(out) can't be written: name another folder with --out")
+      }
+      let created: CreatedKey = try await Admin(state).post(
+        "/admin/v1/keys",
+        KeyRequest(team: team, environment: environment == "both" ? nil : environment, topics: topic))
+      let path = "\(out)/AuthKey_\(created.id).p8"
+      guard
+        FileManager.default.createFile(
+          atPath: path, contents: Data(created.privateKey.utf8), attributes: [.posixPermissions: 0o600])
+      else { throw CommandFailure(.failed, "\(path) can't be written: remove the key and try again with another --out") }
+      if format.json {
+        Output.json(Created(keyID: created.id, teamID: created.team, path: path))
+      } else {
+        Output.data(path)
+        Output.words("key \(created.id) of team \(created.team)")
+      }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Remove a key: its tokens are refused from now on.")
+    @Argument(help: "The key's id, 10 characters.") var key: String
+    @OptionGroup var state: StateOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/keys/\(pathPart(key))")
+      Output.words("removed key \(key)")
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// `pushcli log`: what became of pushes.
+struct Log: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "The delivery log: what became of pushes, and which rule decided.",
+    discussion: """
+      Examples:
+        pushcli log 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
+        pushcli log --device me --since 10m
+        pushcli log --follow --json
+      """)
+
+  @Argument(help: "An apns-id. (all)") var id: String?
+  @Option(help: "The device's name.") var device: String?
+  @Option(help: "The app's topic.") var app: String?
+  @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
+  @Option(help: "At most this many of the newest rows.") var limit = 1000
+  @Flag(help: "Go on printing as things happen.") var follow = false
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
+
+  func run() async throws {
+    let admin = try await Admin(state)
+    var last: Int64 = 0
+    repeat {
+      var query = ["limit=\(limit)", "after=\(last)"]
+      if let id { query.append("id=\(pathPart(id))") }
+      if let device { query.append("device=\(pathPart(device))") }
+      if let app { query.append("app=\(pathPart(app))") }
+      if let since { query.append("since=\(try LogTime.start(since))") }
+      let records: [LogRecord] = try await admin.get("/admin/v1/log?" + query.joined(separator: "&"))
+      records.forEach(print)
+      last = records.last?.number ?? last
+      if follow { try await Task.sleep(for: .milliseconds(250)) }
+    } while follow
+  }
+
+  private func print(_ record: LogRecord) {
+    if format.json { return Output.json(record) }
+    let place = [record.device, record.topic].compactMap { $0 }.joined(separator: "/")
+    let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
+    Output.data([record.at, event, record.id, place, record.detail ?? ""].joined(separator: "  "))
+  }
+}
+
+/// Times as people say them.
+enum LogTime {
+  /// The moment that lies `text` back, in milliseconds since 1970.
+  static func start(_ text: String) throws -> Int64 {
+    let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+    guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0 else {
+      throw CommandFailure(.usage, "\"\(text)\" is no time: 30s, 10m, 2h or 7d is due")
+    }
+    return Int64(Date().timeIntervalSince1970 * 1000) - count * unit * 1000
+  }
+}

@@ -1,0 +1,151 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import Glibc
+import Logging
+import PushGateway
+
+/// `pushcli serve`: the gateway.
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run the gateway.",
+    discussion: """
+      Nothing need be configured: a first start makes the state folder, certificates, a development key and a sample
+      app, and prints what to try. Every setting can be given as a flag, in the environment (PUSHGATEWAY_LISTEN, …)
+      or in config.yaml in the state folder, in falling precedence.
+
+      Examples:
+        pushcli serve
+        pushcli serve --state ./push --listen 127.0.0.1:0
+        pushcli serve --listen 0.0.0.0:443 --listen 0.0.0.0:2197 --environment production
+        pushcli serve --check
+      """)
+
+  @OptionGroup var state: StateOptions
+
+  @Option(name: .long, help: "HOST:PORT to listen on; several may be given; port 0 picks a free one. (127.0.0.1:2197)")
+  var listen: [String] = []
+
+  @Option(name: .long, help: "Settings file; without it config.yaml in the state folder, if there is one.")
+  var config: String?
+
+  @Option(name: .long, help: "development or production: whose keys and device tokens are valid. (development)")
+  var environment: String?
+
+  @Option(name: .long, help: "Event loops. (one per core)")
+  var loops: String?
+
+  @Option(name: .long, help: "Pushes that wait for one device before the oldest go. (10000)")
+  var mailboxCap: String?
+
+  @Option(name: .long, help: "Pushes a second for one device token; more get TooManyRequests. (none)")
+  var rateLimit: String?
+
+  @Option(name: .long, help: "How long the delivery log is kept, in days. (7)")
+  var logRetentionDays: String?
+
+  @Option(name: .long, help: "debug, info, warning or error. (info)")
+  var logLevel: String?
+
+  @Flag(name: .long, help: "Check the settings, print each with where it came from, and stop.")
+  var check = false
+
+  @OptionGroup var format: FormatOptions
+
+  func run() async throws {
+    var flags: [String: String] = [:]
+    flags["listen"] = listen.isEmpty ? nil : listen.joined(separator: ",")
+    flags["environment"] = environment
+    flags["loops"] = loops
+    flags["mailbox_cap"] = mailboxCap
+    flags["rate_limit"] = rateLimit
+    flags["log_retention_days"] = logRetentionDays
+    flags["log_level"] = logLevel
+    let configuration: Configuration
+    do {
+      configuration = try Configuration(
+        state: state.folder.path, flags: flags, file: config, environment: ProcessInfo.processInfo.environment)
+    } catch {
+      throw CommandFailure(.usage, error.description)
+    }
+    if check { return printSettings(configuration) }
+    try await serve(configuration)
+  }
+
+  private func printSettings(_ configuration: Configuration) {
+    if format.json {
+      for setting in configuration.effective { Output.json(setting) }
+      return
+    }
+    Output.table(["SETTING", "VALUE", "FROM"], configuration.effective.map { [$0.name, $0.value, $0.origin] })
+    Output.words("state folder: \(configuration.state)")
+  }
+
+  private func serve(_ configuration: Configuration) async throws {
+    let stops = StopSignals()
+    let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
+    let logger = Logger(label: "pushgateway") { label in
+      var handler = StreamLogHandler.standardError(label: label)
+      handler.logLevel = level
+      return handler
+    }
+    let isFirstStart = !FileManager.default.fileExists(atPath: state.folder.developmentPath)
+    let gateway: Gateway
+    do {
+      gateway = try await Gateway.start(configuration, logger: logger)
+    } catch {
+      throw CommandFailure(.failed, "\(error)")
+    }
+    if isFirstStart { welcome() }
+    for address in gateway.addresses { Output.data("listening on \(address)") }
+    _ = await stops.next()
+    await gateway.stop()
+  }
+
+  /// Where things are, and the lines to try.
+  private func welcome() {
+    let folder = state.folder
+    guard let development = Development.read(folder) else { return }
+    let option = state.state.map { " --state \($0)" } ?? ""
+    Output.words(
+      """
+      First start: made \(folder.path) with
+        a certificate authority for clients to trust   \(folder.trustPath)
+        a development key of team \(development.teamID)       \(development.keyPath)
+        a sample app                                   \(development.topic)
+      Try, in another terminal each:
+        pushcli subscribe\(option) --device me --app \(development.topic)
+        pushcli send\(option) --to me/\(development.topic) --title "It Works" --body "Sent through the APNs API." --badge 1 --sound default
+      """)
+  }
+}
+
+/// The first start's development key, as a command reads it.
+enum Development {
+  static func read(_ folder: StateFolder) -> StateFolder.Development? {
+    FileManager.default.contents(atPath: folder.developmentPath).flatMap {
+      try? JSONDecoder().decode(StateFolder.Development.self, from: $0)
+    }
+  }
+}
+
+/// SIGTERM and SIGINT as values, instead of the end of the process.
+final class StopSignals {
+  private let sources: [any DispatchSourceSignal]
+  private let stream: AsyncStream<Int32>
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+    self.stream = stream
+    sources = [SIGTERM, SIGINT].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield(number) }
+      source.resume()
+      return source
+    }
+  }
+
+  /// Waits for the next one.
+  func next() async -> Int32? { await stream.first { _ in true } }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import PushGateway
+
+/// `pushcli teams`: who may hold keys.
+struct Teams: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Teams: the senders' organisations, which hold keys.",
+    subcommands: [List.self, Add.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List teams.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let teams: [TeamRecord] = try await Admin(state).get("/admin/v1/teams")
+      if format.json { teams.forEach { Output.json($0) } } else { Output.table(["TEAM"], teams.map { [$0.id] }) }
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Add a team.", discussion: "Example:\n  pushcli teams add A1B2C3D4E5")
+    @Argument(help: "10 characters, A to Z and 0 to 9.") var team: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let added: TeamRecord = try await Admin(state).post("/admin/v1/teams", TeamRecord(id: team))
+      if format.json { Output.json(added) } else { Output.words("added team \(added.id)") }
+    }
+  }
+}

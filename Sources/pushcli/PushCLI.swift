@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import Glibc
+
+/// `pushcli`: the gateway, and everything that speaks to it.
+@main
+struct PushCLI: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pushcli",
+    abstract: "A push service of one's own: serves the APNs provider API and shows the pushes in terminals.",
+    discussion: """
+      Examples:
+        pushcli serve                                        start a gateway; nothing need be configured
+        pushcli subscribe --device me --app com.example.news  receive, in this terminal
+        pushcli send --to me/com.example.news --title "Train in 5 Minutes"
+
+      Exit codes: 0 done, 1 failed, 2 usage, 3 accepted but suppressed or no recipient, 4 not authorised,
+      5 refused for good, 6 unreachable after retries, 7 timed out, 130 interrupted.
+      """,
+    version: "0.1.0",
+    subcommands: [
+      Serve.self, Send.self, Subscribe.self, Log.self, Prefs.self, Devices.self, Apps.self, Teams.self, Keys.self,
+    ])
+
+  static func main() async {
+    // A reader that goes away ends a pipe, not the process in the middle of a write.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      leave(error)
+    }
+  }
+
+  /// Says what went wrong in one line, and exits with the code that scripts rely on.
+  private static func leave(_ error: any Error) -> Never {
+    let code = exitCode(for: error)
+    switch error {
+    case let failure as CommandFailure:
+      if !failure.message.isEmpty { Output.words("pushcli: \(failure.message)") }
+      Glibc.exit(failure.exit.rawValue)
+    case let error as ExitCode:
+      Glibc.exit(error.rawValue)
+    default:
+      if code == .success {
+        print(fullMessage(for: error))
+        Glibc.exit(0)
+      }
+      Output.words(fullMessage(for: error))
+      // The parser's own code for wrong usage is 64.
+      Glibc.exit(code == .validationFailure ? Exit.usage.rawValue : Exit.failed.rawValue)
+    }
+  }
+}
