@@ -1,0 +1,257 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// `pushcli send`: one push, through the APNs provider API.
+struct Send: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Send one push.",
+    discussion: """
+      The payload is made from the flags, or read from FILE, or from standard input (-). A simulator's .apns file names
+      its app itself. The key is the development key of the state folder unless --key, --key-id and --team say another.
+
+      Examples:
+        pushcli send --to me/com.example.news --title "Train in 5 Minutes" --body "Platform 4." --badge 1
+        pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
+        echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
+        pushcli send --to me/com.example.news --title "Deploy?" --wait viewed --timeout 60
+      """)
+
+  @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.") var to: String?
+  @Option(help: "The device token, in hex.") var token: String?
+  @Option(help: "The topic: the app's bundle id, with its suffix.") var topic: String?
+  @Option(name: .shortAndLong, help: "The alert's title.") var title: String?
+  @Option(help: "The alert's subtitle.") var subtitle: String?
+  @Option(name: .shortAndLong, help: "The alert's message.") var body: String?
+  @Option(help: "The count on the app's icon; 0 clears it.") var badge: Int?
+  @Option(help: "The sound's name, or default.") var sound: String?
+  @Option(help: "The app's category.") var category: String?
+  @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
+  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires: String?
+  @Option(help: "10, 5 or 1.") var priority: Int?
+  @Option(help: "alert, background, voip, … (alert)") var pushType: String?
+  @Option(help: "The apns-id, a UUID. (the gateway makes one)") var id: String?
+  @Option(help: "The .p8 key to sign with.") var key: String?
+  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
+  @Option(help: "The key's team.") var team: String?
+  @Option(help: "Wait until the push is acknowledged, viewed or closed.") var wait: Awaited?
+  @Option(help: "How long to wait, in seconds.") var timeout = 30.0
+  @Argument(help: "A payload file, or - for standard input.") var file: String?
+  @OptionGroup var gateway: GatewayOptions
+  @OptionGroup var format: FormatOptions
+
+  /// How far `--wait` follows a push.
+  enum Awaited: String, ExpressibleByArgument, CaseIterable { case acknowledged, viewed, closed }
+
+  /// What is printed with `--json`.
+  private struct Result: Encodable {
+    var apnsID: String?
+    var apnsUniqueID: String?
+    var status: Int
+    var reason: String?
+    var message: String?
+    var rule: String?
+
+    enum CodingKeys: String, CodingKey {
+      case apnsID = "apns_id", apnsUniqueID = "apns_unique_id", status, reason, message, rule
+    }
+  }
+
+  func validate() throws {
+    guard (to == nil) != (token == nil) else {
+      throw ValidationError("say whom to send to: --to DEVICE/TOPIC, or --token TOKEN --topic TOPIC")
+    }
+    if file != nil, [title, subtitle, body, sound, category].contains(where: { $0 != nil }) || badge != nil {
+      throw ValidationError("the payload comes from the flags or from a file, not from both")
+    }
+  }
+
+  func run() async throws {
+    var payload = try Payload.read(self)
+    let (token, topic) = try await target(&payload)
+    let answer = try await post(payload.bytes, token: token, topic: topic)
+    let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
+    report(answer, refusal)
+    guard answer.status == 200 else { throw CommandFailure(exit(answer.status, refusal?.reason)) }
+    if let wait, let id = answer.apnsID { try await follow(id, until: wait) }
+  }
+
+  // MARK: Where to
+
+  private func target(_ payload: inout Payload) async throws -> (token: String, topic: String) {
+    if let token {
+      guard let topic = topic ?? payload.takeTarget() else { throw CommandFailure(.usage, "--topic is missing") }
+      return (token, topic)
+    }
+    let parts = (to ?? "").split(separator: "/", maxSplits: 1).map(String.init)
+    guard let name = parts.first else { throw CommandFailure(.usage, "--to is DEVICE/TOPIC") }
+    guard let topic = parts.count > 1 ? parts[1] : (topic ?? payload.takeTarget()) else {
+      throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
+    }
+    let admin = try await Admin(gateway.state)
+    let registrations: [RegistrationRecord] = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
+    guard let found = registrations.first(where: { topic == $0.topic || topic.hasPrefix($0.topic + ".") }) else {
+      throw CommandFailure(
+        .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
+    }
+    return (found.token, topic)
+  }
+
+  // MARK: Sending
+
+  private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
+    let signer = try signer()
+    var fields: [(Client.Field, String)] = [
+      (.authorization, "bearer " + (try signer.token(now: Int(Date().timeIntervalSince1970)))),
+      (.apnsTopic, topic),
+      (.apnsPushType, pushType ?? "alert"),
+      (.contentType, "application/json"),
+    ]
+    if let id { fields.append((.apnsID, id)) }
+    if let priority { fields.append((.apnsPriority, String(priority))) }
+    if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
+    if let expires { fields.append((.apnsExpiration, try expiration(expires))) }
+    var pause = Duration.milliseconds(200)
+    for attempt in 1... {
+      do {
+        let client = try await Client.connect(to: try gateway.endpoint())
+        defer { client.close() }
+        return try await client.request("POST", "/3/device/\(token)", fields, body: payload)
+      } catch let error as ClientError {
+        if attempt == 3 { throw CommandFailure(error) }
+        try await Task.sleep(for: pause)
+        pause *= 2
+      }
+    }
+    throw CommandFailure(.unreachable)
+  }
+
+  private func signer() throws -> ProviderTokenSigner {
+    let development = Development.read(gateway.state.folder)
+    guard let path = key ?? development?.keyPath else {
+      throw CommandFailure(.notAuthorised, "there is no key: name a .p8 file with --key, --key-id and --team")
+    }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
+    guard let keyID = keyID ?? named else { throw CommandFailure(.usage, "--key-id is missing") }
+    guard let team = team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
+      throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
+    }
+    return try ProviderTokenSigner(path: path, keyID: keyID, teamID: team)
+  }
+
+  private func expiration(_ text: String) throws -> String {
+    if Int(text) != nil { return text }
+    let now = Int64(Date().timeIntervalSince1970 * 1000)
+    return String((2 * now - (try LogTime.start(text))) / 1000)
+  }
+
+  // MARK: The answer
+
+  private struct Refusal: Decodable {
+    struct Policy: Decodable {
+      var rule: String
+      var at: String
+      var message: String
+    }
+    var reason: String
+    var policy: Policy?
+  }
+
+  private func report(_ answer: Client.Answer, _ refusal: Refusal?) {
+    if format.json {
+      Output.json(
+        Result(
+          apnsID: answer.apnsID, apnsUniqueID: answer.apnsUniqueID, status: answer.status, reason: refusal?.reason,
+          message: refusal?.policy?.message, rule: refusal?.policy?.rule))
+    } else if answer.status == 200 {
+      Output.data(answer.apnsID ?? "")
+    }
+    guard answer.status != 200 else { return }
+    let why = refusal?.policy.map { " (rule \($0.rule) at \($0.at): \($0.message))" } ?? ""
+    Output.words("pushcli: refused with \(answer.status) \(refusal?.reason ?? "")\(why)")
+  }
+
+  private func exit(_ status: Int, _ reason: String?) -> Exit {
+    switch (status, reason) {
+    case (403, "Forbidden"): .refused
+    case (403, _): .notAuthorised
+    case (400..<429, _): .refused
+    default: .unreachable
+    }
+  }
+
+  // MARK: Waiting
+
+  /// Follows the delivery log until the push is where it should be, or never will be.
+  private func follow(_ id: String, until awaited: Awaited) async throws {
+    let admin = try await Admin(gateway.state)
+    let end = ContinuousClock.now + .seconds(timeout)
+    var last: Int64 = 0
+    var isSuppressed = false
+    while ContinuousClock.now < end {
+      let records: [LogRecord] = try await admin.get("/admin/v1/log?id=\(pathPart(id))&after=\(last)")
+      last = records.last?.number ?? last
+      for record in records {
+        if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
+        switch record.event {
+        case "suppressed": isSuppressed = true
+        case "presented": isSuppressed = false
+        case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(record.event) before it arrived")
+        case awaited.rawValue, "viewed", "closed", "action":
+          if isSuppressed { throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice") }
+          return
+        default: break
+        }
+      }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout) seconds")
+  }
+}
+
+/// What is to be sent.
+struct Payload {
+  var bytes: [UInt8]
+  /// The member of simulator payload files that names the app (reference §9.3).
+  private static let target = "Simulator Target Bundle"
+
+  /// From a file, from standard input, or from the flags.
+  static func read(_ send: Send) throws -> Payload {
+    guard let file = send.file else { return try made(of: send) }
+    let data: Data?
+    if file == "-" {
+      data = try FileHandle.standardInput.readToEnd() ?? Data()
+    } else {
+      data = FileManager.default.contents(atPath: file)
+    }
+    guard let data else { throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions") }
+    return Payload(bytes: Array(data))
+  }
+
+  private static func made(of send: Send) throws -> Payload {
+    struct Alert: Encodable { var title, subtitle, body: String? }
+    struct APS: Encodable {
+      var alert: Alert?
+      var badge: Int?
+      var sound, category: String?
+    }
+    let hasAlert = send.title != nil || send.subtitle != nil || send.body != nil
+    let aps = APS(
+      alert: hasAlert ? Alert(title: send.title, subtitle: send.subtitle, body: send.body) : nil, badge: send.badge,
+      sound: send.sound, category: send.category)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return Payload(bytes: Array(try encoder.encode(["aps": aps])))
+  }
+
+  /// Takes the app out of a simulator's payload file.
+  mutating func takeTarget() -> String? {
+    guard var object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
+      let target = object.removeValue(forKey: Payload.target) as? String,
+      let rest = try? JSONSerialization.data(withJSONObject: object)
+    else { return nil }
+    bytes = Array(rest)
+    return target
+  }
+}
