@@ -95,7 +95,8 @@ public struct Configuration: Sendable {
     func number(_ range: ClosedRange<Int>) throws(Failure) -> Int {
       guard let number = Int(value), range.contains(number) else {
         throw Failure(
-          description: "\(name) is \"\(value)\" (\(origin)): a number from \(range.lowerBound) to \(range.upperBound) is due")
+          description:
+            "\(name) is \"\(value)\" (\(origin)): a number from \(range.lowerBound) to \(range.upperBound) is due")
       }
       return number
     }
@@ -125,7 +126,8 @@ public struct Configuration: Sendable {
   /// Reads `HOST:PORT`, with brackets round an IPv6 address.
   static func address(_ text: String) throws(Failure) -> Listener.Address {
     let place = text.lastIndex(of: ":")
-    guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port), place != text.startIndex
+    guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port),
+      place != text.startIndex
     else { throw Failure(description: "\"\(text)\" is no address: HOST:PORT is due, as 127.0.0.1:2197") }
     let host = text[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tcp(host: host, port: port)

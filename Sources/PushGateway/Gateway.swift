@@ -33,11 +33,11 @@ public final class Gateway: Sendable {
     let log = try DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
     let mailbox = try SQLiteMailbox(
-      store: store, cap: configuration.mailboxCap, logger: logger, now: { clock.seconds }
-    ) { removals in
-      let now = clock.milliseconds()
-      log.append(removals.map { $0.event(at: now) })
-    }
+      store: store, cap: configuration.mailboxCap, logger: logger, now: { clock.seconds },
+      removed: { removals in
+        let now = clock.milliseconds()
+        log.append(removals.map { $0.event(at: now) })
+      })
     let services = Services(
       registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
       tokens: ProviderTokenCache(registrations: registrations), environment: configuration.environment,

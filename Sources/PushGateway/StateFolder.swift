@@ -31,7 +31,12 @@ public struct StateFolder: Sendable {
     public var keyPath: String
     public var topic: String
 
-    enum CodingKeys: String, CodingKey { case teamID = "team_id", keyID = "key_id", keyPath = "key_path", topic }
+    enum CodingKeys: String, CodingKey {
+      case teamID = "team_id"
+      case keyID = "key_id"
+      case keyPath = "key_path"
+      case topic
+    }
   }
 
   /// A folder that can't be used, in one line.
@@ -50,7 +55,9 @@ public struct StateFolder: Sendable {
     let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else {
       throw Failure(
-        description: "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR")
+        description:
+          "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR"
+      )
     }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       throw Failure(description: "another gateway runs on \(path): stop it, or choose another folder with --state DIR")
@@ -67,7 +74,9 @@ public struct StateFolder: Sendable {
       do {
         authority = try CertificateAuthority(certificatePEM: Array(certificate), keyPEM: Array(key))
       } catch {
-        throw Failure(description: "\(trustPath) or \(authorityKeyPath) can't be used (\(error)): delete both to have new ones made")
+        throw Failure(
+          description: "\(trustPath) or \(authorityKeyPath) can't be used (\(error)): delete both to have new ones made"
+        )
       }
     } else {
       authority = try CertificateAuthority()
@@ -115,7 +124,8 @@ public struct StateFolder: Sendable {
     guard files.createFile(atPath: draft, contents: Data(bytes), attributes: [.posixPermissions: mode]),
       unsafe rename(draft, path) == 0
     else {
-      throw Failure(description: "\(path) can't be written (\(reason(errno))): check the disk and the folder's permissions")
+      throw Failure(
+        description: "\(path) can't be written (\(reason(errno))): check the disk and the folder's permissions")
     }
   }
 

@@ -35,7 +35,11 @@ public struct CreatedKey: Codable, Sendable {
   /// PEM, as a `.p8` file holds it.
   public var privateKey: String
 
-  enum CodingKeys: String, CodingKey { case id = "key_id", team = "team_id", privateKey = "private_key" }
+  enum CodingKeys: String, CodingKey {
+    case id = "key_id"
+    case team = "team_id"
+    case privateKey = "private_key"
+  }
 }
 
 /// A key as it is listed.
@@ -54,7 +58,11 @@ public struct KeyRecord: Codable, Sendable {
     topics = key.topics?.sorted()
   }
 
-  enum CodingKeys: String, CodingKey { case id = "key_id", team = "team_id", environment, topics }
+  enum CodingKeys: String, CodingKey {
+    case id = "key_id"
+    case team = "team_id"
+    case environment, topics
+  }
 }
 
 /// The wish for an app, or for a change of one.
@@ -73,7 +81,10 @@ public struct AppRequest: Codable, Sendable {
     self.policyMode = policyMode
   }
 
-  enum CodingKeys: String, CodingKey { case topic, name, icon, policyMode = "policy_mode" }
+  enum CodingKeys: String, CodingKey {
+    case topic, name, icon
+    case policyMode = "policy_mode"
+  }
 }
 
 /// A device as it is listed.

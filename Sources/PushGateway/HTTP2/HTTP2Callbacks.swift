@@ -17,7 +17,8 @@ enum HTTP2Callbacks {
       _, frame, name, nameSize, value, valueSize, _, context in
       guard let frame = unsafe frame else { return 0 }
       // Trailers say nothing here.
-      guard unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
+      guard
+        unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
           || frame.pointee.headers.cat == NGHTTP2_HCAT_RESPONSE
       else { return 0 }
       let kept = unsafe session(context).field(

@@ -191,7 +191,8 @@ protocol HTTP2SessionDelegate: AnyObject {
         value: UInt32(Limits.maximumConcurrentStreams)),
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_FRAME_SIZE.rawValue), value: 16384),
       nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(Limits.announcedHeaderListSize)),
+        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
+        value: UInt32(Limits.announcedHeaderListSize)),
     ]
     if role == .client {
       settings = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]

@@ -28,7 +28,9 @@ final class Listener: Sendable {
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 32768))
+      .childChannelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 32768)
+      )
       .childChannelOption(.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -75,8 +77,9 @@ struct ListenError: Error, CustomStringConvertible {
       case EADDRINUSE: "it is in use: stop the other program, or choose another with --listen HOST:PORT"
       case EACCES, EPERM: "it is not allowed: choose a port above 1023 or run with the capability to bind it"
       case EADDRNOTAVAIL: "this machine does not have that address"
-      default: (error as? NIOConnectionError) != nil || error is SocketAddressError
-        ? "that name has no address" : "\(error)"
+      default:
+        (error as? NIOConnectionError) != nil || error is SocketAddressError
+          ? "that name has no address" : "\(error)"
       }
     description = "can't listen on \(name): \(advice)"
   }

@@ -74,7 +74,8 @@ final class DeliveryLog: Sendable {
               device INTEGER, app INTEGER, detail TEXT NOT NULL)
             """)
         try db.execute(
-          sql: "DELETE FROM event WHERE at < ?", arguments: [Int64(Date().timeIntervalSince1970 - Double(retention)) * 1000])
+          sql: "DELETE FROM event WHERE at < ?",
+          arguments: [Int64(Date().timeIntervalSince1970 - Double(retention)) * 1000])
       }
     } catch {
       throw SQLiteStore.explain(error, path: path)
@@ -140,7 +141,8 @@ final class DeliveryLog: Sendable {
     let values = StatementArguments(arguments) ?? StatementArguments()
     return try await queue.read { db in
       try GRDB.Row.fetchAll(db, sql: sql, arguments: values).compactMap { row in
-        guard let id = APNSID(stored: Array(row["id"] as Data)), let event = DeliveryEvent(rawValue: row["event"]) else {
+        guard let id = APNSID(stored: Array(row["id"] as Data)), let event = DeliveryEvent(rawValue: row["event"])
+        else {
           return nil
         }
         return Record(

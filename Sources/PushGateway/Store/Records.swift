@@ -12,7 +12,10 @@ struct App: Sendable, Codable {
   /// Whether a breach of a rule at the door refuses the push or is only logged.
   var policyMode: PolicyMode
 
-  enum CodingKeys: String, CodingKey { case topic, name, icon, policyMode = "policy_mode" }
+  enum CodingKeys: String, CodingKey {
+    case topic, name, icon
+    case policyMode = "policy_mode"
+  }
 
   init(id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode) {
     self.id = id

@@ -153,7 +153,8 @@ final class Registrations: Sendable {
   /// Adds an app, or changes what is known of it.
   func putApp(topic: String, name: String, icon: String, policyMode: PolicyMode) async throws -> App {
     guard Topic.isWellFormed(topic.utf8) else {
-      throw Refusal(kind: .invalid, description: "\(topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
+      throw Refusal(
+        kind: .invalid, description: "\(topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
     }
     guard !name.isEmpty else { throw Refusal(kind: .invalid, description: "an app needs a name") }
     guard (1...2).contains(icon.count) else {
@@ -261,7 +262,8 @@ final class Registrations: Sendable {
 
   /// Makes a code that lets one device enrol from elsewhere, until `expires` (seconds since 1970).
   func invite(expires: Int64) async throws -> String {
-    let code = String(decoding: Digest.random(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+    let code = String(
+      decoding: Digest.random(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
     let hash = Digest.sha256(Array(code.utf8))
     try await write { db in
       try db.execute(
@@ -300,7 +302,9 @@ final class Registrations: Sendable {
     var state = State()
     state.teams = Set(try String.fetchAll(db, sql: "SELECT id FROM team"))
     for row in try Row.fetchAll(db, sql: "SELECT id, team, public_key, environment, topics FROM key") {
-      let topics = try (row["topics"] as String?).map { try JSONDecoder().decode(Set<String>.self, from: Data($0.utf8)) }
+      let topics = try (row["topics"] as String?).map {
+        try JSONDecoder().decode(Set<String>.self, from: Data($0.utf8))
+      }
       let key = ProviderKey(
         id: row["id"], team: row["team"], publicKey: try ES256Key(publicDER: Array(row["public_key"] as Data)),
         environment: (row["environment"] as String?).flatMap(Environment.init), topics: topics)

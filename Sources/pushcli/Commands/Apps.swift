@@ -10,7 +10,10 @@ struct Apps: AsyncParsableCommand {
   /// An app as it is printed.
   struct Record: Codable {
     var topic, name, icon, policyMode: String
-    enum CodingKeys: String, CodingKey { case topic, name, icon, policyMode = "policy_mode" }
+    enum CodingKeys: String, CodingKey {
+      case topic, name, icon
+      case policyMode = "policy_mode"
+    }
   }
 
   struct List: AsyncParsableCommand {
@@ -20,7 +23,7 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let apps: [Record] = try await Admin(state).get("/admin/v1/apps")
-      if format.json { return apps.forEach { Output.json($0) } }
+      if format.json { return Output.json(lines: apps) }
       Output.table(["TOPIC", "NAME", "ICON", "POLICY"], apps.map { [$0.topic, $0.name, $0.icon, $0.policyMode] })
     }
   }

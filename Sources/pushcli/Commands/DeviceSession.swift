@@ -83,7 +83,8 @@ final class DeviceSession: Sendable {
     let client = try await Client.connect(to: try gateway.endpoint())
     defer { client.close() }
     client.watch()
-    let stream = try await client.stream("POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)])
+    let stream = try await client.stream(
+      "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)])
     self.stream.withLock { $0 = stream }
     var last = cursor.value
     stream.send(#"{"type":"hello","cursor":\#(last),"silent":\#(isSilent.withLock { $0 })}"#)
@@ -213,7 +214,8 @@ enum GatewayLine {
     guard var parsed = parsed ?? nil else { return nil }
     if case .push(var push) = parsed {
       struct Presented: Decodable { var presentation: Presentation }
-      push.push.presentation = (try? JSONDecoder().decode(Presented.self, from: Data(line)))?.presentation ?? Presentation()
+      push.push.presentation =
+        (try? JSONDecoder().decode(Presented.self, from: Data(line)))?.presentation ?? Presentation()
       parsed = .push(push)
     }
     self = parsed

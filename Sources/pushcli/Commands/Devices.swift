@@ -14,7 +14,7 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
       let devices: [DeviceRecord] = try await Admin(state).get("/admin/v1/devices")
-      if format.json { return devices.forEach { Output.json($0) } }
+      if format.json { return Output.json(lines: devices) }
       Output.table(
         ["NAME", "PERSON", "CONNECTED", "WAITING", "APPS"],
         devices.map {

@@ -16,7 +16,7 @@ struct Keys: AsyncParsableCommand {
 
     func run() async throws {
       let keys: [KeyRecord] = try await Admin(state).get("/admin/v1/keys")
-      if format.json { return keys.forEach { Output.json($0) } }
+      if format.json { return Output.json(lines: keys) }
       Output.table(
         ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"],
         keys.map { [$0.id, $0.team, $0.environment, $0.topics?.joined(separator: " ") ?? "all"] })
@@ -36,7 +36,11 @@ struct Keys: AsyncParsableCommand {
     /// What is printed with `--json`.
     private struct Created: Encodable {
       var keyID, teamID, path: String
-      enum CodingKeys: String, CodingKey { case keyID = "key_id", teamID = "team_id", path }
+      enum CodingKeys: String, CodingKey {
+        case keyID = "key_id"
+        case teamID = "team_id"
+        case path
+      }
     }
 
     @Option(help: "The team, 10 characters.") var team: String
@@ -63,7 +67,9 @@ struct Keys: AsyncParsableCommand {
       guard
         FileManager.default.createFile(
           atPath: path, contents: Data(created.privateKey.utf8), attributes: [.posixPermissions: 0o600])
-      else { throw CommandFailure(.failed, "\(path) can't be written: remove the key and try again with another --out") }
+      else {
+        throw CommandFailure(.failed, "\(path) can't be written: remove the key and try again with another --out")
+      }
       if format.json {
         Output.json(Created(keyID: created.id, teamID: created.team, path: path))
       } else {

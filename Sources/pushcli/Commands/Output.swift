@@ -29,6 +29,11 @@ enum Output {
     if let bytes = try? encoder.encode(value) { data(Array(bytes)) }
   }
 
+  /// Prints one line of JSON for each value.
+  static func json(lines values: [some Encodable]) {
+    for value in values { json(value) }
+  }
+
   /// Says something to the person.
   static func words(_ text: String) {
     FileHandle.standardError.write(Data((text + "\n").utf8))

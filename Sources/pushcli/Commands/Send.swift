@@ -27,7 +27,8 @@ struct Send: AsyncParsableCommand {
   @Option(help: "The sound's name, or default.") var sound: String?
   @Option(help: "The app's category.") var category: String?
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
-  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires: String?
+  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires:
+    String?
   @Option(help: "10, 5 or 1.") var priority: Int?
   @Option(help: "alert, background, voip, … (alert)") var pushType: String?
   @Option(help: "The apns-id, a UUID. (the gateway makes one)") var id: String?
@@ -53,7 +54,9 @@ struct Send: AsyncParsableCommand {
     var rule: String?
 
     enum CodingKeys: String, CodingKey {
-      case apnsID = "apns_id", apnsUniqueID = "apns_unique_id", status, reason, message, rule
+      case apnsID = "apns_id"
+      case apnsUniqueID = "apns_unique_id"
+      case status, reason, message, rule
     }
   }
 
@@ -199,7 +202,9 @@ struct Send: AsyncParsableCommand {
         case "presented": isSuppressed = false
         case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(record.event) before it arrived")
         case awaited.rawValue, "viewed", "closed", "action":
-          if isSuppressed { throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice") }
+          if isSuppressed {
+            throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice")
+          }
           return
         default: break
         }

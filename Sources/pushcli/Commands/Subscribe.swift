@@ -91,7 +91,9 @@ struct Subscribe: AsyncParsableCommand {
         // The gateway has read everything and ended its side.
         return
       case .disconnected(let reason, let pause):
-        Output.words("pushcli: \(reason); trying again in \(pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))")
+        Output.words(
+          "pushcli: \(reason); trying again in \(pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
+        )
       case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
       case .apps, .retract: break
       }

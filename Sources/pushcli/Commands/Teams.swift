@@ -14,7 +14,7 @@ struct Teams: AsyncParsableCommand {
 
     func run() async throws {
       let teams: [TeamRecord] = try await Admin(state).get("/admin/v1/teams")
-      if format.json { teams.forEach { Output.json($0) } } else { Output.table(["TEAM"], teams.map { [$0.id] }) }
+      if format.json { Output.json(lines: teams) } else { Output.table(["TEAM"], teams.map { [$0.id] }) }
     }
   }
 
