@@ -1,0 +1,34 @@
+# make demo   a push on your terminal, end to end      make test    everything that is tested
+# make build  a release build of pushcli                make check   formatting
+
+.PHONY: demo test build check format packages test-packages debug clean
+
+packages:
+	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
+
+test-packages: packages
+	@scripts/install-packages nghttp2-client curl tmux python3-venv
+
+debug: packages
+	swift build --product pushcli
+
+build: packages
+	swift build -c release --product pushcli
+	@echo "built .build/release/pushcli"
+
+demo: debug
+	@scripts/demo .build/debug/pushcli
+
+check:
+	swift format lint --strict --recursive Package.swift Sources Tests
+
+format:
+	swift format format --in-place --recursive Package.swift Sources Tests
+
+test: test-packages check
+	swift build --build-tests
+	swift test --skip-build
+	Tests/Interop/run .build/debug/pushcli
+
+clean:
+	rm -rf .build
