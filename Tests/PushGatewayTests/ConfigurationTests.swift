@@ -1,0 +1,146 @@
+import Testing
+
+@testable import PushGateway
+
+@Suite struct ConfigurationTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func configuration(
+    flags: [String: String] = [:], yaml: String? = nil, environment: [String: String] = [:]
+  ) throws -> Configuration {
+    if let yaml { _ = try folder.write(yaml.utf8, "config.yaml") }
+    return try Configuration(state: folder.path, flags: flags, file: nil, environment: environment)
+  }
+
+  func failure(_ body: () throws -> Void) -> String {
+    do {
+      try body()
+      return "no failure"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test func `with nothing said the defaults hold`() throws {
+    let configuration = try configuration()
+    #expect(configuration.listen == ["127.0.0.1:2197"])
+    #expect(configuration.environment == .development)
+    #expect(configuration.mailboxCap == 10_000)
+    #expect(configuration.rateLimit == nil)
+    #expect(configuration.logRetentionDays == 7)
+    #expect(configuration.logLevel == "info")
+    #expect(configuration.loops >= 1)
+    #expect(configuration.effective.allSatisfy { $0.origin == "default" })
+    #expect(configuration.effective.count == 7)
+  }
+
+  static let settings = [
+    ("listen", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:2197"),
+    ("environment", "production", "production", "production", "development"), ("mailbox_cap", "1", "2", "3", "10000"),
+    ("rate_limit", "1", "2", "3", "none"), ("log_retention_days", "1", "2", "3", "7"),
+    ("log_level", "debug", "warning", "error", "info"), ("loops", "1", "2", "3", nil),
+  ]
+
+  @Test(arguments: settings)
+  func `a flag comes before the environment, that before the file, and that before the default`(
+    _ name: String, _ flag: String, _ variable: String, _ file: String, _ normal: String?
+  ) throws {
+    func effective(_ configuration: Configuration) throws -> [String] {
+      let setting = try #require(configuration.effective.first { $0.name == name })
+      return [setting.value, setting.origin]
+    }
+    let environment = ["PUSHGATEWAY_" + name.uppercased(): variable]
+    if let normal { #expect(try effective(configuration()) == [normal, "default"]) }
+    let yaml = "\(name): \(file)\n"
+    #expect(try effective(configuration(yaml: yaml)) == [file, "file"])
+    #expect(try effective(configuration(environment: environment)) == [variable, "environment"])
+    #expect(try effective(configuration(flags: [name: flag], environment: environment)) == [flag, "flag"])
+  }
+
+  @Test func `values are put into force`() throws {
+    let configuration = try configuration(
+      flags: ["listen": "127.0.0.1:0, [::1]:2197"],
+      yaml:
+        "environment: production\nloops: 3\nmailbox_cap: 77\nrate_limit: 5\nlog_retention_days: 0\nlog_level: debug\n")
+    #expect(configuration.listen == ["127.0.0.1:0", "[::1]:2197"])
+    #expect(configuration.environment == .production)
+    #expect(configuration.loops == 3)
+    #expect(configuration.mailboxCap == 77)
+    #expect(configuration.rateLimit == 5)
+    #expect(configuration.logRetentionDays == 0)
+    #expect(configuration.logLevel == "debug")
+  }
+
+  @Test func `listeners may be a list in the file`() throws {
+    #expect(try configuration(yaml: "listen: [\"a:1\", \"b:2\"]\n").listen == ["a:1", "b:2"])
+  }
+
+  @Test(arguments: [
+    ("listen", ""), ("listen", "2197"), ("listen", ":2197"), ("listen", "host:"), ("listen", "host:65536"),
+    ("listen", "host:-1"), ("listen", "host:http"), ("listen", "127.0.0.1:1,nonsense"), ("environment", "staging"),
+    ("environment", ""), ("loops", "0"), ("loops", "257"), ("loops", "two"), ("mailbox_cap", "0"),
+    ("mailbox_cap", "1000001"), ("rate_limit", "0"), ("rate_limit", "-1"), ("rate_limit", ""),
+    ("log_retention_days", "-1"), ("log_retention_days", "3651"), ("log_level", "loud"), ("log_level", ""),
+  ])
+  func `a value that can't be used is refused in one line that names it`(_ name: String, _ value: String) {
+    let words = failure { _ = try configuration(flags: [name: value]) }
+    #expect(!words.contains("\n"))
+    #expect(words.contains(" is due"))
+    #expect(name == "listen" || words.hasPrefix("\(name) is \"\(value)\" (flag)"))
+  }
+
+  @Test(arguments: [("mailbox_cap", "1"), ("mailbox_cap", "1000000"), ("loops", "256"), ("log_retention_days", "3650")])
+  func `the bounds themselves are allowed`(_ name: String, _ value: String) throws {
+    _ = try configuration(flags: [name: value])
+  }
+
+  @Test func `an unknown setting in the file is refused`() {
+    #expect(failure { _ = try configuration(yaml: "port: 1\n") }.hasPrefix("port is no setting; there are listen, "))
+  }
+
+  @Test(arguments: ["a: [", "\t- x: :", "a: b: c"])
+  func `a file that is not YAML is refused in one line`(_ yaml: String) {
+    let words = failure { _ = try configuration(yaml: yaml) }
+    #expect(words.contains("is not YAML"))
+    #expect(!words.contains("\n"))
+  }
+
+  @Test(arguments: ["- a\n- b\n", "just words\n", "5\n"])
+  func `a file that holds no settings is refused`(_ yaml: String) {
+    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("should hold settings, one `name: value` a line"))
+  }
+
+  @Test(arguments: ["", "# nothing\n"])
+  func `an empty file is no file`(_ yaml: String) throws {
+    #expect(try configuration(yaml: yaml).effective.allSatisfy { $0.origin == "default" })
+  }
+
+  @Test func `a file that was named has to be there`() throws {
+    let path = folder.file("other.yaml")
+    let words = failure { _ = try Configuration(state: folder.path, flags: [:], file: path, environment: [:]) }
+    #expect(words == "\(path) can't be read: check the name and its permissions")
+    _ = try folder.write("mailbox_cap: 5\n".utf8, "other.yaml")
+    #expect(try Configuration(state: folder.path, flags: [:], file: path, environment: [:]).mailboxCap == 5)
+  }
+
+  @Test(
+    arguments: [
+      ("here", ["PUSHGATEWAY_STATE": "there"], "here"), (nil, ["PUSHGATEWAY_STATE": "there"], "there"),
+      (nil, ["PUSHGATEWAY_STATE": "", "HOME": "/h"], "/h/.local/share/pushgateway"),
+      (nil, ["XDG_DATA_HOME": "/x", "HOME": "/h"], "/x/pushgateway"),
+      (nil, ["XDG_DATA_HOME": "", "HOME": "/h"], "/h/.local/share/pushgateway"),
+      (nil, [:], "/tmp/.local/share/pushgateway"),
+    ] as [(String?, [String: String], String)])
+  func `the state folder is found`(_ flag: String?, _ environment: [String: String], _ path: String) {
+    #expect(Configuration.stateFolder(flag: flag, environment: environment) == path)
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1:2197", "127.0.0.1", 2197), ("[::1]:0", "::1", 0), ("localhost:65535", "localhost", 65535),
+  ])
+  func `an address is a host and a port`(_ text: String, _ host: String, _ port: Int) throws {
+    #expect(try Configuration.address(text) == .tcp(host: host, port: port))
+  }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import PushGateway
+
+@Suite struct ControlJSONTests {
+  struct Wish: Codable {
+    var name: String
+    var count: Int
+  }
+
+  func decode(_ text: String) -> (value: Wish?, detail: String) {
+    let message = SampleRequest().message
+    message.maximumBodySize = .max
+    message.keepBody(Array(text.utf8))
+    do throws(Problem) {
+      return (try ControlRequest(message, isLocal: true).decoded(Wish.self), "")
+    } catch {
+      return (nil, error.detail)
+    }
+  }
+
+  @Test func `keys are in order and slashes are plain`() {
+    #expect(String(decoding: controlJSON(["b": "x/y", "a": "é"]), as: UTF8.self) == #"{"a":"é","b":"x/y"}"#)
+  }
+
+  @Test func `a body is decoded`() {
+    #expect(decode(#"{"name":"a","count":3,"more":true}"#).value?.count == 3)
+  }
+
+  @Test(arguments: [
+    (#"{"name":"a"}"#, #""count" is missing"#), (#"{"name":"a","count":"3"}"#, #""count" has another type"#),
+    (#"{"name":null,"count":3}"#, #""name" has another type"#), ("{", "no valid JSON"), ("", "no valid JSON"),
+  ])
+  func `what is wrong with a body is said in words`(_ body: String, _ words: String) {
+    let decoded = decode(body)
+    #expect(decoded.value == nil)
+    #expect(decoded.detail.hasSuffix(words))
+  }
+
+  @Test func `a problem is problem details`() {
+    let response = Problem.notFound("there is nothing at /x").response
+    #expect(response.status == 404)
+    #expect("\(response.contentType)" == "application/problem+json")
+    #expect(
+      String(decoding: response.body, as: UTF8.self)
+        == #"{"detail":"there is nothing at /x","status":404,"title":"Not Found"}"#
+    )
+  }
+}

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import PushGateway
+
+@Suite struct MessageTests {
+  @Test func `it keeps fields and body`() {
+    let message = Message()
+    message.maximumBodySize = 100
+    message.keep(.method, "POST")
+    message.keep(.apnsTopic, "com.example.news")
+    message.keepBody(Array("ab".utf8))
+    message.keepBody(Array("cd".utf8))
+    #expect(message.text(.method) == "POST")
+    #expect(message.text(.apnsTopic) == "com.example.news")
+    #expect(message[.apnsID] == nil)
+    #expect(message.has(.method, "POST"))
+    #expect(!message.has(.method, "POS"))
+    #expect(!message.has(.path, ""))
+    #expect(message.body == Array("abcd".utf8))
+    #expect(message.fieldsSize == 20)
+  }
+
+  @Test(arguments: HeaderName.allCases)
+  func `a second field is a duplicate when it may come once, and the first holds`(_ name: HeaderName) {
+    let message = Message()
+    message.keep(name, "one")
+    #expect(!message.hasDuplicateFields)
+    message.keep(name, "two")
+    #expect(message.hasDuplicateFields == name.mustBeSingle)
+    #expect(message.text(name) == "one")
+  }
+
+  @Test func `an empty field is there`() {
+    let message = Message()
+    message.keep(.apnsCollapseID, "")
+    #expect(message[.apnsCollapseID]?.isEmpty == true)
+    message.keep(.apnsCollapseID, "")
+    #expect(message.hasDuplicateFields)
+  }
+
+  @Test func `invalid UTF-8 is repaired in text and kept in bytes`() {
+    let message = Message()
+    unsafe [UInt8]([0x61, 0xFF]).withUnsafeBytes { unsafe message.append(.apnsCollapseID, $0) }
+    #expect(message.text(.apnsCollapseID) == "a\u{FFFD}")
+    #expect(message[.apnsCollapseID].map(Array.init) == [0x61, 0xFF])
+  }
+
+  @Test(arguments: [(0, 0), (3, 3), (4, 4), (5, 4), (100, 4)])
+  func `the body is cut at the limit and counted beyond it`(_ size: Int, _ kept: Int) {
+    let message = Message()
+    message.maximumBodySize = 4
+    for _ in 0..<size { message.keepBody([7]) }
+    #expect(message.body.count == kept)
+    #expect(message.bodySize == size)
+  }
+
+  @Test func `one piece that crosses the limit is cut`() {
+    let message = Message()
+    message.maximumBodySize = 4
+    message.keepBody([1, 2])
+    message.keepBody([3, 4, 5])
+    #expect(message.body == [1, 2, 3, 4])
+    #expect(message.bodySize == 5)
+  }
+
+  @Test(arguments: [10, 100_000])
+  func `a message that is used again shows nothing of the one before`(_ size: Int) {
+    let message = Message()
+    message.maximumBodySize = .max
+    message.keep(.authorization, "bearer secret")
+    message.keep(.authorization, "bearer secret")
+    message.keepBody([UInt8](repeating: 1, count: size))
+    message.reset()
+    #expect(message.body.isEmpty)
+    #expect(message.bodySize == 0)
+    #expect(message.maximumBodySize == 0)
+    #expect(message.fieldsSize == 0)
+    #expect(!message.hasDuplicateFields)
+    for name in HeaderName.allCases { #expect(message[name] == nil) }
+    message.keepBody([1])
+    #expect(message.body.isEmpty)
+  }
+}

@@ -1,0 +1,180 @@
+@testable import PushGateway
+
+/// A frame as it crossed the wire (RFC 9113 §4.1).
+struct Frame: Equatable {
+  enum Kind: UInt8 {
+    case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
+  }
+
+  var kind: Kind
+  var flags: UInt8
+  var stream: Int32
+  var payload: [UInt8]
+
+  /// Whether a DATA or HEADERS frame ends its stream.
+  var endsStream: Bool { (kind == .data || kind == .headers) && flags & 1 != 0 }
+}
+
+/// Cuts the bytes of one direction into frames.
+struct FrameScanner {
+  private var rest: [UInt8] = []
+  private var prefaceSize: Int
+
+  init(of role: HTTP2Session.Role) { prefaceSize = role == .client ? 24 : 0 }
+
+  mutating func frames(in bytes: [UInt8]) -> [Frame] {
+    rest += bytes
+    let preface = min(prefaceSize, rest.count)
+    rest.removeFirst(preface)
+    prefaceSize -= preface
+    var frames: [Frame] = []
+    while rest.count >= 9 {
+      let size = Int(rest[0]) << 16 | Int(rest[1]) << 8 | Int(rest[2])
+      guard rest.count >= 9 + size, let kind = Frame.Kind(rawValue: rest[3]) else { break }
+      let stream = rest[5..<9].reduce(Int32(0)) { $0 << 8 | Int32($1) }
+      frames.append(Frame(kind: kind, flags: rest[4], stream: stream, payload: Array(rest[9..<9 + size])))
+      rest.removeFirst(9 + size)
+    }
+    return frames
+  }
+}
+
+/// A message that arrived whole.
+struct ReceivedMessage {
+  var stream: Int32
+  var fields: [HeaderName: String]
+  var body: [UInt8]
+  var bodySize: Int
+
+  var status: String? { fields[.status] }
+}
+
+/// One end of a pair: a session and all that its owner heard.
+final class SessionEnd: HTTP2SessionDelegate {
+  let session: HTTP2Session
+  let pool: StreamPool
+  var messages: [ReceivedMessage] = []
+  var heads: [Int32] = []
+  var closings: [Int32: UInt32] = [:]
+  var settingsCount = 0
+  var pongs = 0
+  var goAways: [(last: Int32, debugData: [UInt8])] = []
+  /// How much of a body is kept.
+  var maximumBodySize = Int.max
+  var onHead: (HTTP2Stream) throws -> Void = { _ in }
+  var onMessage: (HTTP2Stream) throws -> Void = { _ in }
+  private(set) var failure: (any Error)?
+
+  init(_ role: HTTP2Session.Role, pool: StreamPool) throws {
+    self.pool = pool
+    session = try HTTP2Session(role: role, pool: pool)
+    session.delegate = self
+  }
+
+  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+    heads.append(stream.id)
+    stream.message.maximumBodySize = maximumBodySize
+    attempt { try onHead(stream) }
+  }
+
+  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+    let message = stream.message
+    var fields: [HeaderName: String] = [:]
+    for name in HeaderName.allCases { fields[name] = message.text(name) }
+    messages.append(.init(stream: stream.id, fields: fields, body: message.body, bodySize: message.bodySize))
+    attempt { try onMessage(stream) }
+  }
+
+  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+    closings[stream.id] = errorCode
+  }
+
+  func sessionReceivedSettings(_ session: HTTP2Session) { settingsCount += 1 }
+  func sessionReceivedPong(_ session: HTTP2Session) { pongs += 1 }
+
+  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
+    goAways.append((lastStreamID, debugData))
+  }
+
+  private func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { failure = failure ?? error }
+  }
+}
+
+/// A client's and a server's session joined in memory: no socket, no loop.
+final class SessionPair {
+  let client: SessionEnd
+  let server: SessionEnd
+  /// What the server sent so far.
+  private(set) var serverFrames: [Frame] = []
+  /// What the client sent so far.
+  private(set) var clientFrames: [Frame] = []
+  private var serverScanner = FrameScanner(of: .server)
+  private var clientScanner = FrameScanner(of: .client)
+
+  /// Joins them and lets them exchange SETTINGS.
+  init(serverPool: StreamPool = StreamPool()) throws {
+    client = try SessionEnd(.client, pool: StreamPool())
+    server = try SessionEnd(.server, pool: serverPool)
+    try run()
+    serverFrames = []
+    clientFrames = []
+  }
+
+  /// Carries bytes to and fro, in pieces of `pieceSize`, until both are silent.
+  func run(pieceSize: Int = .max) throws {
+    var hasMoved = true
+    while hasMoved {
+      hasMoved = false
+      let up = try bytes(of: client)
+      let down = try bytes(of: server)
+      clientFrames += clientScanner.frames(in: up)
+      serverFrames += serverScanner.frames(in: down)
+      for piece in up.pieces(of: pieceSize) {
+        hasMoved = true
+        try unsafe piece.withUnsafeBytes { try unsafe server.session.receive($0) }
+      }
+      for piece in down.pieces(of: pieceSize) {
+        hasMoved = true
+        try unsafe piece.withUnsafeBytes { try unsafe client.session.receive($0) }
+      }
+      if let failure = client.failure ?? server.failure { throw failure }
+      client.session.announceDrained()
+      server.session.announceDrained()
+    }
+  }
+
+  /// Opens a stream with a request; without a body it ends at once.
+  func request(
+    _ fields: [(HeaderName, String)] = [], path: String = "/", body: [UInt8]? = nil, isEnding: Bool = true
+  ) throws -> HTTP2Stream {
+    var head = HeaderFields()
+    head.append(.method, body == nil ? "GET".utf8 : "POST".utf8)
+    head.append(.scheme, "https".utf8)
+    head.append(.authority, "localhost".utf8)
+    head.append(.path, path.utf8)
+    for (name, value) in fields { head.append(name, value.utf8) }
+    let stream = try client.session.request(head, hasBody: body != nil)
+    if let body { client.session.write(body, ending: isEnding, on: stream) }
+    return stream
+  }
+
+  private func bytes(of end: SessionEnd) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while try end.session.send(into: &bytes, limit: bytes.count + 16_384) {}
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  /// These bytes in pieces of a size.
+  func pieces(of size: Int) -> [ArraySlice<UInt8>] {
+    var pieces: [ArraySlice<UInt8>] = []
+    var rest = self[...]
+    while !rest.isEmpty {
+      pieces.append(rest.prefix(size))
+      rest = rest.dropFirst(size)
+    }
+    return pieces
+  }
+}
