@@ -1,0 +1,76 @@
+@testable import PushGateway
+
+/// Files of an authority and of a server's certificate that it issued.
+struct TLSFiles {
+  let folder: TemporaryFolder
+  let authority: CertificateAuthority
+  var trust: String { folder.file("ca.pem") }
+  var certificate: String { folder.file("server.pem") }
+  var key: String { folder.file("server.key") }
+
+  init(names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"]) throws {
+    folder = try TemporaryFolder()
+    authority = try CertificateAuthority()
+    let server = try authority.issueServer(names: names, addresses: addresses)
+    _ = try folder.write(authority.certificatePEM, "ca.pem")
+    _ = try folder.write(server.certificatePEM, "server.pem")
+    _ = try folder.write(server.keyPEM, "server.key")
+  }
+}
+
+/// A client's and a server's TLS connection joined in memory.
+final class TLSPair {
+  let client: TLSConnection
+  let server: TLSConnection
+  var atClient: [UInt8] = []
+  var atServer: [UInt8] = []
+  var clientProgress = TLSConnection.Progress.open
+  var serverProgress = TLSConnection.Progress.open
+
+  init(client: TLSConnection, server: TLSConnection) throws {
+    self.client = client
+    self.server = server
+    try client.start()
+    try server.start()
+  }
+
+  convenience init(_ files: TLSFiles, host: String = "localhost", trust: String? = nil) throws {
+    try self.init(
+      client: TLSConnection(client: .client(trustPath: trust ?? files.trust), host: host),
+      server: TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key)))
+  }
+
+  /// Carries ciphertext to and fro, in pieces of `pieceSize`, until both are silent.
+  func run(pieceSize: Int = .max) throws {
+    while !client.outbound.isEmpty || !server.outbound.isEmpty {
+      serverProgress = try TLSPair.carry(from: client, to: server, pieceSize, into: &atServer) ?? serverProgress
+      clientProgress = try TLSPair.carry(from: server, to: client, pieceSize, into: &atClient) ?? clientProgress
+    }
+  }
+
+  static func send(_ bytes: [UInt8], by connection: TLSConnection) throws {
+    try unsafe bytes.withUnsafeBytes { try unsafe connection.send($0) }
+  }
+
+  private static func carry(
+    from one: TLSConnection, to other: TLSConnection, _ pieceSize: Int, into plaintext: inout [UInt8]
+  ) throws -> TLSConnection.Progress? {
+    let ciphertext = one.outbound
+    one.clearOutbound()
+    var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
+    var taken: [UInt8] = []
+    defer { plaintext += taken }
+    var progress: TLSConnection.Progress?
+    for piece in ciphertext.pieces(of: pieceSize) {
+      progress = try unsafe piece.withUnsafeBytes { piece in
+        try unsafe scratch.withUnsafeMutableBytes { scratch in
+          try unsafe other.receive(piece, scratch: scratch) { bytes -> Result<Void, TLSError> in
+            unsafe taken.append(contentsOf: bytes)
+            return .success(())
+          }
+        }
+      }
+    }
+    return progress
+  }
+}
