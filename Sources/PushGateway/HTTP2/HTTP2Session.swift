@@ -250,6 +250,8 @@ protocol HTTP2SessionDelegate: AnyObject {
       last.place = stream.place
     }
     drainedStreams.removeAll { $0 === stream }
+    // An abandoned session keeps its number: an answer that comes late must not find a stream that serves another.
+    unsafe nghttp2_session_set_stream_user_data(handle, stream.id, nil)
     pool.give(stream)
   }
 }

@@ -332,6 +332,16 @@ import Testing
     #expect(recorders.allSatisfy { $0.closedCount == 1 })
   }
 
+  @Test func `an abandoned stream is not found any longer, for its storage may serve another connection`() throws {
+    let pool = StreamPool()
+    let pair = try SessionPair(serverPool: pool)
+    _ = try pair.request(body: [1])
+    try pair.run()
+    #expect(pair.server.session.stream(1) != nil)
+    pair.server.session.abandon()
+    #expect(pair.server.session.stream(1) == nil)
+  }
+
   @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n0123456789012345678"])
   func `a peer that speaks no HTTP/2 fails the connection`(_ text: String) throws {
     let server = try HTTP2Session(role: .server, pool: StreamPool())
