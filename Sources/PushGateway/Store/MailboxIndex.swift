@@ -79,8 +79,8 @@ struct MailboxIndex {
 
   /// Takes a row as it was stored; rows come in their order.
   ///
-  /// - Returns: false when the row is of no more use; `replaced` collects rows that a later one replaced.
-  mutating func restore(_ entry: Entry, of device: DeviceID, now: Int64, replaced: inout [Int64]) -> Bool {
+  /// - Returns: false when the row is of no more use; `changes` collects what becomes of rows that a later one replaced.
+  mutating func restore(_ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange]) -> Bool {
     nextRow = entry.row + 1
     var box = boxes.removeValue(forKey: device) ?? Box()
     defer { boxes[device] = box }
@@ -98,9 +98,10 @@ struct MailboxIndex {
     // A crash may have come between the commit of a push and the removal of the one it replaces.
     if !entry.collapseID.isEmpty, let old = box.collapsible[.init(app: entry.app, id: entry.collapseID)] {
       let place = box.place(after: old - 1)
+      let victim = box.entries[place]
       box.entries[place].isRemoved = true
-      box.leave(box.entries[place])
-      replaced.append(box.entries[place].row)
+      box.leave(victim)
+      if let change = release(victim, of: device, now: now, isMarked: false) { changes.append(change) }
     }
     enter(entry, into: &box)
     return true

@@ -56,17 +56,11 @@ final class SQLiteMailbox: Mailbox {
     self.removed = removed
     clock = now
     do {
-      var stale: [Int64] = []
-      let rebuilt = try store.pool.read { try SQLiteMailbox.rebuild($0, now: now(), stale: &stale) }
+      var changes: [MailboxIndex.RowChange] = []
+      let rebuilt = try store.pool.read { try SQLiteMailbox.rebuild($0, now: now(), changes: &changes) }
       index = Mutex(rebuilt)
-      if !stale.isEmpty {
-        try store.pool.write { db in
-          let delete = try PreparedStatement(db, "DELETE FROM mailbox WHERE id = ?")
-          for row in stale {
-            delete.bind(row)
-            try delete.run()
-          }
-        }
+      if !changes.isEmpty {
+        try Writer(store.pool).commit(EmptyCollection(), changes: changes, states: [])
       }
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
@@ -392,7 +386,9 @@ extension SQLiteMailbox {
   }
 
   /// One scan over both tables, without the payloads.
-  private static func rebuild(_ db: Database, now: Int64, stale: inout [Int64]) throws -> MailboxIndex {
+  private static func rebuild(
+    _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange]
+  ) throws -> MailboxIndex {
     var index = MailboxIndex()
     let states = try PreparedStatement(
       db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")
@@ -419,7 +415,7 @@ extension SQLiteMailbox {
         isSenderID: rows.integer(5) != 0, received: rows.integer(6), expires: rows.integer(7),
         collapseID: rows.text(8), isRemoved: rows.integer(9) != 0)
       let device = DeviceID(row: rows.integer(1))
-      if !index.restore(entry, of: device, now: now, replaced: &stale) { stale.append(entry.row) }
+      if !index.restore(entry, of: device, now: now, changes: &changes) { changes.append(.delete(entry.row)) }
     }
     return index
   }
