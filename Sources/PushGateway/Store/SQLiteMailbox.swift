@@ -155,18 +155,36 @@ final class SQLiteMailbox: Mailbox {
         unsettled.due = .now() + SQLiteMailbox.settleTime
       }
       guard let operations = next(until: unsettled.due) else { break }
-      var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
-      for operation in operations {
-        if case .append(let pushes, let completion) = operation { appends.append((pushes, completion)) }
+      for turn in SQLiteMailbox.turns(of: operations) {
+        var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
+        for operation in turn {
+          if case .append(let pushes, let completion) = operation { appends.append((pushes, completion)) }
+        }
+        apply(turn, to: &unsettled)
+        guard !appends.isEmpty || (!unsettled.isEmpty && unsettled.due <= .now()) else { continue }
+        let count = commit(appends, &unsettled, &writer)
+        rowsSinceCheckpoint += count
+        checkpoint(&rowsSinceCheckpoint, &writer)
       }
-      apply(operations, to: &unsettled)
-      guard !appends.isEmpty || (!unsettled.isEmpty && unsettled.due <= .now()) else { continue }
-      let count = commit(appends, &unsettled, &writer)
-      rowsSinceCheckpoint += count
-      checkpoint(&rowsSinceCheckpoint, &writer)
     }
     if !unsettled.isEmpty { _ = commit([], &unsettled, &writer) }
     stopped.signal()
+  }
+
+  /// Cuts operations where a purge follows an append: what it takes out has to be in the mailbox first.
+  private static func turns(of operations: [Operation]) -> [ArraySlice<Operation>] {
+    var turns: [ArraySlice<Operation>] = []
+    var (start, hasAppend) = (0, false)
+    for (place, operation) in operations.enumerated() {
+      switch operation {
+      case .append: hasAppend = true
+      case .purge where hasAppend:
+        turns.append(operations[start..<place])
+        (start, hasAppend) = (place, false)
+      default: break
+      }
+    }
+    return turns + [operations[start...]]
   }
 
   /// Waits for work; an empty answer says that the time has come, nil that the mailbox is closed.
@@ -185,7 +203,7 @@ final class SQLiteMailbox: Mailbox {
   }
 
   /// Applies everything that is not an append to the index at once; its rows follow.
-  private func apply(_ operations: [Operation], to unsettled: inout Unsettled) {
+  private func apply(_ operations: ArraySlice<Operation>, to unsettled: inout Unsettled) {
     let now = clock()
     var removals: [MailboxRemoval] = []
     index.withLock { index in
