@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import PushGateway
+
+@Suite(.timeLimit(.minutes(1))) struct SQLiteMailboxTests {
+  @Test(arguments: MailboxConformance.checks.map(\.name))
+  func `it does what every mailbox does`(_ name: String) async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let check = try #require(MailboxConformance.checks.first { $0.name == name })
+    try await check.run(MailboxConformance(mailbox: home.mailbox, clock: home.clock))
+  }
+
+  @Test func `the cap drives the oldest out, and readers are told of the gap`() async throws {
+    let home = try SQLiteHome(cap: 3)
+    defer { home.mailbox.close() }
+    _ = await home.mailbox.append((1...5).map { samplePush($0) })
+    let pending = try await home.mailbox.pending(for: 1, after: 0, limit: 10)
+    #expect(pending.gap == MailboxGap(from: 1, to: 2, dropped: 2))
+    #expect(pending.entries.map(\.seq) == [3, 4, 5])
+    #expect(try await home.mailbox.pending(for: 1, after: 2, limit: 10).gap == nil)
+    #expect(home.removals.all.map(\.id) == [.number(1), .number(2)])
+    #expect(home.removals.all.allSatisfy { $0.cause == .overflow })
+  }
+
+  @Test func `everything is there after closing and opening, and numbers and retries go on`() async throws {
+    var home = try SQLiteHome(cap: 4)
+    _ = await home.mailbox.append([samplePush(1), samplePush(2, collapse: "a"), samplePush(3)])
+    _ = await home.mailbox.append([samplePush(4, collapse: "a"), samplePush(5), samplePush(6)])
+    home.mailbox.acknowledge(1, through: 1)
+    await home.mailbox.settle()
+    home = try home.reopened()
+    defer { home.mailbox.close() }
+    #expect(try await home.mailbox.waiting() == [3, 4, 5, 6])
+    let retries = await home.mailbox.append((1...6).map { samplePush($0) })
+    #expect(retries.map(\.isDuplicate) == [Bool](repeating: true, count: 6))
+    #expect(await home.mailbox.append([samplePush(7)]).map(\.seq) == [7])
+    #expect(try await home.mailbox.pending(for: 1, after: 0, limit: 9).gap == MailboxGap(from: 3, to: 3, dropped: 1))
+  }
+
+  @Test func `every push whose completion ran is in a copy of the files`() async throws {
+    let home = try SQLiteHome()
+    var seen: Set<UInt64> = []
+    for round in 0..<20 {
+      seen.formUnion(await home.mailbox.append((0..<10).map { samplePush(round * 10 + $0 + 1) }).compactMap(\.seq))
+    }
+    let copy = try home.crashed()
+    defer { copy.mailbox.close() }
+    #expect(seen.count == 200)
+    #expect(Set(try await copy.mailbox.waiting()) == seen)
+    #expect(await copy.mailbox.append([samplePush()]).map(\.seq) == [201])
+  }
+
+  @Test func `what replaced another is alone in a copy of the files`() async throws {
+    let home = try SQLiteHome()
+    _ = await home.mailbox.append([samplePush(1, collapse: "a")])
+    _ = await home.mailbox.append([samplePush(2, collapse: "a")])
+    var copy = try home.crashed()
+    #expect(try await copy.mailbox.waiting() == [2])
+    copy.mailbox.acknowledge(1, through: 2)
+    copy = try copy.reopened()
+    defer { copy.mailbox.close() }
+    #expect(try await copy.mailbox.waiting() == [])
+    #expect(await copy.mailbox.append([samplePush(1)]).map(\.isDuplicate) == [true])
+  }
+
+  @Test func `numbers go on when everything was acknowledged and its rows have gone`() async throws {
+    var home = try SQLiteHome()
+    _ = await home.mailbox.append((1...5).map { samplePush($0) })
+    home.mailbox.acknowledge(1, through: 5)
+    await home.mailbox.settle()
+    home.clock.advance(seconds: 400)
+    await home.mailbox.settle()
+    home.mailbox.expire(now: home.clock.seconds)
+    home = try home.reopened()
+    defer { home.mailbox.close() }
+    let rows = try await home.store.pool.read {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM mailbox WHERE device = 1")
+    }
+    #expect(rows == 0)
+    #expect(await home.mailbox.append([samplePush(1, at: home.clock.seconds)]).map(\.seq) == [6])
+  }
+
+  @Test func `a batch that fails is unavailable as a whole, and later ones succeed`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    _ = await home.mailbox.append([samplePush(1)])
+    try await home.store.pool.write {
+      try $0.execute(
+        sql: "CREATE TRIGGER full BEFORE INSERT ON mailbox WHEN new.app = 9 BEGIN SELECT raise(ABORT, 'no'); END")
+    }
+    let failed = await home.mailbox.append([samplePush(2), samplePush(3, app: 9), samplePush(2), samplePush(4)])
+    #expect(failed.map(\.isUnavailable) == [true, true, true, true])
+    #expect(try await home.mailbox.waiting() == [1])
+    let repeated = await home.mailbox.append([samplePush(2), samplePush(4)])
+    #expect(repeated.compactMap(\.seq).count == 2)
+    #expect(try await home.mailbox.waiting().count == 3)
+    try await home.store.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+    #expect(await home.mailbox.append([samplePush(3, app: 9)]).map(\.isUnavailable) == [false])
+  }
+
+  @Test func `removals that could not be committed are not lost`() async throws {
+    var home = try SQLiteHome()
+    _ = await home.mailbox.append((1...3).map { samplePush($0) })
+    try await home.store.pool.write {
+      try $0.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON mailbox BEGIN SELECT raise(ABORT, 'no'); END")
+    }
+    home.mailbox.acknowledge(1, through: 2)
+    #expect(await home.mailbox.append([samplePush(4)]).map(\.isUnavailable) == [true])
+    home = try home.reopened()
+    defer { home.mailbox.close() }
+    #expect(try await home.mailbox.waiting() == [3])
+  }
+
+  @Test func `a full disk is unavailable, and is over when there is room`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let size = try await home.store.pool.writeWithoutTransaction { db in
+      let size = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+      try db.execute(sql: "PRAGMA max_page_count = \(size + 2)")
+      return size
+    }
+    #expect(size > 0)
+    let large = String(repeating: "x", count: 4000)
+    var outcomes: [AppendOutcome] = []
+    for number in 1...8 { outcomes += await home.mailbox.append([samplePush(number, payload: large)]) }
+    #expect(outcomes.map(\.isUnavailable).contains(true))
+    try await home.store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+    for (number, outcome) in zip(1..., outcomes) where outcome.isUnavailable {
+      #expect(await home.mailbox.append([samplePush(number, payload: large)]).compactMap(\.seq).count == 1)
+    }
+    let numbers = try await home.mailbox.waiting()
+    #expect(numbers.count == 8)
+    #expect(numbers == numbers.sorted())
+  }
+
+  @Test func `a closed mailbox takes nothing`() async throws {
+    let home = try SQLiteHome()
+    home.mailbox.close()
+    home.mailbox.close()
+    #expect(await home.mailbox.append([samplePush()]).map(\.isUnavailable) == [true])
+  }
+
+  @Test func `closing commits what is in line`() async throws {
+    var home = try SQLiteHome()
+    for number in 1...500 { home.mailbox.append([samplePush(number)]) { _ in } }
+    home.mailbox.acknowledge(1, through: 100)
+    home = try home.reopened()
+    defer { home.mailbox.close() }
+    let waiting = try await home.mailbox.waiting()
+    #expect(waiting.last == 500)
+    #expect(waiting.first ?? 0 <= 101)
+  }
+
+  @Test func `more than what may wait for a commit is refused at once`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let push = samplePush()
+    let many = [StoredPush](repeating: push, count: Limits.maximumUncommitted + 1)
+    let outcomes = await home.mailbox.append(many)
+    #expect(!outcomes.map(\.isUnavailable).contains(false))
+    #expect(await home.mailbox.append([push]).map(\.seq) == [1])
+  }
+}
