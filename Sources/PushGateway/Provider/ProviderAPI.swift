@@ -93,6 +93,8 @@ final class ProviderAPI {
       }
       let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
       guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
+      // A token that is refused must not be found here at the next request.
+      memory.token = nil
       memory.generation = services.registrations.keyGeneration
       token = try services.tokens.token(Array(bytes), parser: parser)
       memory.authorization = Array(value)
