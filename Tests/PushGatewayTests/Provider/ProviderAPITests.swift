@@ -1,0 +1,309 @@
+import Foundation
+import PushPolicy
+import Synchronization
+import Testing
+
+@testable import PushGateway
+
+@Suite(.timeLimit(.minutes(1))) struct ProviderAPITests {
+  /// A mailbox whose disk is always full.
+  final class FullMailbox: Mailbox {
+    func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+      completion(pushes.map { _ in .unavailable })
+    }
+    func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+      throw StoreError("the disk is full")
+    }
+    func acknowledge(_ device: DeviceID, through seq: UInt64) {}
+    func purge(_ device: DeviceID, app: AppID?) {}
+    func expire(now: Int64) {}
+    func waitingCount(for device: DeviceID) -> Int { 0 }
+  }
+
+  /// One request that is refused, and why.
+  struct Refusal: Sendable {
+    var reason: Reason
+    var method = "POST"
+    /// The token in the path; nil: the device's.
+    var path: String?
+    var fields: [(Client.Field, String)] = []
+    var withholds: [Client.Field] = []
+    var payload = #"{"aps":{"alert":"hello"}}"#
+  }
+
+  static let long = String(repeating: "a", count: 65)
+
+  static let refusals: [Refusal] = [
+    .init(reason: .methodNotAllowed, method: "GET"), .init(reason: .methodNotAllowed, method: "PUT"),
+    .init(reason: .methodNotAllowed, method: "GET", withholds: [.authorization, .apnsTopic]),
+    .init(reason: .badPath, path: "/3/devices/ab"), .init(reason: .badPath, path: "/"),
+    .init(reason: .badPath, path: "/3/device", withholds: [.authorization]),
+    .init(reason: .duplicateHeaders, fields: [(.apnsTopic, SampleRequest.topic)]),
+    .init(reason: .duplicateHeaders, fields: [(.authorization, "x")], withholds: []),
+    .init(reason: .missingProviderToken, withholds: [.authorization]),
+    .init(reason: .missingProviderToken, path: "/3/device/abcd", withholds: [.authorization, .apnsTopic]),
+    .init(reason: .missingProviderToken, fields: [(.authorization, "basic abc")], withholds: [.authorization]),
+    .init(reason: .missingProviderToken, fields: [(.authorization, "bearer")], withholds: [.authorization]),
+    .init(reason: .invalidProviderToken, fields: [(.authorization, "bearer a.b.c")], withholds: [.authorization]),
+    .init(reason: .badMessageId, fields: [(.apnsID, "x")]),
+    .init(reason: .invalidPushType, fields: [(.apnsPushType, "x")]),
+    .init(reason: .badPriority, fields: [(.apnsPriority, "7")]),
+    .init(reason: .badExpirationDate, fields: [(.apnsExpiration, "x")]),
+    .init(reason: .badCollapseId, fields: [(.apnsCollapseID, long)]),
+    .init(reason: .missingTopic, withholds: [.apnsTopic]),
+    .init(reason: .badTopic, fields: [(.apnsTopic, "*")], withholds: [.apnsTopic]),
+    .init(reason: .missingDeviceToken, path: "/3/device/"),
+    .init(reason: .badDeviceToken, path: "/3/device/abc"), .init(reason: .badDeviceToken, path: "/3/device/xy"),
+    .init(reason: .badDeviceToken, path: "/3/device/" + String(repeating: "0", count: 64)),
+    .init(reason: .badDeviceToken, path: "/3/device/" + String(repeating: "0", count: 160)),
+    .init(reason: .badDeviceToken, path: "/3/device/" + String(repeating: "0", count: 402)),
+    .init(reason: .payloadEmpty, payload: ""), .init(reason: .payloadEmpty, payload: "words"),
+    .init(reason: .payloadEmpty, payload: "[]"), .init(reason: .payloadEmpty, payload: "{"),
+    .init(reason: .payloadTooLarge, payload: payload(size: 4097)),
+    .init(reason: .payloadTooLarge, payload: payload(size: 100_000)),
+    .init(reason: .payloadTooLarge, fields: [(.apnsPushType, "voip")], payload: payload(size: 5121)),
+    .init(reason: .deviceTokenNotForTopic, fields: [(.apnsTopic, "com.example.mail")], withholds: [.apnsTopic]),
+    .init(reason: .forbidden, payload: #"{"aps":{"badge":"3"}}"#),
+  ]
+
+  /// A payload of exactly this many bytes.
+  static func payload(size: Int) -> String {
+    #"{"aps":{"alert":""# + String(repeating: "x", count: size - 20) + #""}}"#
+  }
+
+  func text(_ answer: Client.Answer) -> String { String(decoding: answer.body, as: UTF8.self) }
+
+  /// Sends a request that is to be refused.
+  func send(_ refusal: Refusal, _ gateway: TestGateway, _ client: Client, _ token: String) async throws -> Client.Answer
+  {
+    let all = [try gateway.authorization(), (.apnsTopic, SampleRequest.topic)] + refusal.fields
+    let withheld = all.prefix(2).filter { field in refusal.withholds.contains { "\($0)" == "\(field.0)" } }
+    let kept = all.enumerated().filter { place, field in
+      place >= 2 || !withheld.contains { "\($0.0)" == "\(field.0)" }
+    }
+    return try await client.request(
+      refusal.method, refusal.path ?? "/3/device/" + token, kept.map(\.element), body: Array(refusal.payload.utf8))
+  }
+
+  @Test func `an acceptable push is accepted, with the sender's id byte for byte`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      for id in [SampleRequest.id, SampleRequest.id.uppercased(), SampleRequest.id.lowercased()] {
+        let answer = try await gateway.push(client, to: device.token, [(.apnsID, id)])
+        #expect(answer.status == 200)
+        #expect(answer.body.isEmpty)
+        #expect(answer.apnsID == id)
+        let unique = try #require(answer.apnsUniqueID)
+        #expect(APNSID(unique.utf8) != nil)
+      }
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
+      let answer = try await gateway.push(client, to: device.token.uppercased())
+      let made = try #require(answer.apnsID)
+      #expect(made == made.uppercased())
+      #expect(APNSID(made.utf8) != nil)
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 2)
+    }
+  }
+
+  @Test func `every refusal has its status, its exact body and an apns-id, and the connection goes on`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      _ = try await gateway.registrations.putApp(
+        topic: "com.example.mail", name: "Mail", icon: "M", policyMode: .enforce)
+      for refusal in ProviderAPITests.refusals {
+        let answer = try await send(refusal, gateway, client, device.token)
+        #expect(answer.status == refusal.reason.status, "\(refusal)")
+        let words = #"{"reason":"\#(refusal.reason.rawValue)""#
+        #expect(
+          refusal.reason == .forbidden ? text(answer).hasPrefix(words + ",") : text(answer) == words + "}", "\(refusal)"
+        )
+        #expect(answer.apnsID?.isEmpty == false, "\(refusal)")
+        #expect(answer.apnsUniqueID == nil, "\(refusal)")
+      }
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+    }
+  }
+
+  @Test(arguments: ["x", "not-a-uuid", "!", String(repeating: "z", count: 64)])
+  func `a malformed apns-id is echoed when it is short and printable`(_ id: String) async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let answer = try await gateway.push(client, to: device.token, [(.apnsID, id)])
+      #expect(answer.apnsID == id)
+      #expect(text(answer) == #"{"reason":"BadMessageId"}"#)
+      for other in [id + String(repeating: "z", count: 64), "a b", ""] {
+        let answer = try await gateway.push(client, to: device.token, [(.apnsID, other)])
+        #expect(answer.apnsID.flatMap { APNSID($0.utf8) } != nil)
+        #expect(answer.status == 400)
+      }
+    }
+  }
+
+  @Test(arguments: [("alert", 4096), ("voip", 5120), ("background", 4096)])
+  func `the largest payload is accepted, and one byte more is not`(_ type: String, _ size: Int) async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let fields: [(Client.Field, String)] = [(.apnsPushType, type)]
+      let answers = [
+        try await gateway.push(client, to: device.token, fields, payload: ProviderAPITests.payload(size: size)),
+        try await gateway.push(client, to: device.token, fields, payload: ProviderAPITests.payload(size: size + 1)),
+        try await gateway.push(client, to: device.token, fields),
+      ]
+      #expect(answers.map(\.status) == [200, 413, 200])
+    }
+  }
+
+  @Test func `a topic's suffix names the push type`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let answer = try await client.request(
+        "POST", "/3/device/" + device.token,
+        [try gateway.authorization(), (.apnsTopic, SampleRequest.topic + ".voip")],
+        body: Array(ProviderAPITests.payload(size: 5120).utf8))
+      #expect(answer.status == 200)
+    }
+  }
+
+  @Test func `a token is expired after an hour, on the same connection, too`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let authorization = try gateway.authorization()
+      func push() async throws -> String {
+        let answer = try await client.request(
+          "POST", "/3/device/" + device.token, [authorization, (.apnsTopic, SampleRequest.topic)],
+          body: Array("{}".utf8))
+        return text(answer)
+      }
+      #expect(try await push() == "")
+      gateway.clock.advance(seconds: 3570)
+      #expect(try await push() == "")
+      gateway.clock.advance(seconds: 90)
+      #expect(try await push() == #"{"reason":"ExpiredProviderToken"}"#)
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+    }
+  }
+
+  @Test(arguments: ["bearer ", "Bearer ", "BEARER  "])
+  func `the scheme is read in any case`(_ scheme: String) async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let token = try gateway.authorization().1.dropFirst(7)
+      let answer = try await client.request(
+        "POST", "/3/device/" + device.token, [(.authorization, scheme + token), (.apnsTopic, SampleRequest.topic)],
+        body: Array("{}".utf8))
+      #expect(answer.status == 200)
+    }
+  }
+
+  @Test func `a removed key's token is refused on a connection that used it, every time`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      #expect(try await gateway.push(client, to: device.token, payload: "{}").status == 200)
+      let authorization = try gateway.authorization()
+      func push(_ field: (Client.Field, String)) async throws -> String {
+        text(
+          try await client.request(
+            "POST", "/3/device/" + device.token, [field, (.apnsTopic, SampleRequest.topic)], body: Array("{}".utf8)))
+      }
+      #expect(try await push(authorization) == "")
+      try await gateway.registrations.removeKey("ABC123DEFG")
+      for _ in 0..<3 { #expect(try await push(authorization) == #"{"reason":"InvalidProviderToken"}"#) }
+      #expect(try await push((.authorization, "bearer a.b.c")) == #"{"reason":"InvalidProviderToken"}"#)
+      #expect(try await push(authorization) == #"{"reason":"InvalidProviderToken"}"#)
+    }
+  }
+
+  @Test func `a breach of a rule is told with the rule, or only logged where the app wants it so`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let payload = #"{"aps":{"badge":"3"}}"#
+      let refused = try await gateway.push(client, to: device.token, payload: payload)
+      let object = try JSONSerialization.jsonObject(with: Data(refused.body)) as? [String: Any]
+      let policy = try #require(object?["policy"] as? [String: Any])
+      #expect(policy["rule"] as? String == "B1")
+      #expect(policy["at"] as? String == "/aps/badge")
+      #expect(policy["evidence"] as? [String] == [#""3""#])
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      _ = try await gateway.registrations.putApp(
+        topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .report)
+      #expect(try await gateway.push(client, to: device.token, payload: payload).status == 200)
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
+    }
+  }
+
+  @Test func `an unregistered token is 410 with its time, and a new one works`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      gateway.clock.advance(seconds: 7)
+      let answer = try await client.request("DELETE", "/v1/device/apps/" + SampleRequest.topic, [device.authorization])
+      #expect(answer.status == 204)
+      gateway.clock.advance(seconds: 60)
+      let refused = try await gateway.push(client, to: device.token)
+      #expect(refused.status == 410)
+      #expect(text(refused) == #"{"reason":"Unregistered","timestamp":1800000007000}"#)
+      await gateway.services.mailbox.settle()
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      let registered = try await client.request("PUT", "/v1/device/apps/" + SampleRequest.topic, [device.authorization])
+      let token = try JSONDecoder().decode([String: String].self, from: Data(registered.body))["token"]
+      #expect(token != device.token)
+      #expect(try await gateway.push(client, to: try #require(token)).status == 200)
+      #expect(try await gateway.push(client, to: device.token).status == 410)
+    }
+  }
+
+  @Test func `a thousand pushes at once are all answered`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<1000 { group.addTask { try await gateway.push(client, to: device.token).status } }
+        return try await group.reduce(into: [:]) { counts, status in counts[status, default: 0] += 1 }
+      }
+      #expect(statuses == [200: 1000])
+      #expect(try await gateway.services.mailbox.waiting(device.id) == Array(1...1000))
+    }
+  }
+
+  @Test func `every reason was provoked`() async throws {
+    var provoked = Set<String>()
+    func note(_ answer: Client.Answer) throws {
+      let object = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+      let name = try #require(object?["reason"] as? String)
+      #expect(Reason(rawValue: name)?.status == answer.status)
+      #expect((object?["timestamp"] != nil) == (answer.status == 410))
+      provoked.insert(name)
+    }
+    try await TestGateway.run(rateLimit: 1) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      _ = try await gateway.registrations.putApp(
+        topic: "com.example.mail", name: "Mail", icon: "M", policyMode: .enforce)
+      for refusal in ProviderAPITests.refusals {
+        gateway.clock.advance(seconds: 1)
+        try note(try await send(refusal, gateway, client, device.token))
+      }
+      gateway.clock.advance(seconds: 1)
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      try note(try await gateway.push(client, to: device.token))
+      let old = try gateway.authorization { $0.claims = #"{"iss":"TEAM000001","iat":1799990000}"# }
+      let topic: (Client.Field, String) = (.apnsTopic, SampleRequest.topic)
+      try note(try await client.request("POST", "/3/device/" + device.token, [old, topic]))
+      for (id, environment, topics) in [
+        ("PRODUCTION", Environment.production, nil), ("MAILONLY00", nil, ["com.example.mail"]),
+      ]
+        as [(String, Environment?, Set<String>?)]
+      {
+        try await gateway.registrations.addKey(
+          ProviderKey(id: id, team: TestGateway.team, publicKey: gateway.key, environment: environment, topics: topics))
+        let other = try gateway.authorization { $0.header = #"{"alg":"ES256","kid":"\#(id)"}"# }
+        try note(try await client.request("POST", "/3/device/" + device.token, [other, topic]))
+      }
+      try await gateway.services.unregister(device.id, topic: SampleRequest.topic)
+      try note(try await gateway.push(client, to: device.token))
+    }
+    try await TestGateway.run(mailbox: FullMailbox()) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      try note(try await gateway.push(client, to: device.token))
+    }
+    #expect(Set(Reason.allCases.map(\.rawValue)).subtracting(provoked) == [])
+  }
+}

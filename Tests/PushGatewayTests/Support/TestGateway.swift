@@ -1,0 +1,218 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import PushPolicy
+
+@testable import PushGateway
+
+/// A gateway without TLS on a Unix socket, with one loop, whose parts and clock are in the hands of a test.
+final class TestGateway: Sendable {
+  static let team = "TEAM000001"
+
+  let folder: TemporaryFolder
+  let clock: TestClock
+  let services: Services
+  let loops: Loops
+  let key: ES256Key
+  private let database: SQLiteMailbox
+  private let listener: Listener
+
+  var registrations: Registrations { services.registrations }
+  var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
+
+  /// Starts one; `mailbox` takes the place of the database's.
+  init(
+    environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil
+  ) async throws {
+    let (folder, clock) = (try TemporaryFolder(), TestClock())
+    self.folder = folder
+    self.clock = clock
+    let store = try SQLiteStore(path: folder.file("push.sqlite"))
+    let registrations = try Registrations(store: store)
+    let log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
+    database = try SQLiteMailbox(store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
+    let services = Services(
+      registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
+      tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
+      clock: clock.wallClock)
+    self.services = services
+    registrations.onChange { change in
+      guard case .preferences(let person, let preferences) = change else { return }
+      for device in registrations.devices(of: person) {
+        services.subscriptions.tell(device, .preferences(controlJSON(preferences)))
+      }
+    }
+    let admin = AdminAPI(services: services) { GatewayStatus(listening: [], environment: "", started: "") }
+    loops = try await Loops(count: 1) { loop in
+      GatewayHandler(loop: loop, services: services, admin: admin, logger: .silent)
+    }
+    listener = try await Listener.listen(on: .unix(path: folder.file("socket")), tls: nil, loops: loops)
+    key = try ES256Key.generate()
+    try await registrations.addTeam(TestGateway.team)
+    try await registrations.addKey(
+      ProviderKey(id: "ABC123DEFG", team: TestGateway.team, publicKey: key, environment: nil, topics: nil))
+    _ = try await registrations.putApp(
+      topic: SampleRequest.topic, name: "News", icon: "📰", policyMode: .enforce)
+  }
+
+  func stop() async {
+    await listener.close()
+    await loops.drain()
+    database.close()
+    services.log.close()
+    await loops.shutdown()
+  }
+
+  /// Runs a test's body with a gateway, and stops it also when the body throws.
+  static func run(
+    environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
+    _ body: (TestGateway) async throws -> Void
+  ) async throws {
+    let gateway = try await TestGateway(environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox)
+    do {
+      try await body(gateway)
+    } catch {
+      await gateway.stop()
+      throw error
+    }
+    await gateway.stop()
+  }
+
+  func client() async throws -> Client { try await Client.connect(to: endpoint) }
+
+  /// Enrols a device and registers it for the sample app.
+  func enrol(_ name: String = "laptop", person: String? = nil) async throws -> TestDevice {
+    let (device, secret) = try await registrations.enrol(name: name, person: person)
+    let registration = try await registrations.register(
+      device.id, topic: SampleRequest.topic, environment: services.environment)
+    return TestDevice(id: device.id, name: name, secret: secret, token: registration.token.hex)
+  }
+
+  /// The field of a provider's token.
+  func authorization(_ change: (inout TokenRecipe) -> Void = { _ in }) throws -> (Client.Field, String) {
+    var recipe = TokenRecipe()
+    recipe.claims = #"{"iss":"\#(TestGateway.team)","iat":\#(clock.seconds)}"#
+    change(&recipe)
+    return (.authorization, "bearer " + (try recipe.text(by: key)))
+  }
+
+  /// Sends a push that is acceptable as it is.
+  func push(
+    _ client: Client, to token: String, _ fields: [(Client.Field, String)] = [],
+    payload: String = #"{"aps":{"alert":"hello"}}"#
+  ) async throws -> Client.Answer {
+    let all = [try authorization(), (.apnsTopic, SampleRequest.topic)] + fields
+    return try await client.request("POST", "/3/device/" + token, all, body: Array(payload.utf8))
+  }
+
+  /// The bytes that wait on every open stream of the gateway.
+  func outboundSizes() async throws -> [Int] {
+    let loop = loops.group.next()
+    return try await loop.submit { [loops] in
+      loops.current(loop).0.connections.values.flatMap(\.session.openStreams).map(\.outboundSize)
+    }.get()
+  }
+}
+
+/// A device as a test knows it.
+struct TestDevice: Sendable {
+  var id: DeviceID
+  var name: String
+  var secret: String
+  var token: String
+
+  var authorization: (Client.Field, String) { (.authorization, "bearer " + secret) }
+}
+
+/// A device's stream, read line by line.
+final class TestStream {
+  private let stream: LineStream
+  private var lines: AsyncThrowingStream<[UInt8], any Error>.Iterator
+
+  private init(_ stream: LineStream) {
+    self.stream = stream
+    lines = stream.lines.makeAsyncIterator()
+  }
+
+  /// Opens one and says hello.
+  static func open(_ client: Client, _ device: TestDevice, cursor: Int = 0, silent: Bool = false) async throws
+    -> TestStream
+  {
+    let stream = TestStream(try await client.stream("POST", "/v1/device/stream", [device.authorization]))
+    stream.send(#"{"type":"hello","cursor":\#(cursor),"silent":\#(silent)}"#)
+    return stream
+  }
+
+  /// The next line, or nil at the stream's end.
+  func next(isolation: isolated (any Actor)? = #isolation) async throws -> TestLine? {
+    try await lines.next(isolation: isolation).map(TestLine.init)
+  }
+
+  /// The next lines up to one of this type, or up to the end.
+  func lines(upTo type: String) async throws -> [TestLine] {
+    var lines: [TestLine] = []
+    while let line = try await next() {
+      lines.append(line)
+      if line.type == type { break }
+    }
+    return lines
+  }
+
+  func send(_ line: String) { stream.send(line) }
+  func acknowledge(_ seq: UInt64) { send(#"{"type":"ack","seq":\#(seq)}"#) }
+  func finish() { stream.finish() }
+}
+
+/// A line of a stream.
+struct TestLine {
+  var text: String
+  var json: [String: Any]
+
+  init(_ bytes: [UInt8]) {
+    text = String(decoding: bytes, as: UTF8.self)
+    json = (try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]) ?? [:]
+  }
+
+  var type: String { json["type"] as? String ?? "" }
+  var seq: UInt64 { (json["seq"] as? NSNumber)?.uint64Value ?? 0 }
+}
+
+/// A client whose reading can be stopped, as a device's that has gone to sleep.
+final class SleepyClient: Sendable {
+  private let channel: any Channel
+  private let core: NIOLoopBound<ClientCore>
+
+  private init(channel: any Channel, core: NIOLoopBound<ClientCore>) {
+    self.channel = channel
+    self.core = core
+  }
+
+  static func connect(path: String) async throws -> SleepyClient {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let promise = loop.makePromise(of: NIOLoopBound<ClientCore>.self)
+    let bootstrap = ClientBootstrap(group: loop).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let connection = try Connection(
+          role: .client, loop: LoopContext(eventLoop: loop), tls: nil, peer: .remote)
+        let core = ClientCore(connection, authority: "localhost", ready: promise)
+        core.attach()
+        try channel.pipeline.syncOperations.addHandler(connection)
+      }
+    }
+    let channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
+    return SleepyClient(channel: channel, core: try await promise.futureResult.get())
+  }
+
+  func stream(_ device: TestDevice) async throws -> LineStream {
+    try await withCheckedThrowingContinuation { continuation in
+      core.eventLoop.execute {
+        self.core.value.stream("POST", "/v1/device/stream", [device.authorization]) { continuation.resume(with: $0) }
+      }
+    }
+  }
+
+  func sleep() async throws { try await channel.setOption(.autoRead, value: false).get() }
+  func wake() async throws { try await channel.setOption(.autoRead, value: true).get() }
+  func close() async throws { try await channel.close() }
+}
