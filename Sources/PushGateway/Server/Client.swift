@@ -344,7 +344,12 @@ private final class LineReader: StreamConsumer {
     unsafe partial.append(contentsOf: rest)
   }
 
-  func receivedEnd() { lines?.finish() }
+  func receivedEnd() {
+    lines?.finish()
+    // The gateway's drain waits for this side to end, too.
+    reference.value.exchange?.write(EmptyCollection<UInt8>(), ending: true)
+  }
+
   func drained() {}
   func closed() {}
 }
