@@ -150,7 +150,6 @@ final class Subscription: StreamConsumer, LiveSubscription {
   // MARK: To the device
 
   func deliver(_ entry: MailboxEntry) {
-    let hasRoom = (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog
     if entry.seq == 0 {
       // Never stored: now or not at all.
       if hasRoom, registryNumber != nil {
@@ -176,6 +175,9 @@ final class Subscription: StreamConsumer, LiveSubscription {
     }
   }
 
+  /// Whether the device has taken enough of what it was sent to be sent more.
+  private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
+
   private func read() {
     state = .reading(isOutdated: false)
     let this = NIOLoopBound(self, eventLoop: loop)
@@ -196,14 +198,21 @@ final class Subscription: StreamConsumer, LiveSubscription {
       write(PushLine.gap(gap))
       cursor = max(cursor, gap.to)
     }
-    for entry in pending.entries where entry.seq > cursor { send(entry) }
+    for entry in pending.entries where entry.seq > cursor {
+      // A batch may hold a megabyte: the rest is read again when the device has taken this.
+      guard hasRoom else {
+        state = .behind
+        return
+      }
+      send(entry)
+    }
     if pending.isComplete, !isOutdated {
       state = .live
       if !hasCaughtUp {
         hasCaughtUp = true
         write(PushLine.caughtUp(cursor))
       }
-    } else if (stream.exchange?.stream.outboundSize ?? 0) < Limits.maximumStreamBacklog {
+    } else if hasRoom {
       read()
     } else {
       state = .behind
