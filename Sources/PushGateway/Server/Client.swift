@@ -322,6 +322,7 @@ private final class LineReader: StreamConsumer {
 
   /// The gateway answered with something else than a stream.
   func refuse(_ answer: Client.Answer) {
+    endOwnSide()
     let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
     opened(
       .failure(
@@ -346,9 +347,11 @@ private final class LineReader: StreamConsumer {
 
   func receivedEnd() {
     lines?.finish()
-    // The gateway's drain waits for this side to end, too.
-    reference.value.exchange?.write(EmptyCollection<UInt8>(), ending: true)
+    endOwnSide()
   }
+
+  /// The stream stays open at the gateway, and holds up its drain, until this side has ended, too.
+  private func endOwnSide() { reference.value.exchange?.write(EmptyCollection<UInt8>(), ending: true) }
 
   func drained() {}
   func closed() {}
