@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import PushGateway
+
+@Suite(.timeLimit(.minutes(1))) struct DeviceAPITests {
+  func object(_ answer: Client.Answer) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+  }
+
+  static let requests = [
+    ("PUT", "/v1/device/apps/com.example.news", 200), ("PUT", "/v1/device/apps/com.example.nothing", 404),
+    ("DELETE", "/v1/device/apps/com.example.nothing", 404), ("GET", "/v1/device/preferences", 200),
+    ("GET", "/v1/device/preferences/apps/com.example.news", 200),
+    ("GET", "/v1/device/preferences/apps/com.example.news/categories/SPORT", 200), ("GET", "/v1/device/log", 200),
+    ("GET", "/v1/device/log?id=x", 400), ("GET", "/v1/device/log?since=x", 400), ("GET", "/v1/nothing", 404),
+    ("GET", "/v1/devices", 405), ("PUT", "/v1/device/stream", 405), ("DELETE", "/v1/device/preferences", 405),
+    ("POST", "/v1/devices", 400), ("POST", "/v1/device/acknowledgements", 400),
+  ]
+
+  @Test func `every route answers, and a refusal is problem details`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      for (method, path, status) in DeviceAPITests.requests {
+        let answer = try await client.request(method, path, [device.authorization])
+        #expect(answer.status == status, "\(method) \(path)")
+        guard status >= 400 else { continue }
+        let problem = try JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+        #expect(problem.status == status)
+        #expect(!problem.detail.isEmpty)
+      }
+    }
+  }
+
+  @Test func `everything but enrolment needs the secret`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      for (method, path, status) in DeviceAPITests.requests where status == 200 {
+        for field in [[], [(.authorization, "bearer wrong")]] as [[(Client.Field, String)]] {
+          #expect(try await client.request(method, path, field).status == 401, "\(method) \(path)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"name":"phone"}"#, 201), (#"{"name":"phone","person":"ada"}"#, 201), (#"{"name":"laptop"}"#, 409),
+    (#"{"name":""}"#, 400), (#"{"name":"a b"}"#, 400), (#"{"name":"a/b"}"#, 400), (#"{}"#, 400),
+  ])
+  func `a device enrols under a free and simple name`(_ body: String, _ status: Int) async throws {
+    try await TestGateway.run { gateway in
+      _ = try await gateway.enrol("laptop")
+      let client = try await gateway.client()
+      #expect(try await client.request("POST", "/v1/devices", body: Array(body.utf8)).status == status)
+    }
+  }
+
+  @Test func `preferences are changed as a whole, for an app and for a category`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let path = "/v1/device/preferences"
+      for (place, body) in [
+        ("", #"{"badge":false}"#), ("/apps/com.example.news", #"{"sound":false}"#),
+        ("/apps/com.example.news/categories/SPORT", #"{"alert":false}"#),
+      ] {
+        let answer = try await client.request("PUT", path + place, [device.authorization], body: Array(body.utf8))
+        #expect(answer.status == 200)
+      }
+      let all = try object(try await client.request("GET", path, [device.authorization]))
+      #expect(all["badge"] as? Bool == false)
+      let app = try #require((all["apps"] as? [String: [String: Any]])?["com.example.news"])
+      #expect(app["sound"] as? Bool == false)
+      #expect(((app["categories"] as? [String: [String: Any]])?["SPORT"])?["alert"] as? Bool == false)
+      let wrong = try await client.request("PUT", path, [device.authorization], body: Array(#"{"badge":1}"#.utf8))
+      #expect(wrong.status == 400)
+    }
+  }
+
+  @Test func `a request that is too large is refused`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let body = [UInt8](repeating: 65, count: Limits.maximumControlBodySize + 1)
+      #expect(try await client.request("POST", "/v1/devices", body: body).status == 413)
+    }
+  }
+}
