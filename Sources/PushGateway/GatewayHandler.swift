@@ -38,7 +38,9 @@ final class GatewayHandler: Handler {
   }
 
   func receivedRequest(_ exchange: Exchange) {
-    guard let path = exchange.request[.path], !exchange.stream.hasSubmittedHead else { return }
+    guard !exchange.stream.hasSubmittedHead else { return }
+    // CONNECT has no path (RFC 9113 §8.5).
+    let path = exchange.request[.path] ?? []
     if path.starts(with: "/v1/".utf8) {
       serve(exchange, deviceRouter)
     } else if path.starts(with: AdminAPI.prefix.utf8), exchange.connection.peer == .adminSocket {
