@@ -212,6 +212,16 @@ final class SleepyClient: Sendable {
     }
   }
 
+  /// Sends a request without a body, as it is given.
+  func request(_ fields: [(HeaderName, String)]) async throws {
+    try await core.eventLoop.submit { [core] in
+      var head = HeaderFields()
+      for (name, value) in fields { head.append(name, value.utf8) }
+      _ = try core.value.connection.session.request(head, hasBody: false)
+      core.value.connection.setNeedsFlush()
+    }.get()
+  }
+
   func sleep() async throws { try await channel.setOption(.autoRead, value: false).get() }
   func wake() async throws { try await channel.setOption(.autoRead, value: true).get() }
   func close() async throws { try await channel.close() }
