@@ -346,6 +346,7 @@ private final class LineReader: StreamConsumer {
 
   func receivedEnd() { lines?.finish() }
   func drained() {}
+  func drain() {}
   func closed() {}
 }
 
