@@ -45,18 +45,14 @@ final class SQLiteMailbox: Mailbox {
     self.logger = logger
     clock = now
     do {
-      var stale: [Int64] = []
-      let rebuilt = try store.pool.read { try SQLiteMailbox.rebuild($0, now: now(), stale: &stale) }
-      engine = MailboxEngine(index: rebuilt, cap: cap, now: now, removed: removed)
-      if !stale.isEmpty {
-        try store.pool.write { db in
-          let delete = try PreparedStatement(db, "DELETE FROM mailbox WHERE id = ?")
-          for row in stale {
-            delete.bind(row)
-            try delete.run()
-          }
-        }
+      var changes: [MailboxIndex.RowChange] = []
+      var removals: [MailboxRemoval] = []
+      let rebuilt = try store.pool.read {
+        try SQLiteMailbox.rebuild($0, now: now(), changes: &changes, removals: &removals)
       }
+      engine = MailboxEngine(index: rebuilt, cap: cap, now: now, removed: removed)
+      if !changes.isEmpty { try Writer(store.pool).commit(MailboxTransaction(changes: changes)) }
+      removed(removals)
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
@@ -94,24 +90,11 @@ final class SQLiteMailbox: Mailbox {
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     let now = clock()
     let (gap, rows, isComplete) = engine.index.withLock { index in
-      SQLiteMailbox.select(index.boxes[device], after: seq, limit: limit, now: now)
+      MailboxIndex.select(index.boxes[device], after: seq, limit: limit, now: now)
     }
     guard !rows.isEmpty else { return PendingPushes(gap: gap, entries: [], isComplete: isComplete) }
     let entries = try await store.pool.read { try SQLiteMailbox.read(rows, of: device, from: $0) }
     return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
-  }
-
-  private static func select(
-    _ box: MailboxIndex.Box?, after seq: UInt64, limit: Int, now: Int64
-  ) -> (gap: MailboxGap?, rows: [Int64], isComplete: Bool) {
-    guard let box else { return (nil, [], true) }
-    let seq = max(seq, box.acknowledged)
-    var rows: [Int64] = []
-    for entry in box.entries[box.place(after: seq)...] where !entry.isRemoved && entry.expires > now {
-      if rows.count == limit { return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, false) }
-      rows.append(entry.row)
-    }
-    return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, true)
   }
 
   // MARK: The writer
@@ -288,7 +271,9 @@ extension SQLiteMailbox {
   }
 
   /// One scan over both tables, without the payloads.
-  private static func rebuild(_ db: Database, now: Int64, stale: inout [Int64]) throws -> MailboxIndex {
+  private static func rebuild(
+    _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]
+  ) throws -> MailboxIndex {
     var index = MailboxIndex()
     let states = try PreparedStatement(
       db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")
@@ -315,7 +300,7 @@ extension SQLiteMailbox {
         isSenderID: rows.integer(5) != 0, received: rows.integer(6), expires: rows.integer(7),
         collapseID: rows.text(8), isRemoved: rows.integer(9) != 0)
       let device = DeviceID(row: rows.integer(1))
-      if !index.restore(entry, of: device, now: now, replaced: &stale) { stale.append(entry.row) }
+      index.restore(entry, of: device, now: now, changes: &changes, removals: &removals)
     }
     return index
   }
