@@ -15,6 +15,8 @@ public struct Configuration: Sendable {
   var loops = 1
   /// How many pushes wait for one device before the oldest go.
   var mailboxCap = 10_000
+  /// What a 200 promises.
+  var durability = Durability.full
   /// Pushes per second for one device token; nil: any number.
   var rateLimit: Int?
   /// How long the delivery log is kept, in days.
@@ -39,7 +41,7 @@ public struct Configuration: Sendable {
   }
 
   private static let names = [
-    "listen", "environment", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
+    "listen", "environment", "durability", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
   ]
 
   /// Puts the settings together.
@@ -83,6 +85,7 @@ public struct Configuration: Sendable {
     switch name {
     case "listen": "127.0.0.1:2197"
     case "environment": "development"
+    case "durability": "full"
     case "loops": String(ProcessInfo.processInfo.activeProcessorCount)
     case "mailbox_cap": "10000"
     case "rate_limit": "none"
@@ -110,6 +113,11 @@ public struct Configuration: Sendable {
         throw Failure(description: "environment is \"\(value)\" (\(origin)): development or production is due")
       }
       environment = chosen
+    case "durability":
+      guard let chosen = Durability(rawValue: value) else {
+        throw Failure(description: "durability is \"\(value)\" (\(origin)): full or normal is due")
+      }
+      durability = chosen
     case "loops": loops = try number(1...256)
     case "mailbox_cap": mailboxCap = try number(1...1_000_000)
     case "rate_limit": rateLimit = value == "none" ? nil : try number(1...1_000_000)

@@ -26,7 +26,7 @@ public final class Gateway: Sendable {
     try folder.claim()
     try folder.prepareCertificates()
     let tls = try TLSContext.server(certificatePath: folder.certificatePath, keyPath: folder.keyPath)
-    let store = try SQLiteStore(path: folder.databasePath)
+    let store = try SQLiteStore(path: folder.databasePath, durability: configuration.durability)
     let registrations = try Registrations(store: store)
     try await folder.prepareDevelopment(registrations)
     let clock = WallClock.system

@@ -16,6 +16,8 @@ final class Dispatcher {
   /// Streams whose pushes the mailbox is storing, batch by batch in the order of submission.
   private var storing: [UInt64: Batch] = [:]
   private var lastBatch: UInt64 = 0
+  /// Rows for the delivery log that this turn has brought.
+  private var log: [DeliveryLog.Row] = []
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
@@ -34,15 +36,18 @@ final class Dispatcher {
 
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
-    services.log.append([push.event(.accepted, at: push.received)])
+    log.append(push.event(.accepted, at: push.received))
+    loop.scheduleTurnEnd()
     guard services.subscriptions.count(of: push.device) > 0 else {
-      services.log.append([push.event(.dropped, at: push.received, detail: "not connected")])
+      log.append(push.event(.dropped, at: push.received, detail: "not connected"))
       return
     }
     services.subscriptions.deliver([MailboxEntry(seq: 0, push: push)])
   }
 
   private func submit() {
+    services.log.append(log)
+    log.removeAll(keepingCapacity: true)
     guard !collecting.pushes.isEmpty else { return }
     lastBatch += 1
     let (number, batch, services) = (lastBatch, collecting, services)

@@ -2,26 +2,12 @@ import DequeModule
 import NIOCore
 import PushPolicy
 
-/// One open stream of a device: what it has been sent, what waits, what it answered.
+/// One open stream of a device: carries out what its ``SubscriptionState`` decides, and takes the device's lines.
 ///
-/// A push goes out as soon as it is stored, unless the device lags: then nothing is kept here, and the mailbox is read
-/// on when the device has taken what it was sent. So a device that stops reading costs a bounded amount of memory.
 /// Belongs to the loop of its connection.
 final class Subscription: StreamConsumer, LiveSubscription {
   /// How lines are framed: NDJSON, or `text/event-stream` for browsers and curl.
   enum Framing { case lines, events }
-
-  private enum State {
-    /// The device has not said where it is.
-    case awaitingHello
-    /// A read of the mailbox is under way; `isOutdated` when more has been stored since it began.
-    case reading(isOutdated: Bool)
-    /// More waits in the mailbox, and the device has not taken what it was sent.
-    case behind
-    /// Everything stored has been sent.
-    case live
-    case ended
-  }
 
   private struct Sent {
     var seq: UInt64
@@ -34,17 +20,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
   private let framing: Framing
   private let stream: StreamReference
   private let loop: any EventLoop
-  private var state = State.awaitingHello
+  private var state = SubscriptionState()
   private var deviceState = Policy.DeviceState()
-  /// The highest number that was sent or that the device says it has.
-  private var cursor: UInt64 = 0
   /// What was sent and not acknowledged, for the log.
   private var outstanding = Deque<Sent>()
   private var registryNumber: UInt64?
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
-  /// Whether `caught-up` is due when the mailbox is read to its end.
-  private var hasCaughtUp = false
 
   init(device: Device, services: Services, parser: JSONParser, framing: Framing, exchange: Exchange) {
     self.device = device
@@ -62,12 +44,6 @@ final class Subscription: StreamConsumer, LiveSubscription {
     exchange.begin(fields)
     exchange.stream.consumer = self
     exchange.connection.isWatched = true
-    let this = NIOLoopBound(self, eventLoop: loop)
-    let ending = exchange.connection.draining
-    exchange.connection.draining = {
-      ending?()
-      this.value.end(reason: "shutdown")
-    }
     if framing == .events {
       let cursor = exchange.request.text(.lastEventID).flatMap(UInt64.init) ?? 0
       handle(.hello(cursor: cursor, isSilent: false))
@@ -95,11 +71,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   func drained() {
-    if case .behind = state { read() }
+    if let action = state.drained() { perform(action) }
   }
 
+  func drain() { end(reason: "shutdown") }
+
   func closed() {
-    state = .ended
+    state.end()
     if let number = registryNumber { services.subscriptions.detach(device.id, number) }
     registryNumber = nil
   }
@@ -108,17 +86,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
     let now = services.clock.milliseconds()
     switch line {
     case .hello(let cursor, let isSilent):
-      guard case .awaitingHello = state else { return }
+      guard registryNumber == nil, !state.isEnded else { return }
       deviceState.isSilent = isSilent
-      self.cursor = cursor
-      if cursor > 0 { services.mailbox.acknowledge(device.id, through: cursor) }
-      // Known before the mailbox is read: what is stored from now on is signalled, what was stored before is found.
       registryNumber = services.subscriptions.attach(device.id, self, loop: loop)
       sayWelcome()
-      read()
+      for action in state.hello(cursor: cursor) { perform(action) }
     case .acknowledge(let seq):
-      // Nothing can be acknowledged that was not sent.
-      acknowledge(min(seq, cursor), now: now)
+      perform(state.acknowledged(seq))
     case .presented(let id, let parts):
       log(.presented, id, parts, now: now)
     case .answer(let id, let action):
@@ -150,22 +124,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   // MARK: To the device
 
   func deliver(_ entry: MailboxEntry) {
-    if entry.seq == 0 {
-      // Never stored: now or not at all.
-      if hasRoom, registryNumber != nil {
-        send(entry)
-      } else {
-        services.log.append([entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags")])
-      }
-      return
-    }
-    switch state {
-    case .live:
-      guard entry.seq > cursor else { return }
-      if hasRoom { send(entry) } else { state = .behind }
-    case .reading: state = .reading(isOutdated: true)
-    case .behind, .awaitingHello, .ended: break
-    }
+    if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
   }
 
   func tell(_ notice: DeviceNotice) {
@@ -175,16 +134,26 @@ final class Subscription: StreamConsumer, LiveSubscription {
     }
   }
 
-  /// Whether the device has taken enough of what it was sent to be sent more.
   private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
-  private func read() {
-    state = .reading(isOutdated: false)
+  private func perform(_ action: SubscriptionState.Action) {
+    switch action {
+    case .read(let seq): read(after: seq)
+    case .send(let entry): send(entry)
+    case .drop(let entry):
+      services.log.append([entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags")])
+    case .tellGap(let gap): write(PushLine.gap(gap))
+    case .tellCaughtUp(let seq): write(PushLine.caughtUp(seq))
+    case .acknowledge(let seq): acknowledge(seq, now: services.clock.milliseconds())
+    }
+  }
+
+  private func read(after seq: UInt64) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    let (mailbox, device, cursor) = (services.mailbox, device.id, cursor)
+    let (mailbox, device) = (services.mailbox, device.id)
     Task {
       do {
-        let pending = try await mailbox.pending(for: device, after: cursor, limit: Limits.pendingBatch)
+        let pending = try await mailbox.pending(for: device, after: seq, limit: Limits.pendingBatch)
         this.eventLoop.execute { this.value.found(pending) }
       } catch {
         this.eventLoop.execute { this.value.end(reason: "mailbox-unavailable") }
@@ -193,40 +162,15 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   private func found(_ pending: PendingPushes) {
-    guard case .reading(let isOutdated) = state else { return }
-    if let gap = pending.gap, gap.to > cursor {
-      write(PushLine.gap(gap))
-      cursor = max(cursor, gap.to)
-    }
-    for entry in pending.entries where entry.seq > cursor {
-      // A batch may hold a megabyte: the rest is read again when the device has taken this.
-      guard hasRoom else {
-        state = .behind
-        return
-      }
-      send(entry)
-    }
-    if pending.isComplete, !isOutdated {
-      state = .live
-      if !hasCaughtUp {
-        hasCaughtUp = true
-        write(PushLine.caughtUp(cursor))
-      }
-    } else if hasRoom {
-      read()
-    } else {
-      state = .behind
-    }
+    for action in state.found(pending) { perform(action) }
+    if let action = state.performed(pending, hasRoom: hasRoom) { perform(action) }
   }
 
   private func send(_ entry: MailboxEntry) {
     let push = entry.push
     let now = services.clock.milliseconds()
-    if entry.seq > 0 {
-      cursor = entry.seq
-      guard push.expires > now / 1000 else { return }
-    }
-    guard let app = services.registrations.app(push.app) else { return }
+    // Whether its time is over is known best now.
+    guard entry.seq == 0 || push.expires > now / 1000, let app = services.registrations.app(push.app) else { return }
     let decision = decide(push, app)
     var rows = [push.event(.transmitted, at: now)]
     if !decision.removed.isEmpty {
@@ -255,13 +199,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   private func end(reason: String) {
-    guard !isEnded else { return }
+    guard !state.isEnded else { return }
     write(PushLine.bye(reason), ending: true)
-    state = .ended
+    state.end()
   }
 
   private func write(_ line: [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
-    guard let exchange = stream.exchange, !isEnded else { return }
+    guard let exchange = stream.exchange, !state.isEnded else { return }
     switch framing {
     case .lines:
       exchange.write(line)
@@ -272,10 +216,5 @@ final class Subscription: StreamConsumer, LiveSubscription {
       exchange.write(line)
       exchange.write("\n\n".utf8, ending: ending)
     }
-  }
-
-  private var isEnded: Bool {
-    if case .ended = state { return true }
-    return false
   }
 }

@@ -6,6 +6,8 @@ protocol StreamConsumer: AnyObject {
   func receivedEnd()
   /// Everything written so far has been handed to the connection.
   func drained()
+  /// The connection is about to end in good order: a stream that would stay open for ever ends itself.
+  func drain()
   /// The stream is over: no further call comes.
   func closed()
 }

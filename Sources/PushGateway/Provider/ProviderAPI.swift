@@ -82,7 +82,7 @@ final class ProviderAPI {
     exchange.connection.attachment = memory
     let token: ProviderToken
     if let known = memory.token, memory.generation == services.registrations.keyGeneration,
-      memory.authorization.elementsEqual(value)
+      value.isSame(as: memory.authorization)
     {
       token = known
     } else {
@@ -199,7 +199,7 @@ final class ProviderAPI {
 
 /// The JSON without line breaks, which valid JSON has only between its tokens: a line of NDJSON can hold it.
 private func singleLine(_ json: [UInt8]) -> [UInt8] {
-  guard json.contains(where: { $0 == 10 || $0 == 13 }) else { return json }
+  guard json.holds(10) || json.holds(13) else { return json }
   return json.map { $0 == 10 || $0 == 13 ? 32 : $0 }
 }
 

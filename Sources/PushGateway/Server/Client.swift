@@ -354,6 +354,7 @@ private final class LineReader: StreamConsumer {
   private func endOwnSide() { reference.value.exchange?.write(EmptyCollection<UInt8>(), ending: true) }
 
   func drained() {}
+  func drain() {}
   func closed() {}
 }
 

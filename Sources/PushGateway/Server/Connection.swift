@@ -19,8 +19,6 @@ final class Connection: ChannelInboundHandler {
   var isWatched = false
   /// Called once, when the socket is gone, with the failure that ended it, if any.
   var closed: (((any Error)?) -> Void)?
-  /// Called when this side begins to drain, so that streams that would stay open for ever can be ended.
-  var draining: (() -> Void)?
 
   private let tls: TLSConnection?
   private var context: ChannelHandlerContext?
@@ -101,7 +99,6 @@ final class Connection: ChannelInboundHandler {
     self.context = nil
     let closed = closed
     self.closed = nil
-    draining = nil
     attachment = nil
     closed?(failure)
   }
@@ -181,10 +178,9 @@ final class Connection: ChannelInboundHandler {
 
   /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
   func drain() {
-    guard draining != nil || session.role == .server, !isClosing else { return }
-    let ending = draining
-    draining = nil
-    ending?()
+    guard session.role == .server, !isClosing, !isDraining else { return }
+    for stream in session.openStreams { stream.consumer?.drain() }
+    setNeedsFlush()
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     loop.eventLoop.scheduleTask(in: Connection.patience) { this.value.sayGoAway() }
     loop.eventLoop.scheduleTask(in: Connection.patience + Connection.lastPatience) { this.value.close(nil) }

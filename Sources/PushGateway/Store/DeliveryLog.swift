@@ -47,6 +47,8 @@ final class DeliveryLog: Sendable {
   private struct Inbox {
     var rows: [Row] = []
     var dropped = 0
+    /// Readers who want to see everything handed over so far.
+    var readers: [CheckedContinuation<Void, Never>] = []
     var isWriterAwake = false
     var isClosed = false
   }
@@ -54,11 +56,15 @@ final class DeliveryLog: Sendable {
   private let queue: DatabaseQueue
   private let inbox = Mutex(Inbox())
   private let wake = DispatchSemaphore(value: 0)
+  /// Cuts the writer's pause short.
+  private let hurry = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
 
   /// How long a row is kept, in seconds.
   private let retention: Int64
+  /// How long the writer collects rows: waking it for each costs more than writing it.
+  private static let pause = 0.05
 
   init(path: String, retention: Int64, logger: Logger) throws(StoreError) {
     self.logger = logger
@@ -108,11 +114,27 @@ final class DeliveryLog: Sendable {
     }
     guard isFirst else { return }
     wake.signal()
+    hurry.signal()
     stopped.wait()
+  }
+
+  /// Returns when everything handed over so far has been written.
+  private func settle() async {
+    await withCheckedContinuation { continuation in
+      let isClosed = inbox.withLock { inbox in
+        if !inbox.isClosed { inbox.readers.append(continuation) }
+        inbox.isWriterAwake = true
+        return inbox.isClosed
+      }
+      if isClosed { return continuation.resume() }
+      wake.signal()
+      hurry.signal()
+    }
   }
 
   /// The newest rows that match, oldest first.
   func rows(_ query: Query) async throws -> [Record] {
+    await settle()
     var conditions: [String] = []
     var arguments: [any DatabaseValueConvertible] = []
     if let id = query.id {
@@ -156,24 +178,28 @@ final class DeliveryLog: Sendable {
 
   private func run() {
     while true {
-      let (rows, dropped, isClosed) = inbox.withLock { inbox -> ([Row], Int, Bool) in
-        let taken = (inbox.rows, inbox.dropped, inbox.isClosed)
+      let taken = inbox.withLock { inbox -> Inbox in
+        let taken = inbox
         inbox.rows = []
         inbox.dropped = 0
-        if taken.0.isEmpty { inbox.isWriterAwake = false }
+        inbox.readers = []
+        if taken.rows.isEmpty { inbox.isWriterAwake = false }
         return taken
       }
-      if dropped > 0 { logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(dropped)"]) }
-      if rows.isEmpty {
-        if isClosed { break }
-        wake.wait()
-        continue
+      if taken.dropped > 0 {
+        logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
       }
       do {
-        try write(rows)
+        if !taken.rows.isEmpty { try write(taken.rows) }
       } catch {
-        logger.error("the delivery log can't be written: \(error)", metadata: ["dropped": "\(rows.count)"])
+        logger.error("the delivery log can't be written: \(error)", metadata: ["dropped": "\(taken.rows.count)"])
       }
+      for reader in taken.readers { reader.resume() }
+      if taken.rows.isEmpty {
+        if taken.isClosed { break }
+        wake.wait()
+      }
+      if !taken.isClosed { _ = hurry.wait(timeout: .now() + DeliveryLog.pause) }
     }
     stopped.signal()
   }

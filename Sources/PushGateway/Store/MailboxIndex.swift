@@ -79,8 +79,11 @@ struct MailboxIndex {
 
   /// Takes a row as it was stored; rows come in their order.
   ///
-  /// - Returns: false when the row is of no more use; `changes` collects what becomes of rows that a later one replaced.
-  mutating func restore(_ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange]) -> Bool {
+  /// `changes` collects what is to become of rows that are of no more use. `removals` collects entries that a later one
+  /// replaces: a crash may have come between the commit of that one and the removal of the other.
+  mutating func restore(
+    _ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
+  ) {
     nextRow = entry.row + 1
     var box = boxes.removeValue(forKey: device) ?? Box()
     defer { boxes[device] = box }
@@ -88,23 +91,31 @@ struct MailboxIndex {
     box.durableSeq = box.lastSeq
     let isWaiting = !entry.isRemoved && entry.seq > box.acknowledged
     let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
-    guard isWaiting || (entry.isSenderID && dueBy > now) else { return false }
+    guard isWaiting || (entry.isSenderID && dueBy > now) else { return changes.append(.delete(entry.row)) }
     if entry.isSenderID {
       let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
       recent.insert(key)
       if !isWaiting { recent.release(key, row: entry.row, dueBy: dueBy) }
     }
-    guard isWaiting else { return true }
-    // A crash may have come between the commit of a push and the removal of the one it replaces.
-    if !entry.collapseID.isEmpty, let old = box.collapsible[.init(app: entry.app, id: entry.collapseID)] {
-      let place = box.place(after: old - 1)
-      let victim = box.entries[place]
-      box.entries[place].isRemoved = true
-      box.leave(victim)
-      if let change = release(victim, of: device, now: now, isMarked: false) { changes.append(change) }
-    }
+    guard isWaiting else { return }
+    replace(entry, in: &box, of: device, now: now, changes: &changes, removals: &removals)
     enter(entry, into: &box)
-    return true
+  }
+
+  // MARK: Reading
+
+  /// What waits in a box beyond `seq` and has not expired: at most `limit` rows, and whether those are all.
+  static func select(
+    _ box: Box?, after seq: UInt64, limit: Int, now: Int64
+  ) -> (gap: MailboxGap?, rows: [Int64], isComplete: Bool) {
+    guard let box else { return (nil, [], true) }
+    let seq = max(seq, box.acknowledged)
+    var rows: [Int64] = []
+    for entry in box.entries[box.place(after: seq)...] where !entry.isRemoved && entry.expires > now {
+      if rows.count == limit { return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, false) }
+      rows.append(entry.row)
+    }
+    return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, true)
   }
 
   // MARK: Appending
@@ -127,17 +138,9 @@ struct MailboxIndex {
     _ staged: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
-    var replaced: APNSID?
     var box = boxes.removeValue(forKey: device) ?? Box()
     defer { boxes[device] = box }
-    earliestExpiry = min(earliestExpiry, staged.expires)
-    if !staged.collapseID.isEmpty {
-      let key = CollapseKey(app: staged.app, id: staged.collapseID)
-      if let old = box.collapsible[key], let victim = box.entry(old) {
-        replaced = victim.id
-        remove(victim, from: &box, of: device, cause: .collapsed, now: now, changes: &changes, removals: &removals)
-      }
-    }
+    let replaced = replace(staged, in: &box, of: device, now: now, changes: &changes, removals: &removals)
     enter(staged, into: &box)
     box.durableSeq = max(box.durableSeq, staged.seq)
     while box.count > cap, let oldest = box.entries.first(where: { !$0.isRemoved }) {
@@ -209,6 +212,19 @@ struct MailboxIndex {
   }
 
   // MARK: Inside
+
+  /// Removes what waits with the same collapse id; returns its id.
+  @discardableResult
+  private mutating func replace(
+    _ entry: Entry, in box: inout Box, of device: DeviceID, now: Int64, changes: inout [RowChange],
+    removals: inout [MailboxRemoval]
+  ) -> APNSID? {
+    guard !entry.collapseID.isEmpty, let old = box.collapsible[.init(app: entry.app, id: entry.collapseID)],
+      let victim = box.entry(old)
+    else { return nil }
+    remove(victim, from: &box, of: device, cause: .collapsed, now: now, changes: &changes, removals: &removals)
+    return victim.id
+  }
 
   private mutating func enter(_ entry: Entry, into box: inout Box) {
     earliestExpiry = min(earliestExpiry, entry.expires)

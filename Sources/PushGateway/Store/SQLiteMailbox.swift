@@ -9,16 +9,8 @@ import Synchronization
 /// push. Acknowledgements and other removals ride along with the next append, or go by themselves a moment later:
 /// nothing waits for them, because a device that reconnects says where it is.
 final class SQLiteMailbox: Mailbox {
-  /// What the writer is asked to do.
-  enum Operation: Sendable {
-    case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
-    case acknowledge(DeviceID, UInt64)
-    case purge(DeviceID, AppID?)
-    case expire(Int64)
-  }
-
   private struct Inbox {
-    var operations: [Operation] = []
+    var operations: [MailboxOperation] = []
     var uncommitted = 0
     /// Whether the writer has been woken and not yet gone back to wait.
     var isWriterAwake = false
@@ -31,37 +23,36 @@ final class SQLiteMailbox: Mailbox {
   private static let checkpointInterval = 4000
 
   private let store: SQLiteStore
-  private let index: Mutex<MailboxIndex>
+  private let engine: MailboxEngine
   private let inbox = Mutex(Inbox())
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
-  private let cap: Int
   private let clock: @Sendable () -> Int64
   private let logger: Logger
-  /// Hears of every entry that leaves without an acknowledgement. Called on the writer's thread.
-  private let removed: @Sendable ([MailboxRemoval]) -> Void
 
   /// Rebuilds the index and starts the writer.
   ///
-  /// - Parameter now: seconds since 1970.
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
   init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void
   ) throws(StoreError) {
     self.store = store
-    self.cap = cap
     self.logger = logger
-    self.removed = removed
     clock = now
     do {
       var changes: [MailboxIndex.RowChange] = []
-      let rebuilt = try store.pool.read { try SQLiteMailbox.rebuild($0, now: now(), changes: &changes) }
-      index = Mutex(rebuilt)
-      if !changes.isEmpty {
-        try Writer(store.pool).commit(EmptyCollection(), changes: changes, states: [])
+      var removals: [MailboxRemoval] = []
+      let rebuilt = try store.pool.read {
+        try SQLiteMailbox.rebuild($0, now: now(), changes: &changes, removals: &removals)
       }
+      engine = MailboxEngine(index: rebuilt, cap: cap, now: now, removed: removed)
+      if !changes.isEmpty { try Writer(store.pool).commit(MailboxTransaction(changes: changes)) }
+      removed(removals)
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
@@ -94,35 +85,22 @@ final class SQLiteMailbox: Mailbox {
 
   func expire(now: Int64) { submit(.expire(now)) }
 
-  func waitingCount(for device: DeviceID) -> Int { index.withLock { $0.boxes[device]?.count ?? 0 } }
+  func waitingCount(for device: DeviceID) -> Int { engine.index.withLock { $0.boxes[device]?.count ?? 0 } }
 
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     let now = clock()
-    let (gap, rows, isComplete) = index.withLock { index in
-      SQLiteMailbox.select(index.boxes[device], after: seq, limit: limit, now: now)
+    let (gap, rows, isComplete) = engine.index.withLock { index in
+      MailboxIndex.select(index.boxes[device], after: seq, limit: limit, now: now)
     }
     guard !rows.isEmpty else { return PendingPushes(gap: gap, entries: [], isComplete: isComplete) }
     let entries = try await store.pool.read { try SQLiteMailbox.read(rows, of: device, from: $0) }
     return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
   }
 
-  private static func select(
-    _ box: MailboxIndex.Box?, after seq: UInt64, limit: Int, now: Int64
-  ) -> (gap: MailboxGap?, rows: [Int64], isComplete: Bool) {
-    guard let box else { return (nil, [], true) }
-    let seq = max(seq, box.acknowledged)
-    var rows: [Int64] = []
-    for entry in box.entries[box.place(after: seq)...] where !entry.isRemoved && entry.expires > now {
-      if rows.count == limit { return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, false) }
-      rows.append(entry.row)
-    }
-    return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, true)
-  }
-
   // MARK: The writer
 
   @discardableResult
-  private func submit(_ operation: Operation, weight: Int = 0) -> Bool {
+  private func submit(_ operation: MailboxOperation, weight: Int = 0) -> Bool {
     let (isTaken, mustWake) = inbox.withLock { inbox in
       guard !inbox.isClosed, weight == 0 || inbox.uncommitted + weight <= Limits.maximumUncommitted else {
         return (false, false)
@@ -136,61 +114,43 @@ final class SQLiteMailbox: Mailbox {
     return isTaken
   }
 
-  /// What the writer has still to put on disk.
-  private struct Unsettled {
-    var changes: [MailboxIndex.RowChange] = []
-    var devices: Set<DeviceID> = []
-    /// When these go by themselves.
-    var due = DispatchTime.distantFuture
-
-    var isEmpty: Bool { changes.isEmpty && devices.isEmpty }
-  }
-
   private func run() {
-    var unsettled = Unsettled()
+    var unsettled = MailboxEngine.Unsettled()
+    // When what is unsettled goes by itself.
+    var due = DispatchTime.distantFuture
     var writer: Writer?
-    var rowsSinceCheckpoint = 0
-    while true {
-      if !unsettled.isEmpty, unsettled.due == .distantFuture {
-        unsettled.due = .now() + SQLiteMailbox.settleTime
+    var rows = 0
+    while let operations = next(until: due) {
+      var weight = 0
+      for case .append(let pushes, _) in operations { weight += pushes.count }
+      let failure = engine.turn(operations, &unsettled, isDue: due <= .now()) { transaction in
+        // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
+        let current = try writer ?? Writer(store.pool)
+        writer = nil
+        try current.commit(transaction)
+        writer = current
+        rows += transaction.rowCount
       }
-      guard let operations = next(until: unsettled.due) else { break }
-      for turn in SQLiteMailbox.turns(of: operations) {
-        var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
-        for operation in turn {
-          if case .append(let pushes, let completion) = operation { appends.append((pushes, completion)) }
-        }
-        apply(turn, to: &unsettled)
-        guard !appends.isEmpty || (!unsettled.isEmpty && unsettled.due <= .now()) else { continue }
-        let count = commit(appends, &unsettled, &writer)
-        rowsSinceCheckpoint += count
-        checkpoint(&rowsSinceCheckpoint, &writer)
+      inbox.withLock { $0.uncommitted -= weight }
+      if let failure {
+        let explanation = SQLiteStore.explain(failure, path: store.path)
+        logger.error("not stored: \(explanation)", metadata: ["pushes": "\(weight)"])
+        due = .now() + 1
+      } else if unsettled.isEmpty {
+        due = .distantFuture
+      } else if due <= .now() || due == .distantFuture {
+        due = .now() + SQLiteMailbox.settleTime
       }
+      checkpoint(&rows)
     }
-    if !unsettled.isEmpty { _ = commit([], &unsettled, &writer) }
+    _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool).commit($0) }
     stopped.signal()
   }
 
-  /// Cuts operations where a purge follows an append: what it takes out has to be in the mailbox first.
-  private static func turns(of operations: [Operation]) -> [ArraySlice<Operation>] {
-    var turns: [ArraySlice<Operation>] = []
-    var (start, hasAppend) = (0, false)
-    for (place, operation) in operations.enumerated() {
-      switch operation {
-      case .append: hasAppend = true
-      case .purge where hasAppend:
-        turns.append(operations[start..<place])
-        (start, hasAppend) = (place, false)
-      default: break
-      }
-    }
-    return turns + [operations[start...]]
-  }
-
   /// Waits for work; an empty answer says that the time has come, nil that the mailbox is closed.
-  private func next(until due: DispatchTime) -> [Operation]? {
+  private func next(until due: DispatchTime) -> [MailboxOperation]? {
     while true {
-      let (operations, isClosed) = inbox.withLock { inbox -> ([Operation], Bool) in
+      let (operations, isClosed) = inbox.withLock { inbox -> ([MailboxOperation], Bool) in
         let taken = inbox.operations
         inbox.operations = []
         if taken.isEmpty { inbox.isWriterAwake = false }
@@ -202,99 +162,11 @@ final class SQLiteMailbox: Mailbox {
     }
   }
 
-  /// Applies everything that is not an append to the index at once; its rows follow.
-  private func apply(_ operations: ArraySlice<Operation>, to unsettled: inout Unsettled) {
-    let now = clock()
-    var removals: [MailboxRemoval] = []
-    index.withLock { index in
-      for operation in operations {
-        switch operation {
-        case .append: break
-        case .acknowledge(let device, let seq):
-          unsettled.changes += index.acknowledge(device, through: seq, now: now)
-          unsettled.devices.insert(device)
-        case .purge(let device, let app):
-          index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
-          unsettled.devices.insert(device)
-        case .expire(let now):
-          let touched = index.expire(now: now, changes: &unsettled.changes, removals: &removals)
-          unsettled.devices.formUnion(touched)
-        }
-      }
-      unsettled.changes += index.forgetRecent(now: now)
-    }
-    if !removals.isEmpty { removed(removals) }
-  }
-
-  /// Commits appends together with what is unsettled, then reports. Returns how many rows were written.
-  private func commit(
-    _ appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)],
-    _ unsettled: inout Unsettled, _ writer: inout Writer?
-  ) -> Int {
-    let pushes = appends.flatMap(\.pushes)
-    let staged = index.withLock { index in pushes.map { index.stage($0) } }
-    let states = index.withLock { index in
-      unsettled.devices.map { ($0, index.boxes[$0] ?? MailboxIndex.Box()) }
-    }
-    do {
-      // A failed write may leave statements of a dead transaction behind, so each failure starts anew.
-      let current = try writer ?? Writer(store.pool)
-      writer = current
-      try current.commit(zip(pushes, staged), changes: unsettled.changes, states: states)
-      let rows = staged.count + unsettled.changes.count + states.count
-      unsettled = Unsettled()
-      report(appends, confirm(pushes, staged, &unsettled))
-      return rows
-    } catch {
-      writer = nil
-      let explanation = SQLiteStore.explain(error, path: store.path)
-      logger.error("not stored: \(explanation)", metadata: ["pushes": "\(pushes.count)"])
-      index.withLock { index in
-        for (push, entry) in zip(pushes, staged) where entry != nil { index.abandon(push) }
-      }
-      unsettled.due = .now() + 1
-      // A duplicate of what failed with it is not stored either.
-      report(appends, pushes.map { _ in .unavailable })
-      return 0
-    }
-  }
-
-  /// Makes what was committed visible.
-  private func confirm(
-    _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ unsettled: inout Unsettled
-  ) -> [AppendOutcome] {
-    let now = clock()
-    var removals: [MailboxRemoval] = []
-    let outcomes = index.withLock { index in
-      zip(pushes, staged).map { push, entry -> AppendOutcome in
-        guard let entry else { return .duplicate }
-        let before = removals.count
-        let replaced = index.confirm(
-          entry, of: push.device, cap: cap, now: now, changes: &unsettled.changes, removals: &removals)
-        if removals.count > before { unsettled.devices.insert(push.device) }
-        return .queued(seq: entry.seq, replaced: replaced)
-      }
-    }
-    if !removals.isEmpty { removed(removals) }
-    return outcomes
-  }
-
-  private func report(
-    _ appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)], _ outcomes: [AppendOutcome]
-  ) {
-    inbox.withLock { $0.uncommitted -= outcomes.count }
-    var start = 0
-    for (pushes, completion) in appends {
-      completion(Array(outcomes[start..<start + pushes.count]))
-      start += pushes.count
-    }
-  }
-
   // MARK: Checkpoints
 
   /// Most of the log is moved by a connection of its own while commits go on; the writer moves the few pages that
   /// came meanwhile, so that the log can begin again instead of growing for ever.
-  private func checkpoint(_ rows: inout Int, _ writer: inout Writer?) {
+  private func checkpoint(_ rows: inout Int) {
     let isPrepared = isCheckpointDue.withLock { due in
       defer { due = false }
       return due
@@ -322,11 +194,11 @@ extension SQLiteMailbox {
   /// The writer's statements, on the writing connection.
   private final class Writer {
     private let pool: DatabasePool
-    private let insert, delete, blank, state: PreparedStatement
+    private let insert, delete, blank, upsert: PreparedStatement
 
     init(_ pool: DatabasePool) throws {
       self.pool = pool
-      (insert, delete, blank, state) = try pool.writeWithoutTransaction { db in
+      (insert, delete, blank, upsert) = try pool.writeWithoutTransaction { db in
         (
           try PreparedStatement(
             db,
@@ -349,17 +221,12 @@ extension SQLiteMailbox {
     }
 
     /// One transaction; returns when it is on disk.
-    func commit(
-      _ appends: some Sequence<(StoredPush, MailboxIndex.Entry?)>, changes: [MailboxIndex.RowChange],
-      states: [(DeviceID, MailboxIndex.Box)]
-    ) throws {
+    func commit(_ transaction: MailboxTransaction) throws {
       try pool.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
-          for (push, entry) in appends {
-            if let entry { try add(push, entry) }
-          }
-          for change in changes { try apply(change) }
-          for (device, box) in states { try save(box, of: device) }
+          for (push, entry) in transaction.appended { try add(push, entry) }
+          for change in transaction.changes { try apply(change) }
+          for state in transaction.states { try save(state) }
           return .commit
         }
       }
@@ -392,20 +259,20 @@ extension SQLiteMailbox {
       }
     }
 
-    private func save(_ box: MailboxIndex.Box, of device: DeviceID) throws {
-      state.bind(device.row)
-      state.bind(Int64(box.acknowledged))
-      state.bind(Int64(box.lastSeq))
-      state.bind(box.gap.map { Int64($0.from) })
-      state.bind(box.gap.map { Int64($0.to) })
-      state.bind(box.gap.map { Int64($0.dropped) })
-      try state.run()
+    private func save(_ state: MailboxTransaction.State) throws {
+      upsert.bind(state.device.row)
+      upsert.bind(Int64(state.acknowledged))
+      upsert.bind(Int64(state.lastSeq))
+      upsert.bind(state.gap.map { Int64($0.from) })
+      upsert.bind(state.gap.map { Int64($0.to) })
+      upsert.bind(state.gap.map { Int64($0.dropped) })
+      try upsert.run()
     }
   }
 
   /// One scan over both tables, without the payloads.
   private static func rebuild(
-    _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange]
+    _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]
   ) throws -> MailboxIndex {
     var index = MailboxIndex()
     let states = try PreparedStatement(
@@ -433,7 +300,7 @@ extension SQLiteMailbox {
         isSenderID: rows.integer(5) != 0, received: rows.integer(6), expires: rows.integer(7),
         collapseID: rows.text(8), isRemoved: rows.integer(9) != 0)
       let device = DeviceID(row: rows.integer(1))
-      if !index.restore(entry, of: device, now: now, changes: &changes) { changes.append(.delete(entry.row)) }
+      index.restore(entry, of: device, now: now, changes: &changes, removals: &removals)
     }
     return index
   }

@@ -2,6 +2,14 @@ import Foundation
 import GRDB
 import Synchronization
 
+/// What a 200 promises (`durability`).
+enum Durability: String, Sendable {
+  /// The commit is on disk: it survives the death of the process, the system and the machine.
+  case full
+  /// The commit is in the system's cache: it survives the death of the process only.
+  case normal
+}
+
 /// The database file of a gateway: opened, checked and brought to the newest schema.
 struct SQLiteStore: Sendable {
   let path: String
@@ -14,7 +22,7 @@ struct SQLiteStore: Sendable {
   /// Opens or makes the database.
   ///
   /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
-  init(path: String) throws(StoreError) {
+  init(path: String, durability: Durability = .full) throws(StoreError) {
     self.path = path
     do {
       var configuration = GRDB.Configuration()
@@ -23,7 +31,7 @@ struct SQLiteStore: Sendable {
       let pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { db in
         // GRDB opens with NORMAL, which does not sync at commit.
-        try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
+        try db.execute(sql: "PRAGMA synchronous = \(durability.rawValue); PRAGMA wal_autocheckpoint = 0")
       }
       let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
       if size <= SQLiteStore.checkedSize {

@@ -138,6 +138,14 @@ final class DeviceSession: Sendable {
   /// Ends this side in good order: what was sent before this arrives.
   func finish() { stream.withLock { $0 }?.finish() }
 
+  /// Waits until the gateway has ended its side too.
+  func waitUntilFinished(atMost patience: Duration) async {
+    let end = ContinuousClock.now + patience
+    while stream.withLock({ $0 != nil }), ContinuousClock.now < end {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
   private func send(_ line: String) { stream.withLock { $0 }?.send(line) }
 }
 

@@ -42,18 +42,15 @@ enum Output {
   /// Prints a table with aligned columns.
   static func table(_ header: [String], _ rows: [[String]]) {
     let widths = header.indices.map { column in
-      ([header] + rows).map { displayWidth($0[column]) }.max() ?? 0
+      ([header] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0
     }
     for row in [header] + rows {
       let cells = zip(row, widths).map { cell, width in
-        cell + String(repeating: " ", count: width - displayWidth(cell))
+        cell + String(repeating: " ", count: width - DisplayWidth.of(cell))
       }
       var line = cells.joined(separator: "  ")
       while line.last == " " { line.removeLast() }
       data(line)
     }
   }
-
-  /// Whether a person looks at standard output.
-  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }

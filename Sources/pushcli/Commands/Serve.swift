@@ -32,6 +32,11 @@ struct Serve: AsyncParsableCommand {
   @Option(name: .long, help: "development or production: whose keys and device tokens are valid. (development)")
   var environment: String?
 
+  @Option(
+    name: .long,
+    help: "What a 200 promises. full: the push is on disk; normal: in the system's cache, lost if that stops. (full)")
+  var durability: String?
+
   @Option(name: .long, help: "Event loops. (one per core)")
   var loops: String?
 
@@ -56,6 +61,7 @@ struct Serve: AsyncParsableCommand {
     var flags: [String: String] = [:]
     flags["listen"] = listen.isEmpty ? nil : listen.joined(separator: ",")
     flags["environment"] = environment
+    flags["durability"] = durability
     flags["loops"] = loops
     flags["mailbox_cap"] = mailboxCap
     flags["rate_limit"] = rateLimit

@@ -37,9 +37,9 @@ struct Subscribe: AsyncParsableCommand {
   func run() async throws {
     let credentials = try await enrolled()
     let session = try DeviceSession(gateway: gateway, credentials: credentials)
-    let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Output.isTerminal
+    let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
-      try await Phone.run(session, device: device, folder: gateway.state.folder)
+      try await PhoneSession(session, device: device, folder: gateway.state.folder).run()
     } else {
       try await receive(session)
     }

@@ -18,6 +18,7 @@ import Testing
     }
     func receivedEnd() { hasEnded = true }
     func drained() { drainedCount += 1 }
+    func drain() {}
     func closed() { closedCount += 1 }
   }
 

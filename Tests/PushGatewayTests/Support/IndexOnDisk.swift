@@ -99,10 +99,10 @@ struct IndexOnDisk {
       index.restore(device, acknowledged: state.acknowledged, lastSeq: state.lastSeq, gap: state.gap)
     }
     var stale: [MailboxIndex.RowChange] = []
-    for (number, row) in rows.sorted(by: { $0.key < $1.key }) {
+    for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
       var entry = row.entry
       entry.isRemoved = row.isBlank
-      if !index.restore(entry, of: row.device, now: now, changes: &stale) { stale.append(.delete(number)) }
+      index.restore(entry, of: row.device, now: now, changes: &stale, removals: &removals)
     }
     apply(stale)
   }

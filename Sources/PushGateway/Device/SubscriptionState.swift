@@ -1,0 +1,124 @@
+/// What one open stream of a device has been sent, and what comes next: a value, without I/O and without a clock.
+///
+/// A push goes out as soon as it is stored, unless the device lags: then nothing is kept here, and the mailbox is read
+/// on when the device has taken what it was sent. So a device that stops reading costs a bounded amount of memory, and
+/// whatever happens in between, what is read next begins after ``cursor``.
+struct SubscriptionState {
+  /// What the owner is to do.
+  enum Action {
+    /// Read the mailbox after this number, and hand the result to ``found(_:)``.
+    case read(after: UInt64)
+    case send(MailboxEntry)
+    /// A push that is never stored can't be sent now.
+    case drop(MailboxEntry)
+    case tellGap(MailboxGap)
+    case tellCaughtUp(UInt64)
+    /// The device has everything up to this number.
+    case acknowledge(through: UInt64)
+  }
+
+  private enum Phase {
+    /// The device has not said where it is.
+    case awaitingHello
+    /// A read of the mailbox is under way; `isOutdated` when more has been stored since it began.
+    case reading(isOutdated: Bool)
+    /// More waits in the mailbox, and the device has not taken what it was sent.
+    case behind
+    /// Everything stored has been sent.
+    case live
+    case ended
+  }
+
+  private var phase = Phase.awaitingHello
+  /// The highest number that was sent, or that the device says it has.
+  private(set) var cursor: UInt64 = 0
+  private var hasToldCaughtUp = false
+
+  /// Whether the device has said where it is, and the stream goes on.
+  var isOpen: Bool {
+    switch phase {
+    case .awaitingHello, .ended: false
+    case .reading, .behind, .live: true
+    }
+  }
+
+  var isEnded: Bool {
+    if case .ended = phase { return true }
+    return false
+  }
+
+  /// The device says where it is; a second time says nothing.
+  ///
+  /// The owner signs up for what is stored from now on before it performs these: what was stored before is found by
+  /// the read, what comes during the read makes it outdated.
+  mutating func hello(cursor: UInt64) -> [Action] {
+    guard case .awaitingHello = phase else { return [] }
+    self.cursor = cursor
+    phase = .reading(isOutdated: false)
+    return (cursor > 0 ? [.acknowledge(through: cursor)] : []) + [.read(after: cursor)]
+  }
+
+  /// A push was stored for the device, or is to be sent now or never (`seq` 0).
+  mutating func stored(_ entry: MailboxEntry, hasRoom: Bool) -> Action? {
+    if entry.seq == 0 { return isOpen && hasRoom ? .send(entry) : .drop(entry) }
+    switch phase {
+    case .live:
+      guard entry.seq > cursor else { return nil }
+      guard hasRoom else {
+        phase = .behind
+        return nil
+      }
+      cursor = entry.seq
+      return .send(entry)
+    case .reading:
+      phase = .reading(isOutdated: true)
+      return nil
+    case .awaitingHello, .behind, .ended: return nil
+    }
+  }
+
+  /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasRoom:)``.
+  mutating func found(_ pending: PendingPushes) -> [Action] {
+    guard case .reading = phase else { return [] }
+    var actions: [Action] = []
+    if let gap = pending.gap, gap.to > cursor {
+      cursor = gap.to
+      actions.append(.tellGap(gap))
+    }
+    for entry in pending.entries where entry.seq > cursor {
+      cursor = entry.seq
+      actions.append(.send(entry))
+    }
+    return actions
+  }
+
+  /// What a read found has been sent: reads on, waits until the device has taken it, or is done.
+  mutating func performed(_ pending: PendingPushes, hasRoom: Bool) -> Action? {
+    guard case .reading(let isOutdated) = phase else { return nil }
+    if pending.isComplete, !isOutdated {
+      phase = .live
+      guard !hasToldCaughtUp else { return nil }
+      hasToldCaughtUp = true
+      return .tellCaughtUp(cursor)
+    }
+    guard hasRoom else {
+      phase = .behind
+      return nil
+    }
+    phase = .reading(isOutdated: false)
+    return .read(after: cursor)
+  }
+
+  /// The device has taken everything it was sent.
+  mutating func drained() -> Action? {
+    guard case .behind = phase else { return nil }
+    phase = .reading(isOutdated: false)
+    return .read(after: cursor)
+  }
+
+  /// The device has stored everything up to `seq`; it can't acknowledge what it was not sent.
+  func acknowledged(_ seq: UInt64) -> Action { .acknowledge(through: min(seq, cursor)) }
+
+  /// The stream is over.
+  mutating func end() { phase = .ended }
+}

@@ -1,0 +1,158 @@
+import Synchronization
+
+/// What the writer of a mailbox is asked to do.
+enum MailboxOperation: Sendable {
+  case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
+  case acknowledge(DeviceID, UInt64)
+  case purge(DeviceID, AppID?)
+  case expire(Int64)
+}
+
+/// Everything that goes to disk in one commit: all of it, or nothing.
+struct MailboxTransaction {
+  /// What is stored of a device beside its rows.
+  struct State: Sendable, Equatable {
+    var device: DeviceID
+    var acknowledged: UInt64
+    var lastSeq: UInt64
+    var gap: MailboxGap?
+  }
+
+  var appended: [(push: StoredPush, entry: MailboxIndex.Entry)] = []
+  var changes: [MailboxIndex.RowChange] = []
+  var states: [State] = []
+
+  /// How many rows it touches.
+  var rowCount: Int { appended.count + changes.count + states.count }
+}
+
+/// The mailbox without its thread and its disk: numbers what comes, says what to commit, and makes visible what was.
+///
+/// One writer calls it, turn by turn; readers look at ``index`` at any time. A simulation drives it as the SQLite
+/// mailbox does, with a disk that fails on purpose.
+final class MailboxEngine: Sendable {
+  /// What is not on disk yet, and need not be for anybody to go on: a device that reconnects says where it is.
+  struct Unsettled {
+    fileprivate(set) var changes: [MailboxIndex.RowChange] = []
+    fileprivate(set) var devices: Set<DeviceID> = []
+
+    var isEmpty: Bool { changes.isEmpty && devices.isEmpty }
+  }
+
+  let index: Mutex<MailboxIndex>
+  private let cap: Int
+  /// Seconds since 1970.
+  private let clock: @Sendable () -> Int64
+  /// Hears of every entry that leaves without an acknowledgement.
+  private let removed: @Sendable ([MailboxRemoval]) -> Void
+
+  init(
+    index: consuming sending MailboxIndex, cap: Int, now: @escaping @Sendable () -> Int64,
+    removed: @escaping @Sendable ([MailboxRemoval]) -> Void
+  ) {
+    self.index = Mutex(index)
+    self.cap = cap
+    clock = now
+    self.removed = removed
+  }
+
+  /// One turn: applies the operations and, when they append or `isDue`, commits them with all that is unsettled.
+  ///
+  /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
+  /// - Returns: the failure of the commit, if it failed; `unsettled` then still holds what it held.
+  func turn(
+    _ operations: [MailboxOperation], _ unsettled: inout Unsettled, isDue: Bool,
+    commit: (MailboxTransaction) throws -> Void
+  ) -> (any Error)? {
+    apply(operations, to: &unsettled)
+    var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
+    for case .append(let pushes, let completion) in operations { appends.append((pushes, completion)) }
+    guard !appends.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
+    let pushes = appends.flatMap(\.pushes)
+    let (staged, transaction) = stage(pushes, unsettled)
+    let outcomes: [AppendOutcome]
+    var failure: (any Error)?
+    do {
+      try commit(transaction)
+      unsettled = Unsettled()
+      outcomes = confirm(pushes, staged, &unsettled)
+    } catch {
+      failure = error
+      index.withLock { index in
+        for (push, entry) in zip(pushes, staged) where entry != nil { index.abandon(push) }
+      }
+      // What duplicates a push that failed with it is not stored either.
+      outcomes = pushes.map { _ in .unavailable }
+    }
+    var start = 0
+    for (pushes, completion) in appends {
+      completion(Array(outcomes[start..<start + pushes.count]))
+      start += pushes.count
+    }
+    return failure
+  }
+
+  /// Applies everything that is not an append to the index at once; its rows follow.
+  private func apply(_ operations: [MailboxOperation], to unsettled: inout Unsettled) {
+    let now = clock()
+    var removals: [MailboxRemoval] = []
+    index.withLock { index in
+      for operation in operations {
+        switch operation {
+        case .append: break
+        case .acknowledge(let device, let seq):
+          unsettled.changes += index.acknowledge(device, through: seq, now: now)
+          unsettled.devices.insert(device)
+        case .purge(let device, let app):
+          index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
+          unsettled.devices.insert(device)
+        case .expire(let now):
+          let touched = index.expire(now: now, changes: &unsettled.changes, removals: &removals)
+          unsettled.devices.formUnion(touched)
+        }
+      }
+      unsettled.changes += index.forgetRecent(now: now)
+    }
+    if !removals.isEmpty { removed(removals) }
+  }
+
+  private func stage(
+    _ pushes: [StoredPush], _ unsettled: Unsettled
+  ) -> (staged: [MailboxIndex.Entry?], transaction: MailboxTransaction) {
+    var transaction = MailboxTransaction()
+    transaction.changes = unsettled.changes
+    let staged = index.withLock { index in
+      let staged = pushes.map { index.stage($0) }
+      transaction.states = unsettled.devices.map { device in
+        let box = index.boxes[device] ?? MailboxIndex.Box()
+        return MailboxTransaction.State(
+          device: device, acknowledged: box.acknowledged, lastSeq: box.lastSeq, gap: box.gap)
+      }
+      return staged
+    }
+    for (push, entry) in zip(pushes, staged) {
+      if let entry { transaction.appended.append((push, entry)) }
+    }
+    return (staged, transaction)
+  }
+
+  /// Makes what was committed visible.
+  private func confirm(
+    _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ unsettled: inout Unsettled
+  ) -> [AppendOutcome] {
+    let now = clock()
+    var removals: [MailboxRemoval] = []
+    let outcomes = index.withLock { index in
+      zip(pushes, staged).map { push, entry -> AppendOutcome in
+        guard let entry else { return .duplicate }
+        let before = removals.count
+        let replaced = index.confirm(
+          entry, of: push.device, cap: cap, now: now, changes: &unsettled.changes, removals: &removals)
+        if removals.count > before { unsettled.devices.insert(push.device) }
+        return .queued(seq: entry.seq, replaced: replaced)
+      }
+    }
+    if !removals.isEmpty { removed(removals) }
+    return outcomes
+  }
+}

@@ -1,0 +1,66 @@
+/// One app on the home screen: a tile in its colour, the badge on its corner, the name below.
+struct AppIcon {
+  var app: InstalledApp
+  /// The selected tile has a heavy outline and its name in bold.
+  var isSelected: Bool
+
+  func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
+    let colour = colour
+    let inside = Rectangle(
+      column: tile.column + 1,
+      row: tile.row + 1,
+      columns: tile.columns - 2,
+      rows: tile.rows - 2
+    )
+    frame.drawBox(
+      tile,
+      border: isSelected ? .heavy : .rounded,
+      style: Style(foreground: isSelected ? nil : colour, isBold: isSelected)
+    )
+    let face = Style(foreground: Palette.white, background: colour, isBold: true)
+    frame.fill(inside, style: face)
+    frame.writeCentred(
+      symbol,
+      column: inside.column,
+      columns: inside.columns,
+      row: inside.row + inside.rows / 2,
+      style: face
+    )
+    frame.writeCentred(
+      app.app.name,
+      column: tile.column - (columns - tile.columns) / 2,
+      columns: tile.columns + (columns - tile.columns) / 2 * 2,
+      row: tile.row + tile.rows,
+      style: isSelected ? .bold : .plain
+    )
+    drawBadge(tile, in: &frame)
+  }
+
+  /// The digits of a badge between the ends of its oval, or nothing for 0 (B3, B4).
+  static func badgeText(_ badge: Int) -> String {
+    badge > 0 ? "◖\(badge)◗" : ""
+  }
+
+  private func drawBadge(_ tile: Rectangle, in frame: inout Frame) {
+    let text = Self.badgeText(app.badge)
+    guard !text.isEmpty else { return }
+    let column = max(tile.column + tile.columns + 1 - text.count, 0)
+    frame.write(text, column: column, row: tile.row, style: Style(foreground: Palette.red))
+    let digits = Style(foreground: Palette.white, background: Palette.red, isBold: true)
+    frame.write(String(app.badge), column: column + 1, row: tile.row, style: digits)
+  }
+
+  /// The icon, or the first letters of the name.
+  private var symbol: String {
+    let icon = Sanitiser.line(app.app.icon)
+    if DisplayWidth.of(icon) > 0 { return String(icon.prefix(2)) }
+    return String(Sanitiser.line(app.app.name).prefix(2))
+  }
+
+  /// Always the same for one topic (FNV-1a).
+  private var colour: Colour {
+    var hash: UInt32 = 2_166_136_261
+    for byte in app.app.topic.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return Palette.tiles[Int(hash % UInt32(Palette.tiles.count))]
+  }
+}

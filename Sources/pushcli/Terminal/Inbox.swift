@@ -1,0 +1,87 @@
+import Synchronization
+
+/// What reaches the loop of ``Program``.
+enum ProgramEvent: Sendable {
+  case message(PhoneMessage)
+  /// Draw everything anew.
+  case redraw
+  /// Give the terminal back and stop until the shell continues the job.
+  case suspend
+}
+
+/// Where keys, signals and messages wait for the loop, which takes many at a time and is the only one to take.
+///
+/// Keys and signals overtake messages, so a burst of pushes does not delay them. Messages are bounded: whoever sends
+/// one when ``maximumMessages`` wait is suspended until there is room.
+final class Inbox: Sendable {
+  /// How many messages wait at most.
+  static let maximumMessages = 4_096
+  /// How many messages the loop takes at once, between two looks at the keys.
+  static let maximumBatch = 512
+
+  private struct State {
+    var urgent: [ProgramEvent] = []
+    var messages: [PhoneMessage] = []
+    var isClosed = false
+    var taker: CheckedContinuation<Void, Never>?
+    var sender: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  /// Adds what a person or the kernel did; never waits.
+  func post(_ event: ProgramEvent) {
+    let taker = state.withLock { state in
+      state.urgent.append(event)
+      return state.taker.take()
+    }
+    taker?.resume()
+  }
+
+  /// Adds a message, waiting for room first. One sender at a time.
+  func send(_ message: PhoneMessage) async {
+    await withCheckedContinuation { continuation in
+      let hasRoom = state.withLock { state in
+        if state.messages.count < Self.maximumMessages || state.isClosed { return true }
+        state.sender = continuation
+        return false
+      }
+      if hasRoom { continuation.resume() }
+    }
+    let taker = state.withLock { state in
+      state.messages.append(message)
+      return state.taker.take()
+    }
+    taker?.resume()
+  }
+
+  /// Waits until there is something and takes it: all keys and signals, then a batch of messages.
+  func take() async -> [ProgramEvent] {
+    await withCheckedContinuation { continuation in
+      let isEmpty = state.withLock { state in
+        guard state.urgent.isEmpty, state.messages.isEmpty else { return false }
+        state.taker = continuation
+        return true
+      }
+      if !isEmpty { continuation.resume() }
+    }
+    let (events, sender) = state.withLock { state in
+      let batch = state.messages.prefix(Self.maximumBatch)
+      let events = state.urgent + batch.map { .message($0) }
+      state.urgent.removeAll(keepingCapacity: true)
+      state.messages.removeFirst(batch.count)
+      return (events, state.sender.take())
+    }
+    sender?.resume()
+    return events
+  }
+
+  /// Lets a waiting sender go; nothing is taken any more.
+  func close() {
+    let sender = state.withLock { state in
+      state.isClosed = true
+      return state.sender.take()
+    }
+    sender?.resume()
+  }
+}

@@ -1,0 +1,15 @@
+/// A key that was pressed.
+enum Key: Sendable, Hashable {
+  /// A printable character.
+  case character(Character)
+  /// A letter held with the control key, in lower case.
+  case control(Character)
+  case up, down, left, right
+  case home, end, pageUp, pageDown
+  case `return`, escape, tab, backTab, backspace, delete
+
+  /// Draws the screen anew, in case something else wrote on it.
+  static let redraw = Key.control("l")
+  /// Stops the program until the shell continues it.
+  static let suspend = Key.control("z")
+}

@@ -1,0 +1,84 @@
+import Glibc
+
+/// Gives the terminal back when the process dies, however it dies.
+///
+/// What the handlers need lies in memory of their own that is filled before they are installed: they call `write`,
+/// `tcsetattr`, `sigaction` and `raise`, and nothing that could allocate or lock (signal-safety(7)).
+enum TerminalGuard {
+  /// The signals that end the process at once: its own mistakes, and SIGQUIT, which asks for a core dump.
+  private static let fatalSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSYS, SIGQUIT]
+
+  private static let signalStackSize = 65_536
+
+  /// The sequence that ends what ``Terminal/enter()`` began: synchronized update, style, wrapping, paste, cursor, screen.
+  static let restoreSequence: StaticString =
+    "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+
+  /// The terminal that is in our hands, as the handlers see it.
+  fileprivate struct Held {
+    var isHeld = false
+    var input: Int32 = -1
+    var output: Int32 = -1
+    var original = termios()
+  }
+
+  /// Never freed, and touched outside of handlers by the one entered ``Terminal`` only.
+  nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<Held> = {
+    let pointer = UnsafeMutablePointer<Held>.allocate(capacity: 1)
+    unsafe pointer.initialize(to: Held())
+    return unsafe pointer
+  }()
+
+  /// What was installed before us, by signal number.
+  nonisolated(unsafe) fileprivate static let previousActions: UnsafeMutablePointer<sigaction> = {
+    let pointer = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    unsafe pointer.initialize(repeating: sigaction(), count: 65)
+    return unsafe pointer
+  }()
+
+  /// Installs the handlers, once per process; they do nothing while no terminal is held.
+  private static let installation: Void = {
+    _ = unsafe held
+    let stack = UnsafeMutableRawPointer.allocate(byteCount: signalStackSize, alignment: 16)
+    var description = unsafe stack_t(ss_sp: stack, ss_flags: 0, ss_size: signalStackSize)
+    unsafe sigaltstack(&description, nil)
+    for signal in fatalSignals {
+      var action = sigaction()
+      unsafe action.__sigaction_handler.sa_handler = restoreAndDie
+      action.sa_flags = SA_ONSTACK
+      unsafe sigaction(signal, &action, previousActions + Int(signal))
+    }
+    atexit(restoreHeldTerminal)
+  }()
+
+  /// Makes sure that from now on every way out gives back the terminal of these descriptors in its `original` state.
+  static func hold(input: Int32, output: Int32, original: termios) {
+    installation
+    unsafe held.pointee.input = input
+    unsafe held.pointee.output = output
+    unsafe held.pointee.original = original
+    unsafe held.pointee.isHeld = true
+  }
+
+  /// Gives the terminal back now; does nothing when none is held.
+  static func release() {
+    restoreHeldTerminal()
+  }
+}
+
+/// Async-signal-safe.
+private func restoreHeldTerminal() {
+  let held = unsafe TerminalGuard.held
+  guard unsafe held.pointee.isHeld else { return }
+  unsafe held.pointee.isHeld = false
+  let sequence = TerminalGuard.restoreSequence
+  _ = unsafe write(held.pointee.output, sequence.utf8Start, sequence.utf8CodeUnitCount)
+  _ = unsafe tcsetattr(held.pointee.input, TCSANOW, &held.pointee.original)
+}
+
+/// Async-signal-safe. The signal is blocked until the handler returns, and then meets what was installed before us.
+private func restoreAndDie(_ signal: Int32) {
+  restoreHeldTerminal()
+  unsafe sigaction(signal, TerminalGuard.previousActions + Int(signal), nil)
+  raise(signal)
+}

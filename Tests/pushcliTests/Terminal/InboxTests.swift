@@ -1,0 +1,39 @@
+import Testing
+
+@testable import pushcli
+
+@Suite struct InboxTests {
+  @Test func `keys overtake messages, which come in batches`() async {
+    let inbox = Inbox()
+    for _ in 0...Inbox.maximumBatch { await inbox.send(.tick) }
+    inbox.post(.message(.key(.escape)))
+    let first = await inbox.take()
+    #expect(first.count == Inbox.maximumBatch + 1)
+    guard case .message(.key(.escape)) = first.first else {
+      Issue.record("the key waits behind messages")
+      return
+    }
+    #expect(await inbox.take().count == 1)
+  }
+
+  @Test func `a sender waits when the inbox is full, and goes on when it is taken from`() async {
+    let inbox = Inbox()
+    let count = Inbox.maximumMessages + 100
+    let sender = Task {
+      for _ in 0..<count { await inbox.send(.tick) }
+    }
+    var taken = 0
+    while taken < count { taken += await inbox.take().count }
+    await sender.value
+    #expect(taken == count)
+  }
+
+  @Test func `a closed inbox holds nobody up`() async {
+    let inbox = Inbox()
+    let sender = Task {
+      for _ in 0...Inbox.maximumMessages { await inbox.send(.tick) }
+    }
+    inbox.close()
+    await sender.value
+  }
+}

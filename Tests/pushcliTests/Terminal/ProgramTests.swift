@@ -1,0 +1,102 @@
+import Foundation
+import Glibc
+import PushPolicy
+import Synchronization
+import Testing
+
+@testable import pushcli
+
+/// The phone on a real pseudo-terminal. One at a time: a process holds one terminal.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ProgramTests {
+  /// Both ends of a pseudo-terminal, and a thread that reads what is drawn, so that drawing never waits.
+  private final class PseudoTerminal: Sendable {
+    let master: Int32
+    let slave: Int32
+
+    init() throws {
+      var (master, slave): (Int32, Int32) = (-1, -1)
+      try #require(unsafe openpty(&master, &slave, nil, nil, nil) == 0)
+      (self.master, self.slave) = (master, slave)
+      Thread.detachNewThread { [master] in
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while unsafe read(master, &bytes, bytes.count) > 0 {}
+        close(master)
+      }
+    }
+
+    deinit {
+      close(slave)
+    }
+
+    func type(_ keys: String) {
+      let bytes = Array(keys.utf8)
+      _ = unsafe write(master, bytes, bytes.count)
+    }
+
+    var attributes: (local: tcflag_t, input: tcflag_t, output: tcflag_t) {
+      var value = termios()
+      _ = unsafe tcgetattr(slave, &value)
+      return (value.c_lflag, value.c_iflag, value.c_oflag)
+    }
+  }
+
+  private func run(
+    on pseudo: PseudoTerminal,
+    messages: [PhoneMessage],
+    whenPerformed: @escaping @Sendable (PhoneEffect, PhoneModel) -> Void
+  ) async throws {
+    let (stream, feed) = AsyncStream.makeStream(of: PhoneMessage.self)
+    for message in messages { feed.yield(message) }
+    let terminal = Terminal(input: pseudo.slave, output: pseudo.slave, usesColour: false)
+    try await Program.run(model: PhoneModel(device: "studio"), terminal: terminal, messages: stream) { effect, model in
+      whenPerformed(effect, model)
+    }
+  }
+
+  @Test func `a push is shown and answered, and the terminal is as it was`() async throws {
+    let pseudo = try PseudoTerminal()
+    let before = pseudo.attributes
+    let effects = Mutex<[PhoneEffect]>([])
+    try await run(on: pseudo, messages: [.push(Sample.push(1, alert: Sample.dinner))]) { effect, _ in
+      effects.withLock { $0.append(effect) }
+      if effect == .presented(id: "push-1", parts: [.alert]) { pseudo.type("v") }
+      if effect == .answer(id: "push-1", action: "view") { pseudo.type("q") }
+    }
+    let performed = effects.withLock { $0 }
+    #expect(performed.contains(.answer(id: "push-1", action: "view")))
+    #expect(performed.last == .quit)
+    #expect(pseudo.attributes == before)
+  }
+
+  @Test func `a burst of 10,000 pushes is taken whole and saved in turns`() async throws {
+    let pseudo = try PseudoTerminal()
+    let saves = Mutex(0)
+    let pushes = (1...10_000).map { PhoneMessage.push(Sample.push($0, badge: Int($0), alert: Sample.done)) }
+    try await run(on: pseudo, messages: pushes) { effect, model in
+      if effect == .save { saves.withLock { $0 += 1 } }
+      if effect == .save, model.lastSeq == 10_000, model.alerts.count == PhoneModel.maximumAlerts { pseudo.type("q") }
+    }
+    #expect(saves.withLock { $0 } < 5_000)
+  }
+
+  @Test func `the end of the terminal is the end of the phone`() async throws {
+    let pseudo = try PseudoTerminal()
+    let performed = Mutex<[PhoneEffect]>([])
+    try await run(on: pseudo, messages: [.push(Sample.push(1, alert: Sample.done))]) { effect, _ in
+      performed.withLock { $0.append(effect) }
+      // End-of-file without a terminal's line discipline: the input is replaced by one that has ended.
+      if case .presented = effect {
+        let null = unsafe open("/dev/null", O_RDONLY)
+        dup2(null, pseudo.slave)
+        close(null)
+        pseudo.type("x")
+      }
+    }
+    #expect(performed.withLock { $0.suffix(2) } == [.answer(id: "push-1", action: "ok"), .quit])
+  }
+
+  @Test func `a pipe is no terminal`() async {
+    let terminal = unsafe Terminal(input: open("/dev/null", O_RDWR), output: STDOUT_FILENO, usesColour: false)
+    #expect(throws: TerminalError.notATerminal) { try terminal.enter() }
+  }
+}
