@@ -121,30 +121,48 @@ final class SQLiteMailbox: Mailbox {
     var writer: Writer?
     var rows = 0
     while let operations = next(until: due) {
-      var weight = 0
-      for case .append(let pushes, _) in operations { weight += pushes.count }
-      let failure = engine.turn(operations, &unsettled, isDue: due <= .now()) { transaction in
-        // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
-        let current = try writer ?? Writer(store.pool)
-        writer = nil
-        try current.commit(transaction)
-        writer = current
-        rows += transaction.rowCount
-      }
-      inbox.withLock { $0.uncommitted -= weight }
-      if let failure {
-        let explanation = SQLiteStore.explain(failure, path: store.path)
-        logger.error("not stored: \(explanation)", metadata: ["pushes": "\(weight)"])
-        due = .now() + 1
-      } else if unsettled.isEmpty {
-        due = .distantFuture
-      } else if due <= .now() || due == .distantFuture {
-        due = .now() + SQLiteMailbox.settleTime
+      for operations in SQLiteMailbox.turns(of: operations) {
+        var weight = 0
+        for case .append(let pushes, _) in operations { weight += pushes.count }
+        let failure = engine.turn(operations, &unsettled, isDue: due <= .now()) { transaction in
+          // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
+          let current = try writer ?? Writer(store.pool)
+          writer = nil
+          try current.commit(transaction)
+          writer = current
+          rows += transaction.rowCount
+        }
+        inbox.withLock { $0.uncommitted -= weight }
+        if let failure {
+          let explanation = SQLiteStore.explain(failure, path: store.path)
+          logger.error("not stored: \(explanation)", metadata: ["pushes": "\(weight)"])
+          due = .now() + 1
+        } else if unsettled.isEmpty {
+          due = .distantFuture
+        } else if due <= .now() || due == .distantFuture {
+          due = .now() + SQLiteMailbox.settleTime
+        }
       }
       checkpoint(&rows)
     }
     _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool).commit($0) }
     stopped.signal()
+  }
+
+  /// Cuts operations where a purge follows an append: what it takes out has to be in the mailbox first.
+  private static func turns(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
+    var turns: [[MailboxOperation]] = []
+    var (start, hasAppend) = (0, false)
+    for (place, operation) in operations.enumerated() {
+      switch operation {
+      case .append: hasAppend = true
+      case .purge where hasAppend:
+        turns.append(Array(operations[start..<place]))
+        (start, hasAppend) = (place, false)
+      default: break
+      }
+    }
+    return turns + [start == 0 ? operations : Array(operations[start...])]
   }
 
   /// Waits for work; an empty answer says that the time has come, nil that the mailbox is closed.
