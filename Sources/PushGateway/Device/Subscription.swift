@@ -162,7 +162,8 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   private func found(_ pending: PendingPushes) {
-    for action in state.found(pending) { perform(action) }
+    let room = Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0)
+    for action in state.found(pending, room: room) { perform(action) }
     if let action = state.performed(pending, hasRoom: hasRoom) { perform(action) }
   }
 

@@ -78,14 +78,20 @@ struct SubscriptionState {
   }
 
   /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasRoom:)``.
-  mutating func found(_ pending: PendingPushes) -> [Action] {
+  ///
+  /// - Parameter room: how many bytes the stream takes before it lags; what goes beyond is read again later.
+  mutating func found(_ pending: PendingPushes, room: Int = .max) -> [Action] {
     guard case .reading = phase else { return [] }
     var actions: [Action] = []
     if let gap = pending.gap, gap.to > cursor {
       cursor = gap.to
       actions.append(.tellGap(gap))
     }
+    var room = room
     for entry in pending.entries where entry.seq > cursor {
+      guard room > 0 else { break }
+      // A line holds the payload, and its texts once more.
+      room -= 2 * entry.push.payload.count + 512
       cursor = entry.seq
       actions.append(.send(entry))
     }
@@ -95,7 +101,8 @@ struct SubscriptionState {
   /// What a read found has been sent: reads on, waits until the device has taken it, or is done.
   mutating func performed(_ pending: PendingPushes, hasRoom: Bool) -> Action? {
     guard case .reading(let isOutdated) = phase else { return nil }
-    if pending.isComplete, !isOutdated {
+    let isAllSent = pending.entries.last.map { $0.seq <= cursor } ?? true
+    if pending.isComplete, isAllSent, !isOutdated {
       phase = .live
       guard !hasToldCaughtUp else { return nil }
       hasToldCaughtUp = true
