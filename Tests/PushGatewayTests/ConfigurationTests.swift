@@ -40,7 +40,8 @@ import Testing
     ("listen", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:2197"),
     ("environment", "production", "production", "production", "development"), ("mailbox_cap", "1", "2", "3", "10000"),
     ("rate_limit", "1", "2", "3", "none"), ("log_retention_days", "1", "2", "3", "7"),
-    ("log_level", "debug", "warning", "error", "info"), ("durability", "normal", "normal", "normal", "full"), ("loops", "1", "2", "3", nil),
+    ("log_level", "debug", "warning", "error", "info"), ("durability", "normal", "normal", "normal", "full"),
+    ("loops", "1", "2", "3", nil),
   ]
 
   @Test(arguments: settings)
@@ -80,7 +81,8 @@ import Testing
   @Test(arguments: [
     ("listen", ""), ("listen", "2197"), ("listen", ":2197"), ("listen", "host:"), ("listen", "host:65536"),
     ("listen", "host:-1"), ("listen", "host:http"), ("listen", "127.0.0.1:1,nonsense"), ("environment", "staging"),
-    ("environment", ""), ("durability", "none"), ("loops", "0"), ("loops", "257"), ("loops", "two"), ("mailbox_cap", "0"),
+    ("environment", ""), ("durability", "none"), ("loops", "0"), ("loops", "257"), ("loops", "two"),
+    ("mailbox_cap", "0"),
     ("mailbox_cap", "1000001"), ("rate_limit", "0"), ("rate_limit", "-1"), ("rate_limit", ""),
     ("log_retention_days", "-1"), ("log_retention_days", "3651"), ("log_level", "loud"), ("log_level", ""),
   ])

@@ -340,7 +340,8 @@ final class DeliverySimulation {
       guard let device = devices.first(where: { $0.id == push.device }) else { continue }
       if device.seen.contains(id) || push.expires <= latest { continue }
       if removed.contains(where: { $0.device == push.device && $0.id == id }) { continue }
-      throw Violation(description: "lost \(id) of device \(push.device.row): accepted, neither expired, removed nor seen")
+      throw Violation(
+        description: "lost \(id) of device \(push.device.row): accepted, neither expired, removed nor seen")
     }
     try checkGaps(removed)
   }
