@@ -79,13 +79,15 @@ struct Send: AsyncParsableCommand {
   // MARK: Where to
 
   private func target(_ payload: inout Payload) async throws -> (token: String, topic: String) {
+    // It is never sent, also when an option names the app and wins.
+    let named = payload.takeTarget()
     if let token {
-      guard let topic = topic ?? payload.takeTarget() else { throw CommandFailure(.usage, "--topic is missing") }
+      guard let topic = topic ?? named else { throw CommandFailure(.usage, "--topic is missing") }
       return (token, topic)
     }
     let parts = (to ?? "").split(separator: "/", maxSplits: 1).map(String.init)
     guard let name = parts.first else { throw CommandFailure(.usage, "--to is DEVICE/TOPIC") }
-    guard let topic = parts.count > 1 ? parts[1] : (topic ?? payload.takeTarget()) else {
+    guard let topic = parts.count > 1 ? parts[1] : (topic ?? named) else {
       throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
     }
     let admin = try await Admin(gateway.state)
