@@ -91,7 +91,12 @@ struct Send: AsyncParsableCommand {
       throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
     }
     let admin = try await Admin(gateway.state)
-    let registrations: [RegistrationRecord] = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
+    let registrations: [RegistrationRecord]
+    do {
+      registrations = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
+    } catch let failure as CommandFailure where failure.status == 404 {
+      throw CommandFailure(.suppressed, failure.message)
+    }
     guard let found = registrations.first(where: { topic == $0.topic || topic.hasPrefix($0.topic + ".") }) else {
       throw CommandFailure(
         .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
