@@ -95,6 +95,8 @@ struct Subscribe: AsyncParsableCommand {
       case .disconnected where received == wanted:
         // The gateway has read everything and ended its side.
         return
+      case .disconnected(let reason, _) where session.isRefused:
+        throw CommandFailure(.notAuthorised, reason)
       case .disconnected(let reason, let pause):
         Output.words("pushcli: \(reason); trying again in \(pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))")
       case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
