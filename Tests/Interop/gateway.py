@@ -77,6 +77,7 @@ class Gateway:
     def start(self):
         listening = self.state / "listening"
         listening.unlink(missing_ok=True)
+        self.state.parent.mkdir(parents=True, exist_ok=True)
         self.log_path = self.state.parent / f"{self.state.name}.log"
         with open(self.log_path, "ab") as log:
             # SIGXFSZ stays ignored, as Python has it: a test makes files hit a limit.
