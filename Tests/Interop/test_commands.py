@@ -298,6 +298,20 @@ def test_a_state_folder_may_be_relative_and_have_spaces(tmp_path):
         gateway.stop()
 
 
+@pytest.mark.parametrize("listen", ["[::1]:0", "localhost:0", "127.0.0.1:0,[::1]:0"])
+def test_the_gateway_listens_where_it_is_told(start, listen):
+    gateway = start(listen=listen)
+    addresses = (gateway.state / "listening").read_text().splitlines()
+    assert len(addresses) == len(listen.split(","))
+    device = gateway.device()
+    for address in addresses:
+        done = gateway.run("send", "--to", f"{device.name}/{TOPIC}", "--title", "x", "--gateway", address, "--json")
+        assert done.json["status"] == 200
+        assert f"listening on {address}" in gateway.log
+    pushes = gateway.run("subscribe", "--device", device.name, "--json", "--count", len(addresses)).records
+    assert len(pushes) == len(addresses)
+
+
 def test_sigint_ends_the_gateway_as_sigterm_does(start):
     gateway = start()
     gateway.process.send_signal(signal.SIGINT)

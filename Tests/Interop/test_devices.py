@@ -503,3 +503,43 @@ def test_exec_runs_a_command_for_each_push(gateway, device, tmp_path):
     head, title, badge, topic, line = out.read_text().split("|", 4)
     assert (head, title, badge, topic) == (apns_id, "$(x) `y` 'z'", "3", TOPIC)
     assert json.loads(line)["id"] == apns_id
+
+
+# Several at once
+
+
+def at_once(connection, requests, secret=None):
+    fields = [("authorization", f"bearer {secret}")] if secret else []
+    streams = [
+        connection.send(method, path, fields, json.dumps(body).encode() if body is not None else b"", flush=False)
+        for method, path, body in requests
+    ]
+    connection.flush()
+    return [connection.wait(stream) for stream in streams]
+
+
+def test_of_many_who_enrol_under_one_name_at_once_one_gets_it(connection):
+    name = f"race-{uuid.uuid4().hex[:8]}"
+    answers = at_once(connection, [("POST", "/v1/devices", {"name": name})] * 20)
+    assert sorted(answer.status for answer in answers) == [201] + [409] * 19
+
+
+def test_registering_many_times_at_once_makes_one_token(gateway, device, connection):
+    topic = gateway.app()
+    answers = at_once(connection, [("PUT", f"/v1/device/apps/{topic}", None)] * 20, device.secret)
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.json["token"] for answer in answers}) == 1
+
+
+def test_choices_that_are_made_at_once_are_all_kept(device, connection):
+    path = f"/v1/device/preferences/apps/{TOPIC}/categories/"
+    names = {f"C{number}" for number in range(20)}
+    answers = at_once(connection, [("PUT", path + name, {"alert": False}) for name in names], device.secret)
+    assert {answer.status for answer in answers} == {200}
+    kept = call(connection, "GET", f"/v1/device/preferences/apps/{TOPIC}", secret=device.secret).json
+    assert set(kept["categories"]) == names
+
+
+def test_of_many_who_unregister_at_once_one_does(device, connection):
+    answers = at_once(connection, [("DELETE", f"/v1/device/apps/{TOPIC}", None)] * 10, device.secret)
+    assert {answer.status for answer in answers} <= {204, 404} and 204 in {answer.status for answer in answers}

@@ -159,6 +159,15 @@ def test_a_removed_key_is_refused_also_on_a_connection_that_used_it(gateway, dev
     assert_error(response, 403, "InvalidProviderToken")
 
 
+@pytest.mark.xfail(strict=True, reason="the limit of reference §4.2 is not there yet: §11.1, number 5")
+def test_a_second_token_soon_after_the_first_on_a_connection_is_too_many_updates(gateway, device, connection):
+    now = int(time.time())
+    for issued, status in [(now - 60, 200), (now - 60, 200), (now, 429)]:
+        response = gateway.push(device.token, connection=connection, authorization=gateway.key.bearer(issued=issued))
+        assert response.status == status
+    assert_error(response, 429, "TooManyProviderTokenUpdates")
+
+
 def test_the_same_token_may_come_with_every_push_of_many_connections(gateway, device):
     authorization = gateway.key.bearer()
     for _ in range(5):

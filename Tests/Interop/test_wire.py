@@ -3,6 +3,7 @@
 import json
 import re
 import resource
+import socket
 import ssl
 import time
 import uuid
@@ -431,6 +432,29 @@ def test_the_1001st_stream_is_refused_or_ends_the_connection_and_nothing_else(ga
     assert gateway.push(device.token).status == 200
 
 
+def test_trailers_end_a_request(gateway, device, connection):
+    stream = connection.open("POST", f"/3/device/{device.token}", gateway.fields())
+    connection.write(stream, ALERT)
+    connection.h2.send_headers(stream, [("x-trailer", "1"), ("apns-topic", "late")], end_stream=True)
+    assert connection.wait(stream).status == 200
+
+
+def test_fields_beyond_all_measure_end_their_stream_only(gateway, device, connection):
+    connection.until(lambda: connection.settings)
+    large = [("apns-collapse-id", "x" * 20_000)]
+    stream = connection.send("POST", f"/3/device/{device.token}", gateway.fields() + large, ALERT)
+    assert connection.wait(stream).status != 200
+    assert gateway.push(device.token, connection=connection).status == 200
+
+
+def test_a_stream_that_is_reset_by_the_sender_is_forgotten(gateway, device, connection):
+    for _ in range(50):
+        stream = connection.open("POST", f"/3/device/{device.token}", gateway.fields(), flush=False)
+        connection.h2.reset_stream(stream, 8)
+    connection.flush()
+    assert gateway.push(device.token, connection=connection).status == 200
+
+
 def test_host_instead_of_authority_is_enough(gateway, device, connection):
     response = connection.request("POST", f"/3/device/{device.token}", gateway.fields(), ALERT, authority="host")
     assert response.status == 200
@@ -529,6 +553,19 @@ def test_open_streams_are_answered_before_goaway_with_shutdown(start):
     stream = gateway.stream(device)
     assert len(stream.caught_up()) == 5
     stream.connection.close()
+
+
+def test_connections_that_never_spoke_do_not_keep_the_gateway_from_ending(start):
+    gateway = start()
+    silent = [socket.create_connection((gateway.host, gateway.port)) for _ in range(3)]
+    half = socket.create_connection((gateway.host, gateway.port))
+    half.sendall(bytes.fromhex("16030100c8010000c4"))
+    with gateway.connect(preface=False):
+        began = time.monotonic()
+        gateway.stop()
+        assert time.monotonic() - began < 5
+    for each in [*silent, half]:
+        each.close()
 
 
 def test_a_stream_that_never_ends_does_not_keep_the_gateway_from_ending(start):
