@@ -5,6 +5,7 @@ import re
 import resource
 import socket
 import ssl
+import threading
 import time
 import uuid
 
@@ -607,6 +608,30 @@ def test_a_sender_that_never_pauses_gets_an_answer_to_all_it_sent_before_goaway(
     assert gateway.ended() == 0
     gateway.start()
     assert gateway.run("devices", "--json").records[0]["waiting"] >= accepted
+
+
+def test_a_connection_closes_a_little_after_goaway(start):
+    """So that who is sending reads it before they meet a closed socket (reference §5.4)."""
+    gateway = start()
+    pauses = []
+
+    def listen(connection):
+        connection.until(lambda: connection.goaway)
+        said = time.monotonic()
+        connection.drain()
+        pauses.append(time.monotonic() - said)
+
+    connections = [gateway.connect() for _ in range(5)]
+    for connection in connections:
+        connection.ping()
+    listeners = [threading.Thread(target=listen, args=[connection]) for connection in connections]
+    for listener in listeners:
+        listener.start()
+    gateway.terminate()
+    for listener in listeners:
+        listener.join()
+    assert len(pauses) == 5 and max(pauses) > 0.03
+    assert gateway.ended() == 0
 
 
 def test_after_sigterm_no_new_connection_is_taken(start):
