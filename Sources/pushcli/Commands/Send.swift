@@ -30,7 +30,7 @@ struct Send: AsyncParsableCommand {
   @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires: String?
   @Option(help: "10, 5 or 1.") var priority: Int?
   @Option(help: "alert, background, voip, … (alert)") var pushType: String?
-  @Option(help: "The apns-id, a UUID. (the gateway makes one)") var id: String?
+  @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
   @Option(help: "The .p8 key to sign with.") var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
@@ -113,8 +113,9 @@ struct Send: AsyncParsableCommand {
       (.apnsTopic, topic),
       (.apnsPushType, pushType ?? "alert"),
       (.contentType, "application/json"),
+      // Chosen here, so that a push whose answer is lost can be sent again and still arrives once.
+      (.apnsID, id ?? UUID().uuidString),
     ]
-    if let id { fields.append((.apnsID, id)) }
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
     if let expires { fields.append((.apnsExpiration, try expiration(expires))) }
