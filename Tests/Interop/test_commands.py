@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 import time
 from contextlib import closing
 
@@ -517,6 +519,53 @@ def test_a_gateway_that_is_none_is_6(gateway, device):
                 pass
         out, err = sender.communicate()
     assert sender.returncode == 6 and err.startswith(f"pushcli: {address}") and len(err.splitlines()) == 1, err
+
+
+class Cutter(threading.Thread):
+    """Stands between a sender and a gateway; cuts the first connection when the answer to its push is on its way."""
+
+    def __init__(self, gateway, is_stored):
+        super().__init__(daemon=True)
+        self.gateway, self.is_stored, self.cut = gateway, is_stored, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                near = self.listener.accept()[0]
+            except OSError:
+                return
+            with near, socket.create_connection((self.gateway.host, self.gateway.port)) as far:
+                self.forward(near, far)
+
+    def forward(self, near, far):
+        while True:
+            for source in select.select([near, far], [], [])[0]:
+                try:
+                    data = source.recv(65536)
+                except ConnectionResetError:
+                    return
+                if not data:
+                    return
+                # The answer comes only when the push is stored, so before that it can't be among the bytes.
+                if source is far and not self.cut and self.is_stored():
+                    self.cut += 1
+                    return
+                (far if source is near else near).sendall(data)
+
+
+def test_a_push_whose_answer_was_lost_is_sent_again_and_delivered_once(gateway, device):
+    waiting = lambda: [entry["waiting"] for entry in gateway.run("devices", "--json").records if entry["name"] == device.name][0]
+    cutter = Cutter(gateway, lambda: waiting() > 0)
+    done = send(gateway, "--token", device.token, "--topic", TOPIC, "--title", "x", "--gateway", cutter.address, "--json")
+    cutter.listener.close()
+    assert cutter.cut == 1
+    assert done.code == 0 and done.json["status"] == 200
+    stream = gateway.stream(device)
+    assert [push["id"] for push in stream.caught_up()] == [done.json["apns_id"]]
+    stream.connection.close()
 
 
 def test_a_gateway_of_another_authority_is_not_trusted(start, gateway, device):
