@@ -212,6 +212,20 @@ def test_a_cursor_beyond_everything_loses_no_later_push(gateway, device):
     again.connection.close()
 
 
+@pytest.mark.xfail(strict=True, reason="the gateway takes the cursor for an acknowledgement of numbers it has yet to give")
+def test_a_cursor_beyond_everything_is_no_acknowledgement_of_what_comes(gateway, device):
+    """The same device comes again with the cursor that it has on its disk: it must at least be told of a gap."""
+    first = gateway.stream(device, cursor=1000)
+    first.caught_up()
+    apns_id = gateway.accepted(device.token)
+    first.quiet()
+    first.connection.close()
+    again = gateway.stream(device, cursor=1000)
+    lines = again.caught_up()
+    again.connection.close()
+    assert apns_id in [line.get("id") for line in lines] or "gap" in [line["type"] for line in lines]
+
+
 def test_unknown_lines_and_keys_are_ignored(gateway, device, stream):
     for line in [{"type": "unknown"}, {"type": "ack"}, {"type": "ack", "seq": "x"}, {"type": "answer"}, {}, {"type": 7}]:
         stream.say(**line)
