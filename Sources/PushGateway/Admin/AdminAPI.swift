@@ -112,15 +112,15 @@ struct AdminAPI: Sendable {
     let wish: PreferencesRequest = try request.decoded()
     let device = try device(request)
     if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
-    var preferences = services.registrations.preferences(of: device.id)
-    for assignment in wish.settings {
-      do {
-        try preferences.set(assignment, app: wish.app, category: wish.category)
-      } catch {
-        throw Problem.badRequest(error.description)
-      }
-    }
-    try await services.registrations.setPreferences(preferences, of: device.person)
-    return Response(preferences)
+    return Response(
+      try await services.registrations.changePreferences(of: device.person) { preferences in
+        for assignment in wish.settings {
+          do throws(SettingError) {
+            try preferences.set(assignment, app: wish.app, category: wish.category)
+          } catch {
+            throw Problem.badRequest(error.description)
+          }
+        }
+      })
   }
 }

@@ -96,13 +96,10 @@ struct DeviceAPI: Sendable {
   }
 
   private func change(
-    _ request: ControlRequest, _ change: (inout Preferences) -> Void
+    _ request: ControlRequest, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
     let device = try device(request.bearer)
-    var preferences = services.registrations.preferences(of: device.id)
-    change(&preferences)
-    try await services.registrations.setPreferences(preferences, of: device.person)
-    return Response(preferences)
+    return Response(try await services.registrations.changePreferences(of: device.person, change))
   }
 
   // MARK: Acknowledgements and log

@@ -156,7 +156,7 @@ final class ProviderAPI {
         at: now, event: .refused, id: id, device: registration.device, app: app.id,
         detail: app.policyMode == .enforce ? detail : "report only: " + detail)
     ])
-    if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation) }
+    if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
   }
 
   // MARK: Answers (reference §3.1)
@@ -173,7 +173,7 @@ final class ProviderAPI {
   }
 
   private func refuse(_ exchange: Exchange, _ rejection: Rejection) {
-    begin(status: String(rejection.reason.status), exchange, nil)
+    begin(status: String(rejection.reason.status), exchange, rejection.id)
     exchange.respond(fields, body: rejection.body)
   }
 

@@ -7,11 +7,14 @@ struct Rejection: Error, Equatable {
   var timestamp: Int64?
   /// The rule that was broken; only with `Forbidden`.
   var violation: Violation?
+  /// The id by which the log knows the push, so that the answer says the same one; only with `Forbidden`.
+  var id: APNSID?
 
-  init(_ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil) {
+  init(_ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, id: APNSID? = nil) {
     self.reason = reason
     self.timestamp = timestamp
     self.violation = violation
+    self.id = id
   }
 
   /// The body: compact JSON (reference §3.2), at most ``Limits/maximumErrorBodySize`` bytes.

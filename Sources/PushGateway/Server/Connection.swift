@@ -138,7 +138,8 @@ final class Connection: ChannelInboundHandler {
       writeCiphertext(context)
     }
     context.flush()
-    if isClosing || session.isFinished {
+    // After its GOAWAY a session counts as finished; the socket stays open a little longer (``sayGoAway()``).
+    if isClosing || (session.isFinished && !hasSaidGoAway) {
       isClosing = true
       tls?.close()
       writeCiphertext(context)

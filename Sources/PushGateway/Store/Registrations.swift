@@ -160,7 +160,7 @@ final class Registrations: Sendable {
     guard (1...2).contains(icon.count) else {
       throw Refusal(kind: .invalid, description: "an icon is one emoji or two letters, not \"\(icon)\"")
     }
-    let row = try await store.pool.write { db in
+    let row = try await write { db in
       try db.execute(
         sql: """
           INSERT INTO app (topic, name, icon, policy_mode) VALUES (?, ?, ?, ?) ON CONFLICT (topic)
@@ -184,14 +184,14 @@ final class Registrations: Sendable {
     else {
       throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
     }
-    guard state.withLock({ $0.devicesByName[name] == nil }) else {
-      throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
-    }
     let secret = Digest.random(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
     let hash = Digest.sha256(secret)
     let personName = person ?? name
     let uuid = UUID().uuidString
-    let (device, owner) = try await store.pool.write { db in
+    let (device, owner) = try await write { db in
+      guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {
+        throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
+      }
       try db.execute(
         sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
       let owner = try Int64.fetchOne(db, sql: "SELECT id FROM person WHERE name = ?", arguments: [personName]) ?? 0
@@ -216,14 +216,18 @@ final class Registrations: Sendable {
     if let known = registrations(of: device).first(where: { $0.0.app == app.id && $0.0.environment == environment }) {
       return known.0
     }
-    let registration = Registration(token: .random(), device: device, app: app.id, environment: environment)
-    try await write { db in
+    return try await write { [self] db in
+      // Asked again where changes come one after another: somebody else may have registered it meanwhile.
+      if let known = registrations(of: device).first(where: { $0.0.app == app.id && $0.0.environment == environment }) {
+        return known.0
+      }
+      let registration = Registration(token: .random(), device: device, app: app.id, environment: environment)
       try db.execute(
         sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)",
         arguments: [Data(registration.token.bytes), device.row, app.id.row, environment.rawValue])
+      db.afterNextTransaction { [self] _ in state.withLock { $0.add(registration) } }
+      return registration
     }
-    state.withLock { $0.add(registration) }
-    return registration
   }
 
   /// Ends a device's registrations for an app at `now`, in milliseconds since 1970.
@@ -245,12 +249,27 @@ final class Registrations: Sendable {
 
   /// Replaces a person's choices.
   func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
-    let text = String(decoding: try JSONEncoder().encode(preferences), as: UTF8.self)
-    try await write { db in
+    _ = try await changePreferences(of: person) { $0 = preferences }
+  }
+
+  /// Changes some of a person's choices; changes come one after another, so that none undoes another.
+  ///
+  /// - Returns: all of the person's choices.
+  func changePreferences(
+    of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
+  ) async throws -> Preferences {
+    try await write { [self] db in
+      var preferences = state.withLock { $0.persons[person]?.preferences } ?? Preferences()
+      try change(&preferences)
+      let text = String(decoding: try JSONEncoder().encode(preferences), as: UTF8.self)
       try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
+      let changed = preferences
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.persons[person]?.preferences = changed }
+        for listener in listeners.withLock({ $0 }) { listener(.preferences(person, changed)) }
+      }
+      return changed
     }
-    state.withLock { $0.persons[person]?.preferences = preferences }
-    for listener in listeners.withLock({ $0 }) { listener(.preferences(person, preferences)) }
   }
 
   /// The devices of a person.
@@ -275,7 +294,7 @@ final class Registrations: Sendable {
   /// Uses a code up; false when it is unknown, used or too old.
   func redeem(_ code: String, now: Int64) async throws -> Bool {
     let hash = Data(Digest.sha256(Array(code.utf8)))
-    return try await store.pool.write { db in
+    return try await write { db in
       try db.execute(sql: "DELETE FROM invitation WHERE expires <= ?", arguments: [now])
       try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [hash])
       return db.changesCount > 0
@@ -284,10 +303,12 @@ final class Registrations: Sendable {
 
   // MARK: Inside
 
-  private func write(_ change: @escaping @Sendable (Database) throws -> Void) async throws {
+  /// Changes come one after another; what the memory of this process should know by the next one is told it in
+  /// `afterNextTransaction`.
+  private func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
-      try await store.pool.write(change)
-    } catch {
+      return try await store.pool.write(change)
+    } catch let error as DatabaseError {
       throw SQLiteStore.explain(error, path: store.path)
     }
   }

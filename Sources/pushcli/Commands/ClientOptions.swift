@@ -86,7 +86,8 @@ struct Admin {
     }
     guard answer.status < 300 else {
       let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
-      throw CommandFailure(.failed, problem?.detail ?? "the gateway refused with \(answer.status)")
+      throw CommandFailure(
+        .failed, problem?.detail ?? "the gateway refused with \(answer.status)", status: answer.status)
     }
     return answer
   }

@@ -35,6 +35,10 @@ final class DeviceSession: Sendable {
   private let isSilent = Mutex(false)
   private let stream = Mutex<LineStream?>(nil)
   private let acknowledgements = Mutex<UInt64>(0)
+  private let refused = Mutex(false)
+
+  /// Whether the gateway does not know this device, so that trying again helps nobody but a person who mends it.
+  var isRefused: Bool { refused.withLock { $0 } }
 
   /// Pauses between attempts: full jitter between nothing and this, doubling from the first to the last.
   private static let pauses = (first: 0.5, last: 60.0)
@@ -56,6 +60,7 @@ final class DeviceSession: Sendable {
             try await receive(continuation) { longest = DeviceSession.pauses.first }
           } catch let error as ClientError {
             if case .refused(let status) = error.kind, status == 401 {
+              refused.withLock { $0 = true }
               reason = "the gateway does not know this device: enrol it again under another name"
             } else {
               reason = error.description

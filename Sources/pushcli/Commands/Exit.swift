@@ -18,10 +18,13 @@ struct CommandFailure: Error {
   var exit: Exit
   /// Empty when everything has been said.
   var message: String
+  /// What the gateway answered, when it is the gateway that refused.
+  var status: Int?
 
-  init(_ exit: Exit, _ message: String = "") {
+  init(_ exit: Exit, _ message: String = "", status: Int? = nil) {
     self.exit = exit
     self.message = message
+    self.status = status
   }
 
   /// What a client's failure means for a command.

@@ -31,7 +31,7 @@ struct Send: AsyncParsableCommand {
     String?
   @Option(help: "10, 5 or 1.") var priority: Int?
   @Option(help: "alert, background, voip, … (alert)") var pushType: String?
-  @Option(help: "The apns-id, a UUID. (the gateway makes one)") var id: String?
+  @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
   @Option(help: "The .p8 key to sign with.") var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
@@ -82,17 +82,24 @@ struct Send: AsyncParsableCommand {
   // MARK: Where to
 
   private func target(_ payload: inout Payload) async throws -> (token: String, topic: String) {
+    // It is never sent, also when an option names the app and wins.
+    let named = payload.takeTarget()
     if let token {
-      guard let topic = topic ?? payload.takeTarget() else { throw CommandFailure(.usage, "--topic is missing") }
+      guard let topic = topic ?? named else { throw CommandFailure(.usage, "--topic is missing") }
       return (token, topic)
     }
     let parts = (to ?? "").split(separator: "/", maxSplits: 1).map(String.init)
     guard let name = parts.first else { throw CommandFailure(.usage, "--to is DEVICE/TOPIC") }
-    guard let topic = parts.count > 1 ? parts[1] : (topic ?? payload.takeTarget()) else {
+    guard let topic = parts.count > 1 ? parts[1] : (topic ?? named) else {
       throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
     }
     let admin = try await Admin(gateway.state)
-    let registrations: [RegistrationRecord] = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
+    let registrations: [RegistrationRecord]
+    do {
+      registrations = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
+    } catch let failure as CommandFailure where failure.status == 404 {
+      throw CommandFailure(.suppressed, failure.message)
+    }
     guard let found = registrations.first(where: { topic == $0.topic || topic.hasPrefix($0.topic + ".") }) else {
       throw CommandFailure(
         .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
@@ -109,8 +116,9 @@ struct Send: AsyncParsableCommand {
       (.apnsTopic, topic),
       (.apnsPushType, pushType ?? "alert"),
       (.contentType, "application/json"),
+      // Chosen here, so that a push whose answer is lost can be sent again and still arrives once.
+      (.apnsID, id ?? UUID().uuidString),
     ]
-    if let id { fields.append((.apnsID, id)) }
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
     if let expires { fields.append((.apnsExpiration, try expiration(expires))) }

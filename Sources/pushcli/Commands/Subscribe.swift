@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PushGateway
 import PushPolicy
+import Synchronization
 
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {
@@ -66,9 +67,11 @@ struct Subscribe: AsyncParsableCommand {
   private func receive(_ session: DeviceSession) async throws {
     let wanted = once ? 1 : count
     let acknowledger = Acknowledger(session)
+    let turn = ShowingTurn()
     let stops = StopSignals()
     let stopping = Task {
       guard await stops.next() != nil else { return }
+      await turn.stop()
       await acknowledger.settle()
       Foundation.exit(Exit.interrupted.rawValue)
     }
@@ -78,9 +81,11 @@ struct Subscribe: AsyncParsableCommand {
       switch event {
       case .push(let push):
         if let wanted, received >= wanted { continue }
+        guard turn.begin() else { continue }
         try show(push)
         if !format.json { session.presented(push.push.id, push.push.presentation.parts) }
         acknowledger.stored(push.seq)
+        turn.end()
         received += 1
         if received == wanted {
           await acknowledger.settle()
@@ -90,6 +95,8 @@ struct Subscribe: AsyncParsableCommand {
       case .disconnected where received == wanted:
         // The gateway has read everything and ended its side.
         return
+      case .disconnected(let reason, _) where session.isRefused:
+        throw CommandFailure(.notAuthorised, reason)
       case .disconnected(let reason, let pause):
         Output.words(
           "pushcli: \(reason); trying again in \(pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
@@ -103,6 +110,36 @@ struct Subscribe: AsyncParsableCommand {
   private func show(_ push: ReceivedPush) throws {
     if format.json { Output.data(push.line) } else { Output.data(PlainText.paragraph(for: push.push)) }
     if let exec { try PushCommand.run(exec, for: push) }
+  }
+}
+
+/// Keeps a signal from coming between showing a push and acknowledging it: what was shown would be shown again.
+private final class ShowingTurn: Sendable {
+  private let state = Mutex((isShowing: false, isStopping: false))
+
+  /// How long a push that is being shown may take to its end, once the command is to stop.
+  private static let patience = Duration.seconds(2)
+
+  /// Asks whether one more push may be shown; then ``end()`` is due.
+  func begin() -> Bool {
+    state.withLock { state in
+      guard !state.isStopping else { return false }
+      state.isShowing = true
+      return true
+    }
+  }
+
+  func end() { state.withLock { $0.isShowing = false } }
+
+  /// Lets nothing more be shown; returns when what is being shown has been, or a reader does not take it.
+  func stop() async {
+    let deadline = ContinuousClock.now + ShowingTurn.patience
+    while state.withLock({ state in
+      state.isStopping = true
+      return state.isShowing
+    }), ContinuousClock.now < deadline {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
   }
 }
 

@@ -1,0 +1,53 @@
+import pytest
+
+from gateway import Gateway, Subscriber
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory):
+    """A gateway with nothing configured, for the tests of a module."""
+    gateway = Gateway(tmp_path_factory.mktemp("gateway") / "state").start()
+    yield gateway
+    gateway.stop()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a gateway of the test's own: `start("--rate-limit", 1)`."""
+    gateways = []
+
+    def start(*options, name="state", **more):
+        gateway = Gateway(tmp_path / name, *options, **more)
+        gateways.append(gateway)
+        return gateway.start()
+
+    yield start
+    for gateway in gateways:
+        gateway.stop()
+
+
+@pytest.fixture
+def subscribe(tmp_path):
+    """Starts `pushcli subscribe --json`."""
+    running = []
+
+    def subscribe(gateway, device, *options):
+        running.append(Subscriber(gateway, device, *options, path=tmp_path / f"subscriber-{len(running)}"))
+        return running[-1]
+
+    yield subscribe
+    for subscriber in running:
+        subscriber.close()
+
+
+@pytest.fixture
+def device(gateway):
+    """A new device, registered for the sample app."""
+    return gateway.device()
+
+
+@pytest.fixture
+def connection(gateway):
+    """A connection to the module's gateway."""
+    with gateway.connect() as connection:
+        yield connection

@@ -1,0 +1,193 @@
+"""Client libraries and tools as people use them, with nothing changed but the address and the trusted root."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import aioapns
+import pytest
+from aioapns.connection import APNsTLSClientProtocol
+
+from gateway import TOPIC
+from wire import tls_context
+
+
+def aioapns_client(gateway, **options):
+    key = gateway.key
+    client = aioapns.APNs(
+        key=Path(key.path).read_text(), key_id=key.key_id, team_id=key.team_id, topic=TOPIC,
+        # Its own context offers no ALPN, so this one doesn't either.
+        ssl_context=tls_context(gateway.trust, alpn=None), **options)
+    client.pool.protocol_class = type(
+        "Protocol", (APNsTLSClientProtocol,), {"APNS_SERVER": gateway.host, "APNS_PORT": gateway.port})
+    return client
+
+
+def with_aioapns(gateway, *requests, **options):
+    async def send():
+        client = aioapns_client(gateway, **options)
+        try:
+            return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), 30)
+        finally:
+            client.pool.close()
+
+    return asyncio.run(send())
+
+
+def test_aioapns_sends(gateway, device):
+    ids = [str(uuid.uuid4()), str(uuid.uuid4()).upper(), None]
+    requests = [
+        aioapns.NotificationRequest(
+            device.token, {"aps": {"alert": f"Nr {number}"}}, notification_id=offered, time_to_live=600, priority=10,
+            collapse_key=f"c{number}", push_type=aioapns.PushType.ALERT)
+        for number, offered in enumerate(ids)
+    ]
+    results = with_aioapns(gateway, *requests)
+    assert [(result.status, result.description) for result in results] == [("200", None)] * 3
+    assert [result.notification_id for result in results] == [request.notification_id for request in requests]
+    stream = gateway.stream(device)
+    assert {push["id"] for push in stream.caught_up()} == {request.notification_id for request in requests}
+    stream.connection.close()
+
+
+def test_aioapns_sends_2000_at_once(gateway, device):
+    requests = [aioapns.NotificationRequest(device.token, {"aps": {"badge": number}}) for number in range(2000)]
+    results = with_aioapns(gateway, *requests, max_connections=2)
+    assert {result.status for result in results} == {"200"}
+
+
+def test_aioapns_sees_errors_with_their_reason(gateway, device):
+    gone = gateway.device()
+    gateway.run("devices", "unregister", gone.name, TOPIC)
+    [unknown, unregistered, refused, fine] = with_aioapns(
+        gateway,
+        aioapns.NotificationRequest("0" * 64, {"aps": {"alert": "x"}}),
+        aioapns.NotificationRequest(gone.token, {"aps": {"alert": "x"}}),
+        aioapns.NotificationRequest(device.token, {"aps": {"badge": "1"}}),
+        aioapns.NotificationRequest(device.token, {"aps": {"alert": "x"}}))
+    assert (unknown.status, unknown.description) == ("400", "BadDeviceToken")
+    assert (unregistered.status, unregistered.description) == ("410", "Unregistered")
+    assert isinstance(unregistered.timestamp, int)
+    assert (refused.status, refused.description) == ("403", "Forbidden")
+    assert fine.is_successful
+
+
+PYAPNS2 = """
+import collections, collections.abc, json, sys, warnings
+# hyper dates from 2016, when these names were still here.
+for name in ("Iterable", "Mapping", "MutableMapping", "MutableSet"):
+    setattr(collections, name, getattr(collections.abc, name))
+warnings.simplefilter("ignore")
+from apns2.client import APNsClient, Notification
+from apns2.credentials import TokenCredentials
+from apns2.payload import Payload
+from apns2 import errors
+from hyper import HTTP20Connection
+from hyper.tls import init_context
+
+task = json.load(sys.stdin)
+
+class Credentials(TokenCredentials):
+    def create_connection(self, server, port, proto, proxy_host=None, proxy_port=None):
+        return HTTP20Connection(
+            server, port, ssl_context=init_context(cert_path=task["trust"]), force_proto="h2", secure=True)
+
+class Client(APNsClient):
+    LIVE_SERVER, DEFAULT_PORT = task["host"], task["port"]
+
+client = Client(Credentials(task["key"], task["key_id"], task["team"]))
+
+def send(token, payload):
+    try:
+        client.send_notification(token, payload, task["topic"])
+        return "sent"
+    except errors.Unregistered as error:
+        return ["Unregistered", error.timestamp]
+    except errors.APNsException as error:
+        return type(error).__name__
+
+answers = {
+    "good": send(task["good"], Payload(alert="Hello", badge=1, sound="default", custom={"k": "v"})),
+    "unknown": send("0" * 64, Payload(alert="Hello")),
+    "gone": send(task["gone"], Payload(alert="Hello")),
+    "large": send(task["good"], Payload(alert="x" * 5000)),
+    "vibrating": send(task["good"], Payload(alert="Hello", custom={"aps": {"vibrate": 1}})),
+}
+batch = [Notification(token, Payload(alert="Hello")) for token in [task["good"], "1" * 64, task["gone"]]]
+answers["batch"] = client.send_notification_batch(batch, task["topic"])
+print(json.dumps(answers))
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="hyper, on which PyAPNs2 stands, needs Python 3.11 or older")
+def test_pyapns2_sends_and_sees_errors_as_its_own_types(gateway, device):
+    gone = gateway.device()
+    gateway.run("devices", "unregister", gone.name, TOPIC)
+    key = gateway.key
+    task = dict(
+        # It puts the host into the certificate check as a name.
+        host="localhost", port=gateway.port, trust=gateway.trust, key=key.path, key_id=key.key_id, team=key.team_id,
+        topic=TOPIC, good=device.token, gone=gone.token)
+    done = subprocess.run(
+        [sys.executable, "-c", PYAPNS2], input=json.dumps(task), capture_output=True, text=True, timeout=60,
+        env=os.environ | {"PYTHONPATH": os.environ["PYAPNS2_PACKAGES"]})
+    assert done.returncode == 0, done.stderr
+    answers = json.loads(done.stdout)
+    assert answers["good"] == "sent"
+    assert answers["unknown"] == "BadDeviceToken"
+    assert answers["gone"][0] == "Unregistered" and isinstance(answers["gone"][1], int)
+    assert answers["large"] == "PayloadTooLarge"
+    assert answers["vibrating"] == "Forbidden"
+    assert answers["batch"][device.token] == "Success"
+    assert answers["batch"]["1" * 64] == "BadDeviceToken"
+    assert answers["batch"][gone.token][0] == "Unregistered"
+
+
+def curl(gateway, token, payload, *options):
+    done = subprocess.run(
+        ["curl", "--silent", "--show-error", "--http2", "--include", "--cacert", gateway.trust, "-d", payload,
+         "-H", f"authorization: {gateway.key.bearer()}", "-H", f"apns-topic: {TOPIC}", *options,
+         f"https://{gateway.address}/3/device/{token}"], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0, done.stderr
+    head, _, body = done.stdout.replace("\r\n", "\n").partition("\n\n")
+    return head.splitlines()[0].strip(), body
+
+
+@pytest.mark.parametrize("options", [[], ["--http2-prior-knowledge"], ["--tlsv1.3"], ["--tls-max", "1.2"], ["--compressed"]], ids=str)
+def test_curl_sends(gateway, device, options):
+    assert curl(gateway, device.token, '{"aps":{"alert":"Hello"}}', *options) == ("HTTP/2 200", "")
+
+
+def test_curl_sees_the_reason(gateway, device):
+    assert curl(gateway, "0" * 64, '{"aps":{}}') == ("HTTP/2 400", '{"reason":"BadDeviceToken"}')
+    status, body = curl(gateway, device.token, '{"aps":{"badge":"1"}}')
+    assert status == "HTTP/2 403" and json.loads(body)["policy"]["rule"] == "B1"
+
+
+def test_curl_with_http_1_1_gets_no_http_status(gateway, device):
+    done = subprocess.run(
+        ["curl", "--silent", "--http1.1", "--include", "--cacert", gateway.trust, f"https://{gateway.address}/"],
+        capture_output=True, text=True, timeout=20)
+    assert done.returncode != 0 and not done.stdout.startswith("HTTP/1.1")
+
+
+@pytest.mark.parametrize(
+    ("good", "frames"), [(True, ["recv HEADERS"]), (False, ["recv HEADERS", "recv DATA"])], ids=["success", "error"])
+def test_nghttp_shows_the_frames(gateway, device, tmp_path, good, frames):
+    payload = tmp_path / "payload.json"
+    payload.write_text('{"aps":{"alert":"Hello"}}')
+    done = subprocess.run(
+        ["nghttp", "-v", "-n", "-d", str(payload), "-H", ":method: POST", "-H", f"authorization: {gateway.key.bearer()}",
+         "-H", f"apns-topic: {TOPIC}", f"https://{gateway.address}/3/device/{device.token if good else '0' * 64}"],
+        capture_output=True, text=True, timeout=20)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    seen = re.findall(r"recv (SETTINGS|HEADERS|DATA|RST_STREAM|GOAWAY) frame <length=(\d+), flags=(0x..), stream_id=(\d+)>", text)
+    assert seen[0][0] == "SETTINGS"
+    answer = [(f"recv {name}", int(flags, 16) & 1) for name, _, flags, stream in seen if stream != "0"]
+    assert answer == [(frame, int(frame == frames[-1])) for frame in frames]
+    assert ":status: 200" in text if good else ":status: 400" in text
