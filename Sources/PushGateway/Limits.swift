@@ -46,6 +46,8 @@ enum Limits {
   static let pendingBatch = 256
   /// Bytes waiting on a device's stream above which new pushes stay in the mailbox.
   static let maximumStreamBacklog = 256 << 10
+  /// Pushes sent and not acknowledged that one stream remembers for the log.
+  static let maximumOutstanding = 10_000
   /// A line from a device.
   static let maximumLineSize = 16 << 10
   /// A control-plane request's body.

@@ -11,7 +11,8 @@ final class Subscription: StreamConsumer, LiveSubscription {
 
   private struct Sent {
     var seq: UInt64
-    var push: StoredPush
+    var id: APNSID
+    var app: AppID
   }
 
   private let device: Device
@@ -22,7 +23,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   private let loop: any EventLoop
   private var state = SubscriptionState()
   private var deviceState = Policy.DeviceState()
-  /// What was sent and not acknowledged, for the log.
+  /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
   private var outstanding = Deque<Sent>()
   private var registryNumber: UInt64?
   /// The beginning of a line whose end has not come.
@@ -53,6 +54,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   // MARK: From the device
 
   func received(_ bytes: UnsafeRawBufferPointer) {
+    guard !state.isEnded else { return }
     var rest = unsafe bytes[...]
     while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
       unsafe partialLine.append(contentsOf: rest[..<end])
@@ -62,7 +64,9 @@ final class Subscription: StreamConsumer, LiveSubscription {
       if let line = DeviceLine(line, parser: parser) { handle(line) }
     }
     unsafe partialLine.append(contentsOf: rest)
-    if partialLine.count > Limits.maximumLineSize { end(reason: "line-too-long") }
+    guard partialLine.count > Limits.maximumLineSize else { return }
+    end(reason: "line-too-long")
+    partialLine = []
   }
 
   func receivedEnd() {
@@ -111,7 +115,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
     services.mailbox.acknowledge(device.id, through: seq)
     var rows: [DeliveryLog.Row] = []
     while let first = outstanding.first, first.seq <= seq {
-      rows.append(first.push.event(.acknowledged, at: now))
+      rows.append(.init(at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app))
       outstanding.removeFirst()
     }
     services.log.append(rows)
@@ -179,7 +183,10 @@ final class Subscription: StreamConsumer, LiveSubscription {
       rows.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
     }
     services.log.append(rows)
-    if entry.seq > 0 { outstanding.append(Sent(seq: entry.seq, push: push)) }
+    if entry.seq > 0, framing == .lines {
+      outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app))
+      if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
+    }
     write(PushLine.push(entry, app: app, presentation: decision.presentation), eventID: entry.seq)
   }
 
