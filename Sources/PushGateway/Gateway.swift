@@ -5,6 +5,7 @@ import Synchronization
 /// A running gateway: builds the parts from a configuration, wires them, starts, drains, stops.
 public final class Gateway: Sendable {
   private let folder: StateFolder
+  private let claim: StateFolder.Claim
   private let services: Services
   private let mailbox: SQLiteMailbox
   private let loops: Loops
@@ -23,7 +24,7 @@ public final class Gateway: Sendable {
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
   public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
     let folder = StateFolder(configuration.state)
-    try folder.claim()
+    let claim = try folder.claim()
     try folder.prepareCertificates()
     let tls = try TLSContext.server(certificatePath: folder.certificatePath, keyPath: folder.keyPath)
     let store = try SQLiteStore(path: folder.databasePath, durability: configuration.durability)
@@ -52,7 +53,7 @@ public final class Gateway: Sendable {
       }
     }
     do {
-      return try await Gateway(configuration, folder, services, mailbox, tls, logger)
+      return try await Gateway(configuration, folder, claim, services, mailbox, tls, logger)
     } catch {
       mailbox.close()
       log.close()
@@ -61,10 +62,11 @@ public final class Gateway: Sendable {
   }
 
   private init(
-    _ configuration: Configuration, _ folder: StateFolder, _ services: Services, _ mailbox: SQLiteMailbox,
-    _ tls: TLSContext, _ logger: Logger
+    _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ services: Services,
+    _ mailbox: SQLiteMailbox, _ tls: TLSContext, _ logger: Logger
   ) async throws {
     self.folder = folder
+    self.claim = claim
     self.services = services
     self.mailbox = mailbox
     let status = SharedStatus(
@@ -80,6 +82,7 @@ public final class Gateway: Sendable {
         listeners.append(try await Listener.listen(on: try Configuration.address(address), tls: tls, loops: loops))
       }
       self.admin = try await Gateway.listenAdmin(folder, loops)
+      try folder.announce(listeners.map(\.description))
     } catch {
       for listener in listeners { await listener.close() }
       await loops.shutdown()
@@ -94,7 +97,6 @@ public final class Gateway: Sendable {
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }
-    try folder.announce(addresses)
   }
 
   /// Ends in good order: accepts no more, answers what is open, says GOAWAY, commits, stops. Takes at most 8 seconds.

@@ -48,6 +48,8 @@ enum Limits {
   static let maximumStreamBacklog = 256 << 10
   /// Pushes sent and not acknowledged that one stream remembers for the log.
   static let maximumOutstanding = 10_000
+  /// The highest number a device may say it has: what every JSON library reads exactly.
+  static let maximumCursor: UInt64 = 1 << 53
   /// A line from a device.
   static let maximumLineSize = 16 << 10
   /// A control-plane request's body.

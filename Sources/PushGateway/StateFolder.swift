@@ -44,8 +44,17 @@ public struct StateFolder: Sendable {
     public var description: String
   }
 
-  /// Makes the folder, and sees to it that one gateway alone uses it for as long as the process lives.
-  func claim() throws(Failure) {
+  /// That one gateway alone uses a folder; given up with the last reference, and with the process.
+  final class Claim: Sendable {
+    private let file: Int32
+
+    fileprivate init(file: Int32) { self.file = file }
+
+    deinit { close(file) }
+  }
+
+  /// Makes the folder, and sees to it that one gateway alone uses it for as long as the claim is held.
+  func claim() throws(Failure) -> Claim {
     do {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -59,10 +68,11 @@ public struct StateFolder: Sendable {
           "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR"
       )
     }
+    let claim = Claim(file: lock)
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       throw Failure(description: "another gateway runs on \(path): stop it, or choose another folder with --state DIR")
     }
-    // The lock is the process's until its end.
+    return claim
   }
 
   /// Makes a local authority and a server certificate, unless there are some.

@@ -91,6 +91,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
     switch line {
     case .hello(let cursor, let isSilent):
       guard registryNumber == nil, !state.isEnded else { return }
+      guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       deviceState.isSilent = isSilent
       registryNumber = services.subscriptions.attach(device.id, self, loop: loop)
       sayWelcome()

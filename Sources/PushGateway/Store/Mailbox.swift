@@ -97,9 +97,12 @@ protocol Mailbox: Sendable {
   func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void)
 
   /// What waits for a device beyond `seq`, oldest first, at most `limit` entries.
+  ///
+  /// A `seq` that was never given out says that the device knows more than this mailbox, as after a backup of it was
+  /// restored: numbers then begin after it, also those of what waits.
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
 
-  /// Removes everything up to `seq`. Idempotent; a number that was never given out counts as the last one.
+  /// Removes everything up to `seq`. Idempotent; a number that was never given out acknowledges nothing.
   func acknowledge(_ device: DeviceID, through seq: UInt64)
 
   /// Removes what waits of one app, or of all.

@@ -5,6 +5,8 @@ enum MailboxOperation: Sendable {
   case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
   case acknowledge(DeviceID, UInt64)
   case purge(DeviceID, AppID?)
+  /// See ``MailboxIndex/advance(_:past:)``; calls back when that is on disk, or with false when it is not.
+  case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
   case expire(Int64)
 }
 
@@ -66,8 +68,15 @@ final class MailboxEngine: Sendable {
   ) -> (any Error)? {
     apply(operations, to: &unsettled)
     var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
-    for case .append(let pushes, let completion) in operations { appends.append((pushes, completion)) }
-    guard !appends.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
+    var advances: [@Sendable (Bool) -> Void] = []
+    for operation in operations {
+      switch operation {
+      case .append(let pushes, let completion): appends.append((pushes, completion))
+      case .advance(_, _, let completion): advances.append(completion)
+      case .acknowledge, .purge, .expire: break
+      }
+    }
+    guard !appends.isEmpty || !advances.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
     let pushes = appends.flatMap(\.pushes)
     let (staged, transaction) = stage(pushes, unsettled)
     let outcomes: [AppendOutcome]
@@ -89,6 +98,7 @@ final class MailboxEngine: Sendable {
       completion(Array(outcomes[start..<start + pushes.count]))
       start += pushes.count
     }
+    for completion in advances { completion(failure == nil) }
     return failure
   }
 
@@ -105,6 +115,9 @@ final class MailboxEngine: Sendable {
           unsettled.devices.insert(device)
         case .purge(let device, let app):
           index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
+          unsettled.devices.insert(device)
+        case .advance(let device, let seq, _):
+          unsettled.changes += index.advance(device, past: seq)
           unsettled.devices.insert(device)
         case .expire(let now):
           let touched = index.expire(now: now, changes: &unsettled.changes, removals: &removals)

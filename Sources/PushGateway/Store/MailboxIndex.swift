@@ -57,6 +57,8 @@ struct MailboxIndex {
     case delete(Int64)
     /// The row stays without its payload, so that a retry of its id is recognised also after a restart.
     case blank(Int64)
+    /// The row has another number.
+    case renumber(Int64, seq: UInt64)
   }
 
   private(set) var boxes: [DeviceID: Box] = [:]
@@ -161,8 +163,7 @@ struct MailboxIndex {
   mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
     guard var box = boxes.removeValue(forKey: device) else { return [] }
     defer { boxes[device] = box }
-    let seq = min(seq, box.durableSeq)
-    guard seq > box.acknowledged else { return [] }
+    guard seq > box.acknowledged, seq <= box.durableSeq else { return [] }
     box.acknowledged = seq
     if let gap = box.gap, gap.to <= seq { box.gap = nil }
     var changes: [RowChange] = []
@@ -173,6 +174,25 @@ struct MailboxIndex {
       // The cumulative number says that the row is done: it needs no change before its id may be forgotten.
       if let change = release(first, of: device, now: now, isMarked: true) { changes.append(change) }
     }
+    return changes
+  }
+
+  /// Begins a device's numbers after one that it knows and that was never given out: the gateway's disk is older than
+  /// the device's, as after a backup was restored. What waits gets new numbers, so that the device takes it.
+  mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
+    var box = boxes.removeValue(forKey: device) ?? Box()
+    defer { boxes[device] = box }
+    guard seq > box.lastSeq else { return [] }
+    let waiting = box.entries.filter { !$0.isRemoved }
+    box = Box(lastSeq: seq, durableSeq: seq, acknowledged: seq)
+    var changes: [RowChange] = []
+    for var entry in waiting {
+      box.lastSeq += 1
+      entry.seq = box.lastSeq
+      changes.append(.renumber(entry.row, seq: entry.seq))
+      enter(entry, into: &box)
+    }
+    box.durableSeq = box.lastSeq
     return changes
   }
 

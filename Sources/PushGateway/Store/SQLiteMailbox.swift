@@ -88,6 +88,8 @@ final class SQLiteMailbox: Mailbox {
   func waitingCount(for device: DeviceID) -> Int { engine.index.withLock { $0.boxes[device]?.count ?? 0 } }
 
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
+    if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()
     let (gap, rows, isComplete) = engine.index.withLock { index in
       MailboxIndex.select(index.boxes[device], after: seq, limit: limit, now: now)
@@ -95,6 +97,14 @@ final class SQLiteMailbox: Mailbox {
     guard !rows.isEmpty else { return PendingPushes(gap: gap, entries: [], isComplete: isComplete) }
     let entries = try await store.pool.read { try SQLiteMailbox.read(rows, of: device, from: $0) }
     return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
+  }
+
+  private func advance(_ device: DeviceID, past seq: UInt64) async throws {
+    let isStored = await withCheckedContinuation { continuation in
+      let isTaken = submit(.advance(device, past: seq) { continuation.resume(returning: $0) })
+      if !isTaken { continuation.resume(returning: false) }
+    }
+    guard isStored else { throw StoreError("the mailbox can't be written") }
   }
 
   // MARK: The writer
@@ -146,6 +156,8 @@ final class SQLiteMailbox: Mailbox {
       checkpoint(&rows)
     }
     _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool).commit($0) }
+    // The database is one file again, for whoever copies it now.
+    try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     stopped.signal()
   }
 
@@ -212,11 +224,11 @@ extension SQLiteMailbox {
   /// The writer's statements, on the writing connection.
   private final class Writer {
     private let pool: DatabasePool
-    private let insert, delete, blank, upsert: PreparedStatement
+    private let insert, delete, blank, renumber, upsert: PreparedStatement
 
     init(_ pool: DatabasePool) throws {
       self.pool = pool
-      (insert, delete, blank, upsert) = try pool.writeWithoutTransaction { db in
+      (insert, delete, blank, renumber, upsert) = try pool.writeWithoutTransaction { db in
         (
           try PreparedStatement(
             db,
@@ -226,6 +238,7 @@ extension SQLiteMailbox {
             """),
           try PreparedStatement(db, "DELETE FROM mailbox WHERE id = ?"),
           try PreparedStatement(db, "UPDATE mailbox SET payload = NULL WHERE id = ?"),
+          try PreparedStatement(db, "UPDATE mailbox SET seq = ? WHERE id = ?"),
           try PreparedStatement(
             db,
             """
@@ -274,6 +287,10 @@ extension SQLiteMailbox {
       case .blank(let row):
         blank.bind(row)
         try blank.run()
+      case .renumber(let row, let seq):
+        renumber.bind(Int64(seq))
+        renumber.bind(row)
+        try renumber.run()
       }
     }
 

@@ -46,6 +46,7 @@ struct SimulatedDisk {
       switch change {
       case .delete(let row): rows[row] = nil
       case .blank(let row): rows[row]?.isBlank = true
+      case .renumber(let row, let seq): rows[row]?.seq = seq
       }
     }
   }

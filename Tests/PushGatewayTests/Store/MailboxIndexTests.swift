@@ -163,13 +163,31 @@ import Testing
   }
 
   @Test(arguments: [6, 1000, UInt64(Int64.max), UInt64.max])
-  mutating func `a number that was never given out counts as the last one`(_ seq: UInt64) {
+  mutating func `a number that was never given out acknowledges nothing`(_ seq: UInt64) {
     mailbox.append((0..<5).map { _ in samplePush() })
     mailbox.acknowledge(seq)
-    #expect(mailbox.waiting() == [])
-    #expect(mailbox.index.boxes[1]?.acknowledged == 5)
+    #expect(mailbox.waiting() == [1, 2, 3, 4, 5])
+    #expect(mailbox.index.boxes[1]?.acknowledged == 0)
     #expect(mailbox.append([samplePush()]).map(\.seq) == [6])
-    #expect(mailbox.waiting() == [6])
+  }
+
+  @Test mutating func `a device that knows more than the mailbox gets everything under new numbers`() {
+    mailbox.append((0..<3).map { samplePush(collapse: $0 == 1 ? "a" : "") })
+    mailbox.acknowledge(1)
+    mailbox.advance(past: 1000)
+    #expect(mailbox.waiting() == [1001, 1002])
+    #expect(mailbox.append([samplePush()]).map(\.seq) == [1003])
+    mailbox.commit()
+    mailbox.crash()
+    #expect(mailbox.waiting() == [1001, 1002, 1003])
+    mailbox.append([samplePush(collapse: "a")])
+    #expect(mailbox.waiting() == [1002, 1003, 1004])
+  }
+
+  @Test(arguments: [0, 1, 3]) mutating func `a number that was given out changes none`(_ seq: UInt64) {
+    mailbox.append((0..<3).map { _ in samplePush() })
+    mailbox.advance(past: seq)
+    #expect(mailbox.waiting() == [1, 2, 3])
   }
 
   @Test mutating func `acknowledging for a device without a mailbox does nothing`() {

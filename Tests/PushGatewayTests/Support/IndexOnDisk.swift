@@ -63,6 +63,11 @@ struct IndexOnDisk {
     touched.insert(device)
   }
 
+  mutating func advance(past seq: UInt64, of device: DeviceID = 1) {
+    changes += index.advance(device, past: seq)
+    touched.insert(device)
+  }
+
   mutating func purge(_ device: DeviceID = 1, app: AppID?) {
     index.purge(device, app: app, now: now, changes: &changes, removals: &removals)
     touched.insert(device)
@@ -112,6 +117,7 @@ struct IndexOnDisk {
       switch change {
       case .delete(let row): rows[row] = nil
       case .blank(let row): rows[row]?.isBlank = true
+      case .renumber(let row, let seq): rows[row]?.entry.seq = seq
       }
     }
   }
