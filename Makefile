@@ -1,7 +1,8 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
 # make build  a release build of pushcli                make check   formatting
+# make simulate  random worlds with faults, from seeds
 
-.PHONY: demo test build check format packages test-packages debug clean
+.PHONY: demo test build check format packages test-packages debug clean simulate
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
@@ -32,3 +33,9 @@ test: test-packages check
 
 clean:
 	rm -rf .build
+
+# Thousands of random worlds with faults: make simulate SEEDS=100000, or SEED=7 for the steps of one.
+SEEDS ?= 20000
+simulate: packages
+	swift build --build-tests
+	PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) swift test --skip-build --filter DeliverySimulation

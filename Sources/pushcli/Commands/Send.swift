@@ -74,7 +74,7 @@ struct Send: AsyncParsableCommand {
     let (token, topic) = try await target(&payload)
     let answer = try await post(payload.bytes, token: token, topic: topic)
     let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
-    report(answer, refusal)
+    report(answer, refusal, payload.bytes)
     guard answer.status == 200 else { throw CommandFailure(exit(answer.status, refusal?.reason)) }
     if let wait, let id = answer.apnsID { try await follow(id, until: wait) }
   }
@@ -169,18 +169,19 @@ struct Send: AsyncParsableCommand {
     var policy: Policy?
   }
 
-  private func report(_ answer: Client.Answer, _ refusal: Refusal?) {
+  private func report(_ answer: Client.Answer, _ refusal: Refusal?, _ payload: [UInt8]) {
+    let advice = refusal.flatMap { RefusalAdvice.text(for: $0.reason, payload: payload) }
     if format.json {
       Output.json(
         Result(
           apnsID: answer.apnsID, apnsUniqueID: answer.apnsUniqueID, status: answer.status, reason: refusal?.reason,
-          message: refusal?.policy?.message, rule: refusal?.policy?.rule))
+          message: refusal?.policy?.message ?? advice, rule: refusal?.policy?.rule))
     } else if answer.status == 200 {
       Output.data(answer.apnsID ?? "")
     }
     guard answer.status != 200 else { return }
-    let why = refusal?.policy.map { " (rule \($0.rule) at \($0.at): \($0.message))" } ?? ""
-    Output.words("pushcli: refused with \(answer.status) \(refusal?.reason ?? "")\(why)")
+    let why = refusal?.policy.map { "rule \($0.rule) at \($0.at): \($0.message)" } ?? advice
+    Output.words("pushcli: refused with \(answer.status) \(refusal?.reason ?? "")\(why.map { ": " + $0 } ?? "")")
   }
 
   private func exit(_ status: Int, _ reason: String?) -> Exit {
