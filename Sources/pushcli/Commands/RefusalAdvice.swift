@@ -12,7 +12,7 @@ enum RefusalAdvice {
     case "BadTopic", "MissingTopic": "a topic is an app's bundle id, as com.example.news"
     case "PayloadTooLarge": "the payload has \(payload.count) bytes; 4096 are allowed, 5120 for voip"
     case "PayloadEmpty": payloadFault(payload)
-    case "InvalidProviderToken": "the gateway does not know this key, or not for this team: check --key, --key-id, --team"
+    case "InvalidProviderToken": "this key is not known here, or not for this team: check --key, --key-id, --team"
     case "ExpiredProviderToken": "the token's time is over: check this machine's clock"
     case "BadEnvironmentKeyInToken": "the key is made for the other environment: `pushcli keys list` shows it"
     case "BadMessageId": "an id is a UUID"
