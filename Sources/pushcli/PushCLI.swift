@@ -10,12 +10,13 @@ struct PushCLI: AsyncParsableCommand {
     abstract: "A push service of one's own: serves the APNs provider API and shows the pushes in terminals.",
     discussion: """
       Examples:
-        pushcli serve                                        start a gateway; nothing need be configured
-        pushcli subscribe --device me --app com.example.news  receive, in this terminal
+        pushcli serve
+        pushcli subscribe --device me --app com.example.news
         pushcli send --to me/com.example.news --title "Train in 5 Minutes"
 
-      Exit codes: 0 done, 1 failed, 2 usage, 3 accepted but suppressed or no recipient, 4 not authorised,
-      5 refused for good, 6 unreachable after retries, 7 timed out, 130 interrupted.
+      Exit codes: 0 done, 1 failed, 2 usage, 3 accepted but suppressed or no \
+      recipient, 4 not authorised, 5 refused for good, 6 unreachable after \
+      retries, 7 timed out, 130 interrupted.
       """,
     version: "0.1.0",
     subcommands: [

@@ -7,14 +7,14 @@ struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Send one push.",
     discussion: """
-      The payload is made from the flags, or read from FILE, or from standard input (-). A simulator's .apns file names
+      The payload is made from the flags, or read from FILE, or from standard input (-). A simulator's .apns file names \
       its app itself. The key is the development key of the state folder unless --key, --key-id and --team say another.
 
       Examples:
-        pushcli send --to me/com.example.news --title "Train in 5 Minutes" --body "Platform 4." --badge 1
+        pushcli send --to me/com.example.news --title "Train in 5 Minutes" --badge 1
         pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
-        pushcli send --to me/com.example.news --title "Deploy?" --wait viewed --timeout 60
+        pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
       """)
 
   @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.") var to: String?

@@ -10,14 +10,14 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run the gateway.",
     discussion: """
-      Nothing need be configured: a first start makes the state folder, certificates, a development key and a sample
-      app, and prints what to try. Every setting can be given as a flag, in the environment (PUSHGATEWAY_LISTEN, …)
+      Nothing need be configured: a first start makes the state folder, certificates, a development key and a sample \
+      app, and prints what to try. Every setting can be given as a flag, in the environment (PUSHGATEWAY_LISTEN, …) \
       or in config.yaml in the state folder, in falling precedence.
 
       Examples:
         pushcli serve
         pushcli serve --state ./push --listen 127.0.0.1:0
-        pushcli serve --listen 0.0.0.0:443 --listen 0.0.0.0:2197 --environment production
+        pushcli serve --listen 0.0.0.0:2197 --environment production
         pushcli serve --check
       """)
 

@@ -9,15 +9,15 @@ struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Receive pushes: a phone in this terminal, or lines for programs.",
     discussion: """
-      On a terminal the device fills the screen: home with badges, alerts with Close and View. Otherwise, and with
-      --plain, every push is a readable paragraph; with --json one line of JSON. A device that is not enrolled yet is
+      On a terminal the device fills the screen: home with badges, alerts with Close and View. Otherwise, and with \
+      --plain, every push is a readable paragraph; with --json one line of JSON. A device that is not enrolled yet is \
       enrolled, where the gateway runs on this machine.
 
       Examples:
         pushcli subscribe --device me --app com.example.news
         pushcli subscribe --device me --json | jq .presentation.alert.title
         pushcli subscribe --device ci --json --once
-        pushcli subscribe --device me --plain --exec 'echo "$PUSH_TITLE" >> pushes.txt'
+        pushcli subscribe --device me --exec 'notify-send "$PUSH_TITLE"'
       """)
 
   @Option(help: "The device's name.") var device: String
