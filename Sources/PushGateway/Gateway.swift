@@ -42,7 +42,7 @@ public final class Gateway: Sendable {
     let services = Services(
       registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
       tokens: ProviderTokenCache(registrations: registrations), environment: configuration.environment,
-      rateLimit: configuration.rateLimit, clock: clock)
+      rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability)
     registrations.onChange { change in
       switch change {
       case .preferences(let person, let preferences):

@@ -12,6 +12,13 @@ struct Services: Sendable {
   /// How many pushes per second one device token takes; nil: any number.
   let rateLimit: Int?
   let clock: WallClock
+  /// What a 200 promises.
+  let durability: Durability
+
+  /// What the gateway can't do now.
+  var health: Health {
+    Health(durability: durability, problems: [mailbox.problem, log.problem].compactMap(\.self))
+  }
 }
 
 /// The time of day, as an argument, so that a test can say what it is.

@@ -10,6 +10,7 @@ struct DeviceAPI: Sendable {
 
   var router: Router {
     Router([
+      .init("GET", "/v1/health") { _ in services.health.response },
       .init("POST", "/v1/devices", enrol),
       .init("PUT", "/v1/device/apps/{topic}", register),
       .init("DELETE", "/v1/device/apps/{topic}", unregister),

@@ -60,6 +60,10 @@ final class DeliveryLog: Sendable {
   private let hurry = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
+  private let trouble = Mutex<HealthProblem?>(nil)
+
+  /// Why events are not logged now; nil when they are.
+  var problem: HealthProblem? { trouble.withLock { $0 } }
 
   /// How long a row is kept, in seconds.
   private let retention: Int64
@@ -190,9 +194,17 @@ final class DeliveryLog: Sendable {
         logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
       }
       do {
-        if !taken.rows.isEmpty { try write(taken.rows) }
+        if !taken.rows.isEmpty {
+          try write(taken.rows)
+          trouble.withLock { $0 = nil }
+        }
       } catch {
-        logger.error("the delivery log can't be written: \(error)", metadata: ["dropped": "\(taken.rows.count)"])
+        let explanation = SQLiteStore.explain(error, path: queue.path)
+        logger.error("not logged: \(explanation)", metadata: ["dropped": "\(taken.rows.count)"])
+        let now = Int64(Date().timeIntervalSince1970)
+        trouble.withLock {
+          $0 = $0 ?? HealthProblem(part: "delivery-log", problem: explanation.description, since: now)
+        }
       }
       for reader in taken.readers { reader.resume() }
       if taken.rows.isEmpty {

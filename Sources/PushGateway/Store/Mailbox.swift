@@ -111,6 +111,9 @@ protocol Mailbox: Sendable {
   /// Removes what has expired by `now`, in seconds since 1970.
   func expire(now: Int64)
 
+  /// Why nothing can be stored now; nil when it can.
+  var problem: HealthProblem? { get }
+
   /// How many pushes wait for a device.
   func waitingCount(for device: DeviceID) -> Int
 }

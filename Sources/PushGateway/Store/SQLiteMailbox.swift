@@ -19,6 +19,8 @@ final class SQLiteMailbox: Mailbox {
 
   /// How long removals wait for an append to join.
   private static let settleTime = 0.05
+  /// How long after a failure the disk is tried again, also when nobody sends.
+  private static let probeTime = 1.0
   /// Rows between two checkpoints.
   private static let checkpointInterval = 4000
 
@@ -29,6 +31,7 @@ final class SQLiteMailbox: Mailbox {
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
+  private let trouble = Mutex<HealthProblem?>(nil)
   private let clock: @Sendable () -> Int64
   private let logger: Logger
 
@@ -73,6 +76,8 @@ final class SQLiteMailbox: Mailbox {
   }
 
   // MARK: Mailbox
+
+  var problem: HealthProblem? { trouble.withLock { $0 } }
 
   func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
     let isTaken = submit(.append(pushes, completion), weight: pushes.count)
@@ -134,20 +139,29 @@ final class SQLiteMailbox: Mailbox {
       for operations in SQLiteMailbox.turns(of: operations) {
         var weight = 0
         for case .append(let pushes, _) in operations { weight += pushes.count }
-        let failure = engine.turn(operations, &unsettled, isDue: due <= .now()) { transaction in
+        let isDue = due <= .now()
+        var hasCommitted = false
+        var failure = engine.turn(operations, &unsettled, isDue: isDue) { transaction in
           // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
           let current = try writer ?? Writer(store.pool)
           writer = nil
           try current.commit(transaction)
           writer = current
           rows += transaction.rowCount
+          hasCommitted = true
         }
         inbox.withLock { $0.uncommitted -= weight }
+        if failure == nil, problem != nil {
+          if !hasCommitted, isDue { failure = probe() }
+          if failure == nil, hasCommitted || isDue { trouble.withLock { $0 = nil } }
+        }
         if let failure {
           let explanation = SQLiteStore.explain(failure, path: store.path)
           logger.error("not stored: \(explanation)", metadata: ["pushes": "\(weight)"])
-          due = .now() + 1
-        } else if unsettled.isEmpty {
+          let beginning = HealthProblem(part: "mailbox", problem: explanation.description, since: clock())
+          trouble.withLock { $0 = $0 ?? beginning }
+          due = .now() + SQLiteMailbox.probeTime
+        } else if unsettled.isEmpty, problem == nil {
           due = .distantFuture
         } else if due <= .now() || due == .distantFuture {
           due = .now() + SQLiteMailbox.settleTime
@@ -159,6 +173,16 @@ final class SQLiteMailbox: Mailbox {
     // The database is one file again, for whoever copies it now.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     stopped.signal()
+  }
+
+  /// Writes a page that says nothing new, to see whether the disk takes it again.
+  private func probe() -> (any Error)? {
+    do {
+      try store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }
+      return nil
+    } catch {
+      return error
+    }
   }
 
   /// Cuts operations where a purge follows an append: what it takes out has to be in the mailbox first.

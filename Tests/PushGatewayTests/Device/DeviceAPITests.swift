@@ -32,6 +32,23 @@ import Testing
     }
   }
 
+  @Test func `health says what fails, to everybody`() async throws {
+    try await TestGateway.run { gateway in
+      let answer = try await gateway.client().request("GET", "/v1/health")
+      #expect(answer.status == 200)
+      #expect(
+        try JSONDecoder().decode(Health.self, from: Data(answer.body)) == Health(durability: .full, problems: []))
+    }
+    let full = ProviderAPITests.FullMailbox()
+    try await TestGateway.run(mailbox: full) { gateway in
+      let answer = try await gateway.client().request("GET", "/v1/health")
+      #expect(answer.status == 503)
+      let health = try JSONDecoder().decode(Health.self, from: Data(answer.body))
+      #expect(health.status == "degraded")
+      #expect(health.problems == [full.problem])
+    }
+  }
+
   @Test func `everything but enrolment needs the secret`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()

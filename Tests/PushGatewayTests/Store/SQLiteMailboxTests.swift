@@ -53,6 +53,23 @@ import Testing
     #expect(await copy.mailbox.append([samplePush()]).map(\.seq) == [201])
   }
 
+  @Test func `a failure is known, and over when the disk takes pages again`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    #expect(home.mailbox.problem == nil)
+    let size = try await home.store.pool.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+    try await home.store.pool.write { try $0.execute(sql: "PRAGMA max_page_count = \(size)") }
+    let large = String(repeating: "x", count: 9000)
+    #expect(await home.mailbox.append([samplePush(1, payload: large)]).map(\.seq) == [nil])
+    let problem = try #require(home.mailbox.problem)
+    #expect(problem.problem.hasSuffix("the disk is full: free some space"))
+    #expect(problem.since == home.clock.seconds)
+    try await home.store.pool.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+    // Nobody sends: the mailbox tries by itself.
+    while home.mailbox.problem != nil { await Task.yield() }
+    #expect(await home.mailbox.append([samplePush(1, payload: large)]).map(\.seq) == [1])
+  }
+
   @Test func `what replaced another is alone in a copy of the files`() async throws {
     let home = try SQLiteHome()
     _ = await home.mailbox.append([samplePush(1, collapse: "a")])

@@ -35,7 +35,7 @@ final class TestGateway: Sendable {
     let services = Services(
       registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
       tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
-      clock: clock.wallClock)
+      clock: clock.wallClock, durability: .full)
     self.services = services
     registrations.onChange { change in
       guard case .preferences(let person, let preferences) = change else { return }
