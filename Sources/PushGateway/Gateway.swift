@@ -53,7 +53,7 @@ public final class Gateway: Sendable {
       }
     }
     do {
-      return try await Gateway(configuration, folder, claim, services, mailbox, tls, logger)
+      return try await Gateway(configuration, folder, claim, services, mailbox, store, tls, logger)
     } catch {
       mailbox.close()
       log.close()
@@ -63,7 +63,7 @@ public final class Gateway: Sendable {
 
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ services: Services,
-    _ mailbox: SQLiteMailbox, _ tls: TLSContext, _ logger: Logger
+    _ mailbox: SQLiteMailbox, _ store: SQLiteStore, _ tls: TLSContext, _ logger: Logger
   ) async throws {
     self.folder = folder
     self.claim = claim
@@ -72,7 +72,9 @@ public final class Gateway: Sendable {
     let status = SharedStatus(
       GatewayStatus(
         listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601)))
-    let admin = AdminAPI(services: services, status: { status.value.withLock { $0 } })
+    let admin = AdminAPI(
+      services: services, status: { status.value.withLock { $0 } },
+      backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value })
     loops = try await Loops(count: configuration.loops) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
     }

@@ -19,7 +19,8 @@ public struct StateFolder: Sendable {
   public var devicesPath: String { path + "/devices" }
   var databasePath: String { path + "/pushgateway.sqlite" }
   var logPath: String { path + "/delivery-log.sqlite" }
-  var certificatePath: String { path + "/server.pem" }
+  /// What the gateway shows to clients.
+  public var certificatePath: String { path + "/server.pem" }
   var keyPath: String { path + "/server.key" }
   private var authorityKeyPath: String { path + "/ca.key" }
   private var lockPath: String { path + "/lock" }
@@ -110,11 +111,13 @@ public struct StateFolder: Sendable {
     _ = try await registrations.putApp(topic: topic, name: "News", icon: "📰", policyMode: .enforce)
     let keyPath = path + "/AuthKey_\(keyID).p8"
     try write(key.privatePEM, to: keyPath, mode: 0o600)
-    let absolute = keyPath.hasPrefix("/") ? keyPath : FileManager.default.currentDirectoryPath + "/" + keyPath
-    try write(
-      controlJSON(Development(teamID: team, keyID: keyID, keyPath: absolute, topic: topic)), to: developmentPath,
-      mode: 0o600)
+    let development = Development(
+      teamID: team, keyID: keyID, keyPath: absolute("AuthKey_\(keyID).p8"), topic: topic)
+    try write(controlJSON(development), to: developmentPath, mode: 0o600)
   }
+
+  /// The whole path of a file in the folder.
+  func absolute(_ name: String) -> String { URL(fileURLWithPath: path + "/" + name).path }
 
   /// Says where the gateway listens, for as long as it does.
   func announce(_ addresses: [String]) throws {

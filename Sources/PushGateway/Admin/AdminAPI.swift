@@ -7,6 +7,8 @@ import PushPolicy
 struct AdminAPI: Sendable {
   let services: Services
   let status: @Sendable () -> GatewayStatus
+  /// Saves the gateway into a file.
+  let backup: @Sendable (String) async throws -> Backup.Summary
 
   static let prefix = "/admin/"
 
@@ -35,6 +37,11 @@ struct AdminAPI: Sendable {
         Response(services.registrations.preferences(of: try device(request).id))
       },
       .init("POST", "/admin/v1/devices/{name}/preferences", changePreferences),
+      .init("POST", "/admin/v1/backup") { request in
+        let wish: BackupRequest = try request.decoded()
+        guard wish.path.hasPrefix("/") else { throw Problem.badRequest("\(wish.path) is no absolute path") }
+        return Response(try await backup(wish.path), status: 201)
+      },
       .init("GET", "/admin/v1/log") { Response(try await services.logRecords(try services.logQuery($0))) },
     ])
   }

@@ -143,6 +143,14 @@ public struct PreferencesRequest: Codable, Sendable {
   }
 }
 
+/// The wish for a backup.
+public struct BackupRequest: Codable, Sendable {
+  /// Absolute: the gateway has a working folder of its own.
+  public var path: String
+
+  public init(path: String) { self.path = path }
+}
+
 /// A gateway's state.
 public struct GatewayStatus: Codable, Sendable {
   /// `HOST:PORT` of every listener.

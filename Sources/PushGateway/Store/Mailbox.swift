@@ -84,6 +84,8 @@ struct MailboxRemoval: Sendable {
 /// A failure of the store, in one line for people.
 struct StoreError: Error, CustomStringConvertible {
   var description: String
+  /// Whether the database itself is broken, so that a repair may help.
+  var isDamage = false
 
   init(_ description: String) { self.description = description }
 }

@@ -21,8 +21,9 @@ struct SQLiteStore: Sendable {
 
   /// Opens or makes the database.
   ///
+  /// - Parameter isCheckedWhole: checks every page, whatever the size.
   /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
-  init(path: String, durability: Durability = .full) throws(StoreError) {
+  init(path: String, durability: Durability = .full, isCheckedWhole: Bool = false) throws(StoreError) {
     self.path = path
     do {
       var configuration = GRDB.Configuration()
@@ -34,7 +35,7 @@ struct SQLiteStore: Sendable {
         try db.execute(sql: "PRAGMA synchronous = \(durability.rawValue); PRAGMA wal_autocheckpoint = 0")
       }
       let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-      if size <= SQLiteStore.checkedSize {
+      if isCheckedWhole || size <= SQLiteStore.checkedSize {
         let verdict = try pool.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         guard verdict == "ok" else { throw SQLiteStore.damaged(path, verdict ?? "unknown") }
       }
@@ -46,6 +47,22 @@ struct SQLiteStore: Sendable {
       self.pool = pool
     } catch {
       throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Reads every page of a database, and changes nothing.
+  ///
+  /// - Throws: ``StoreError`` when it is damaged.
+  static func check(path: String) throws(StoreError) {
+    do {
+      var configuration = GRDB.Configuration()
+      configuration.readonly = true
+      let verdict = try DatabaseQueue(path: path, configuration: configuration).read {
+        try String.fetchOne($0, sql: "PRAGMA quick_check(1)")
+      }
+      guard verdict == "ok" else { throw damaged(path, verdict ?? "unknown") }
+    } catch {
+      throw explain(error, path: path)
     }
   }
 
@@ -65,6 +82,9 @@ struct SQLiteStore: Sendable {
 
   private static func damaged(_ path: String, _ words: String) -> StoreError {
     let words = words.split(separator: "\n").first.map(String.init) ?? words
-    return StoreError("\(path) is damaged (\(words)): move it away and restore a backup, or start with an empty one")
+    var error = StoreError(
+      "\(path) is damaged (\(words)): `pushcli doctor --repair` keeps what is readable, or restore a backup")
+    error.isDamage = true
+    return error
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushPolicy
 import Testing
 
 @testable import PushGateway
@@ -39,7 +40,7 @@ import Testing
     _ = try folder.write([UInt8](repeating: 0x41, count: size), "push.sqlite")
     let words = failure()
     #expect(words.hasPrefix("\(path) is damaged ("))
-    #expect(words.hasSuffix("move it away and restore a backup, or start with an empty one"))
+    #expect(words.hasSuffix("`pushcli doctor --repair` keeps what is readable, or restore a backup"))
     #expect(!words.contains("\n"))
   }
 
@@ -61,5 +62,43 @@ import Testing
     let path = folder.file("nowhere/push.sqlite")
     let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
     #expect(error?.description == "\(path) can't be opened for writing: check the folder's owner and permissions")
+  }
+
+  @Test(arguments: [("1", ReleasedSchemas.version1)])
+  func `a database of a released version comes over whole`(_ version: String, _ dump: String) async throws {
+    let queue = try DatabaseQueue(path: path)
+    try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL; " + dump) }
+    try queue.close()
+    let store = try SQLiteStore(path: path)
+    let registrations = try Registrations(store: store)
+    #expect(registrations.key("ABC123DEFG")?.topics == ["a.b"])
+    let token = try #require(DeviceToken(bytes: [UInt8](repeating: 0, count: 32)))
+    let (registration, app) = try #require(registrations.registration(token))
+    #expect(registration.unregistered == nil)
+    #expect(app.policyMode == .report)
+    #expect(registrations.devices.map(\.name) == ["laptop", "phone"])
+    #expect(registrations.preferences(of: 1).parts.badge == false)
+    let mailbox = try SQLiteMailbox(store: store, cap: 10, logger: .silent, now: { 1_800_000_000 }, removed: { _ in })
+    defer { mailbox.close() }
+    let pending = try await mailbox.pending(for: 1, after: 0, limit: 10)
+    #expect(pending.gap == MailboxGap(from: 1, to: 2, dropped: 2))
+    #expect(pending.entries.map { String(decoding: $0.push.payload, as: UTF8.self) } == [#"{"n":3}"#, #"{"n":4}"#])
+    #expect(try await mailbox.waiting(2) == [])
+    #expect(await mailbox.append([samplePush(to: 2)]).map(\.seq) == [2])
+  }
+
+  @Test func `a migration that fails leaves the database as it was`() throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL; " + ReleasedSchemas.version1) }
+    let before = try queue.read { try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master WHERE sql NOT NULL") }
+    var migrator = Schema.migrator
+    migrator.registerMigration("fails") { db in
+      try db.execute(sql: "CREATE TABLE half (id INTEGER); DELETE FROM mailbox; UPDATE nowhere SET a = 1")
+    }
+    #expect(throws: DatabaseError.self) { try migrator.migrate(queue) }
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mailbox") } == 3)
+    #expect(try queue.read { try $0.tableExists("half") } == false)
+    let names = try queue.read { try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master WHERE sql NOT NULL") }
+    #expect(Set(before).isSubset(of: names))
   }
 }

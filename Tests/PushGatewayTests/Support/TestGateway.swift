@@ -43,7 +43,10 @@ final class TestGateway: Sendable {
         services.subscriptions.tell(device, .preferences(controlJSON(preferences)))
       }
     }
-    let admin = AdminAPI(services: services) { GatewayStatus(listening: [], environment: "", started: "") }
+    let status = GatewayStatus(listening: [], environment: "", started: "")
+    let admin = AdminAPI(
+      services: services, status: { status },
+      backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) })
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: .silent)
     }

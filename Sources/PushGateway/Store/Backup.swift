@@ -1,0 +1,172 @@
+import Foundation
+import GRDB
+import Glibc
+
+/// One file that holds a whole gateway: its database, and beside it what else is in the state folder.
+///
+/// It is an SQLite database itself; the other files are rows of `backup_file`.
+public enum Backup {
+  /// What a backup holds.
+  public struct Summary: Codable, Sendable {
+    public var path: String
+    /// Size of the file.
+    public var bytes: Int
+    /// When it was made, RFC 3339.
+    public var created: String
+    /// Pushes that waited then.
+    public var waiting: Int
+    public var devices: Int
+    /// Certificates, keys and settings.
+    public var files: Int
+  }
+
+  /// What is never saved: what belongs to a running gateway, or is saved as tables.
+  private static let omitted: Set<String> = ["lock", "admin.sock", "listening"]
+
+  /// Saves a gateway, which goes on meanwhile: the file shows one moment between two commits.
+  ///
+  /// The file appears as a whole, is on disk when this returns, and can be read by its owner only: it holds keys.
+  static func write(_ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date) throws -> Summary {
+    let draft = path + ".new"
+    let files = FileManager.default
+    try? files.removeItem(atPath: draft)
+    guard files.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+      throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
+    }
+    defer { try? files.removeItem(atPath: draft) }
+    do {
+      var configuration = GRDB.Configuration()
+      configuration.readonly = true
+      let source = try DatabaseQueue(path: store.path, configuration: configuration)
+      try source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [draft]) }
+      let copy = try DatabaseQueue(path: draft)
+      try copy.write { db in
+        try db.execute(
+          sql: """
+            CREATE TABLE backup_info (created TEXT NOT NULL);
+            CREATE TABLE backup_file (path TEXT PRIMARY KEY, mode INTEGER NOT NULL, content BLOB NOT NULL);
+            """)
+        try db.execute(sql: "INSERT INTO backup_info VALUES (?)", arguments: [now.formatted(.iso8601)])
+        try save(folder, into: db)
+      }
+      try copy.close()
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+    guard synchronise(draft), unsafe rename(draft, path) == 0, synchronise(folderPath(of: path)) else {
+      throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
+    }
+    return try summary(of: path)
+  }
+
+  private static func save(_ folder: StateFolder, into db: Database) throws {
+    let files = FileManager.default
+    for case let name as String in files.enumerator(atPath: folder.path) ?? FileManager.DirectoryEnumerator() {
+      let path = folder.path + "/" + name
+      let attributes = try files.attributesOfItem(atPath: path)
+      guard attributes[.type] as? FileAttributeType == .typeRegular, !omitted.contains(name), !name.hasSuffix(".new"),
+        !name.contains(".sqlite"), let content = files.contents(atPath: path)
+      else { continue }
+      try db.execute(
+        sql: "INSERT INTO backup_file VALUES (?, ?, ?)",
+        arguments: [name, (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o600, content])
+    }
+  }
+
+  /// What a file holds.
+  ///
+  /// - Throws: ``StoreError`` when it is no backup.
+  public static func summary(of path: String) throws -> Summary {
+    guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
+      throw StoreError("there is no file \(path)")
+    }
+    do {
+      var configuration = GRDB.Configuration()
+      configuration.readonly = true
+      return try DatabaseQueue(path: path, configuration: configuration).read { db in
+        guard try db.tableExists("backup_info"), try db.tableExists("mailbox") else {
+          throw StoreError("\(path) is no backup: `pushcli admin backup FILE` makes one")
+        }
+        func count(_ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
+        return Summary(
+          path: path, bytes: size, created: try String.fetchOne(db, sql: "SELECT created FROM backup_info") ?? "",
+          waiting: try count(
+            """
+            SELECT count(*) FROM mailbox LEFT JOIN mailbox_state USING (device)
+            WHERE payload IS NOT NULL AND seq > ifnull(acknowledged, 0)
+            """),
+          devices: try count("SELECT count(*) FROM device"), files: try count("SELECT count(*) FROM backup_file"))
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      throw StoreError("\(path) is no backup: `pushcli admin backup FILE` makes one")
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Puts what a backup holds into a state folder that has no database.
+  public static func restore(_ path: String, into folder: StateFolder) throws -> Summary {
+    let summary = try summary(of: path)
+    let claim = try folder.claim()
+    return try withExtendedLifetime(claim) {
+      let files = FileManager.default
+      guard !files.fileExists(atPath: folder.databasePath) else {
+        throw StoreError("\(folder.path) holds a gateway already: name another folder with --state, or move that away")
+      }
+      let draft = folder.databasePath + ".restored"
+      do {
+        try? files.removeItem(atPath: draft)
+        try files.copyItem(atPath: path, toPath: draft)
+        let copy = try DatabaseQueue(path: draft)
+        try copy.write { db in
+          for row in try Row.fetchAll(db, sql: "SELECT path, mode, content FROM backup_file") {
+            try folder.restore(row["path"], Array(row["content"] as Data), mode: row["mode"])
+          }
+          try db.execute(sql: "DROP TABLE backup_file; DROP TABLE backup_info")
+        }
+        try copy.close()
+        _ = try SQLiteStore(path: draft, isCheckedWhole: true)
+      } catch {
+        throw SQLiteStore.explain(error, path: path)
+      }
+      // Last: a folder with a database is one that was restored as a whole.
+      guard synchronise(draft), unsafe rename(draft, folder.databasePath) == 0, synchronise(folder.path) else {
+        throw StoreError("\(folder.path) can't be written: check the disk and the folder's permissions")
+      }
+      for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: draft + suffix) }
+      return summary
+    }
+  }
+
+  private static func folderPath(of path: String) -> String {
+    let folder = (path as NSString).deletingLastPathComponent
+    return folder.isEmpty ? "." : folder
+  }
+
+  /// Returns when a file or a folder is on disk.
+  private static func synchronise(_ path: String) -> Bool {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return fsync(file) == 0
+  }
+}
+
+extension StateFolder {
+  /// Writes one file of a backup; a name that leads out of the folder is refused.
+  fileprivate func restore(_ name: String, _ content: [UInt8], mode: Int) throws {
+    guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+      throw StoreError("the backup names \(name), which is outside a state folder: it is not used")
+    }
+    let target = path + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try write(content, to: target, mode: mode)
+    guard target == developmentPath else { return }
+    // It names the key's place, which is another now.
+    var development = try JSONDecoder().decode(Development.self, from: Data(content))
+    development.keyPath = absolute((development.keyPath as NSString).lastPathComponent)
+    try write(controlJSON(development), to: target, mode: mode)
+  }
+}

@@ -1,0 +1,250 @@
+/// A value of a record (SQLite file format §2.1).
+enum RecordValue: Equatable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var blob: [UInt8]? { if case .blob(let blob) = self { blob } else { nil } }
+}
+
+/// A row as a leaf page holds it. A column that is the rowid is `null` in `values`.
+struct PageRow: Equatable {
+  var rowID: Int64
+  var values: [RecordValue]
+}
+
+/// The pages of a database file that SQLite refuses, read one by one: whatever makes no sense is left out.
+///
+/// <https://www.sqlite.org/fileformat2.html>; the sections are named where they are followed. Only table trees are
+/// read: the indexes can be made again.
+struct DatabasePages {
+  private let bytes: [UInt8]
+  let pageSize: Int
+  /// Bytes of a page that its tree uses (§1.3.4).
+  private let usableSize: Int
+  var count: Int { bytes.count / pageSize }
+  /// Whether the first page is a header, so that what it says of the others can be believed.
+  let hasHeader: Bool
+
+  /// - Parameter fallbackPageSize: the size of pages when the header can't be read.
+  init(_ bytes: [UInt8], fallbackPageSize: Int = 4096) {
+    self.bytes = bytes
+    hasHeader = bytes.starts(with: Array("SQLite format 3\0".utf8)) && bytes.count >= 512
+    let declared = hasHeader ? Int(bytes[16]) << 8 | Int(bytes[17]) : 0
+    let size = declared == 1 ? 65536 : declared
+    let isPlausible = (512...65536).contains(size) && size & (size - 1) == 0
+    pageSize = isPlausible ? size : fallbackPageSize
+    usableSize = pageSize - (isPlausible ? Int(bytes[20]) : 0)
+  }
+
+  // MARK: Trees
+
+  /// What a walk of a tree found.
+  struct Tree {
+    var rows: [PageRow] = []
+    /// Every page that belongs to it, with its overflow pages.
+    var pages: Set<Int> = []
+    /// Pages, or cells of them, that make no sense.
+    var damages = 0
+  }
+
+  /// Every row of the tree whose root is this page, in order (§1.6).
+  func tree(root: Int) -> Tree {
+    var tree = Tree()
+    walk(root, &tree)
+    return tree
+  }
+
+  private func walk(_ page: Int, _ tree: inout Tree) {
+    guard (1...max(1, count)).contains(page), tree.pages.insert(page).inserted else {
+      tree.damages += 1
+      return
+    }
+    switch kind(of: page) {
+    case .leaf: readLeaf(page, &tree)
+    case .interior:
+      let header = headerStart(page)
+      for number in 0..<cellCount(page) {
+        guard let cell = cellStart(page, number, headerSize: 12), let child = integer32(cell) else {
+          tree.damages += 1
+          continue
+        }
+        walk(child, &tree)
+      }
+      if let last = integer32(header + 8) { walk(last, &tree) }
+    case .other: tree.damages += 1
+    }
+  }
+
+  /// The rows of one leaf page, whatever tree it belongs to.
+  func leaf(_ page: Int) -> Tree {
+    var tree = Tree()
+    if kind(of: page) == .leaf {
+      tree.pages = [page]
+      readLeaf(page, &tree)
+    }
+    return tree
+  }
+
+  private func readLeaf(_ page: Int, _ tree: inout Tree) {
+    for number in 0..<cellCount(page) {
+      if let cell = cellStart(page, number, headerSize: 8), let row = row(at: cell, &tree.pages) {
+        tree.rows.append(row)
+      } else {
+        tree.damages += 1
+      }
+    }
+  }
+
+  enum Kind { case leaf, interior, other }
+
+  /// What a page is (§1.6); a page that holds no tree, or nonsense, is `other`.
+  func kind(of page: Int) -> Kind {
+    let header = headerStart(page)
+    guard (1...max(1, count)).contains(page), header + 12 <= bytes.count else { return .other }
+    let (kind, headerSize): (Kind, Int)
+    switch bytes[header] {
+    case 13: (kind, headerSize) = (.leaf, 8)
+    case 5: (kind, headerSize) = (.interior, 12)
+    default: return .other
+    }
+    return headerSize + 2 * cellCount(page) <= usableSize ? kind : .other
+  }
+
+  /// Pages that are in no tree because they are free (§1.5); empty when the list can't be read.
+  var freePages: Set<Int> {
+    guard hasHeader, var trunk = integer32(32) else { return [] }
+    var pages: Set<Int> = []
+    while (1...max(1, count)).contains(trunk), pages.insert(trunk).inserted {
+      let start = (trunk - 1) * pageSize
+      guard let next = integer32(start), let leaves = integer32(start + 4), leaves <= usableSize / 4 - 2 else { break }
+      for number in 0..<leaves {
+        if let page = integer32(start + 8 + 4 * number) { pages.insert(page) }
+      }
+      trunk = next
+    }
+    return pages
+  }
+
+  // MARK: Cells
+
+  /// The first page begins with the file's header (§1.3).
+  private func headerStart(_ page: Int) -> Int { (page - 1) * pageSize + (page == 1 ? 100 : 0) }
+
+  private func cellCount(_ page: Int) -> Int {
+    let header = headerStart(page)
+    return Int(bytes[header + 3]) << 8 | Int(bytes[header + 4])
+  }
+
+  private func cellStart(_ page: Int, _ number: Int, headerSize: Int) -> Int? {
+    let pointer = headerStart(page) + headerSize + 2 * number
+    guard pointer + 2 <= page * pageSize, pointer + 2 <= bytes.count else { return nil }
+    let offset = Int(bytes[pointer]) << 8 | Int(bytes[pointer + 1])
+    guard offset >= headerSize, offset + 4 <= usableSize else { return nil }
+    return (page - 1) * pageSize + offset
+  }
+
+  private func row(at cell: Int, _ pages: inout Set<Int>) -> PageRow? {
+    var place = cell
+    guard let size = varint(&place), let rowID = varint(&place), size >= 1, size <= Int64(bytes.count),
+      let payload = payload(at: place, size: Int(size), &pages)
+    else { return nil }
+    return DatabasePages.record(payload[...]).map { PageRow(rowID: rowID, values: $0) }
+  }
+
+  /// What a cell holds, with what overflows into other pages (§1.6, §1.7).
+  private func payload(at place: Int, size: Int, _ pages: inout Set<Int>) -> [UInt8]? {
+    let largest = usableSize - 35
+    var local = size
+    if size > largest {
+      let least = (usableSize - 12) * 32 / 255 - 23
+      let kept = least + (size - least) % (usableSize - 4)
+      local = kept <= largest ? kept : least
+    }
+    let end = (place / pageSize + 1) * pageSize
+    guard place + local <= end, place + local <= bytes.count else { return nil }
+    var payload = Array(bytes[place..<place + local])
+    guard local < size else { return payload }
+    var next = integer32(place + local) ?? 0
+    while payload.count < size {
+      let start = (next - 1) * pageSize
+      guard (2...max(2, count)).contains(next), pages.insert(next).inserted, start + pageSize <= bytes.count else {
+        return nil
+      }
+      let length = min(size - payload.count, usableSize - 4)
+      payload += bytes[(start + 4)..<(start + 4 + length)]
+      next = integer32(start) ?? 0
+    }
+    return payload
+  }
+
+  /// The values of a record (§2.1); nil when it makes no sense.
+  private static func record(_ payload: ArraySlice<UInt8>) -> [RecordValue]? {
+    var place = payload.startIndex
+    guard let headerSize = varint(payload, &place), headerSize <= Int64(payload.count), headerSize >= 1 else {
+      return nil
+    }
+    let headerEnd = payload.startIndex + Int(headerSize)
+    var content = headerEnd
+    var values: [RecordValue] = []
+    while place < headerEnd {
+      guard let type = varint(payload, &place), let size = size(ofType: type), content + size <= payload.endIndex else {
+        return nil
+      }
+      let bytes = payload[content..<content + size]
+      content += size
+      switch type {
+      case 0: values.append(.null)
+      case 1...6: values.append(.integer(signed(bytes)))
+      case 7: values.append(.real(Double(bitPattern: UInt64(bitPattern: signed(bytes)))))
+      case 8, 9: values.append(.integer(type - 8))
+      case _ where type.isMultiple(of: 2): values.append(.blob(Array(bytes)))
+      default:
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        values.append(.text(text))
+      }
+    }
+    return place == headerEnd && content == payload.endIndex ? values : nil
+  }
+
+  private static func size(ofType type: Int64) -> Int? {
+    switch type {
+    case 0, 8, 9: 0
+    case 1...4: Int(type)
+    case 5: 6
+    case 6, 7: 8
+    case 12...(1 << 31): Int(type - 12) / 2
+    default: nil
+    }
+  }
+
+  private static func signed(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    bytes.reduce(Int64(bytes.first.map { $0 >= 128 ? -1 : 0 } ?? 0)) { $0 << 8 | Int64($1) }
+  }
+
+  // MARK: Numbers
+
+  private func varint(_ place: inout Int) -> Int64? { DatabasePages.varint(bytes[...], &place) }
+
+  /// A number of one to nine bytes, the highest first (§1.6).
+  private static func varint(_ bytes: ArraySlice<UInt8>, _ place: inout Int) -> Int64? {
+    var value: UInt64 = 0
+    for number in 0..<9 {
+      guard place < bytes.endIndex else { return nil }
+      let byte = bytes[place]
+      place += 1
+      if number == 8 { return Int64(bitPattern: value << 8 | UInt64(byte)) }
+      value = value << 7 | UInt64(byte & 127)
+      if byte < 128 { return Int64(bitPattern: value) }
+    }
+    return nil
+  }
+
+  private func integer32(_ place: Int) -> Int? {
+    guard place >= 0, place + 4 <= bytes.count else { return nil }
+    return bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+  }
+}

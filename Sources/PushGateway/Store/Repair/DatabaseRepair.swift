@@ -1,0 +1,217 @@
+import Foundation
+import GRDB
+import PushPolicy
+
+/// What a repair of the database kept, and what it could not.
+public struct RepairReport: Codable, Sendable, Equatable {
+  /// Rows kept, by table.
+  public var kept: [String: Int] = [:]
+  /// Rows that were readable and made no sense, or belonged to something that is gone.
+  public var refused = 0
+  /// Pages in all, and places in them that can't be read.
+  public var pages = 0
+  public var damages = 0
+  /// Where the damaged file is now.
+  public var aside = ""
+}
+
+/// Saves what is readable of a damaged database into a new one.
+///
+/// Every table's tree is read page by page; leaf pages that no tree reaches any longer are told by the shape of their
+/// rows. Rows are believed only when they are what their table takes.
+enum DatabaseRepair {
+  /// Repairs a database that no gateway uses; the damaged file is kept beside the new one.
+  ///
+  /// - Parameter stamp: what tells this damaged file from others, as a time.
+  /// - Throws: ``StoreError`` when the new database can't be written; the old one is then as it was.
+  static func repair(path: String, stamp: String) throws(StoreError) -> RepairReport {
+    let draft = path + ".repaired"
+    let aside = path + ".damaged-" + stamp
+    do {
+      let pages = DatabasePages(try settledBytes(of: path))
+      for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: draft + suffix) }
+      var report = try fill(try SQLiteStore(path: draft), from: pages)
+      for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+        try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
+      }
+      try FileManager.default.moveItem(atPath: draft, toPath: path)
+      report.aside = aside
+      return report
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// The file's bytes with what the write-ahead log holds moved into them, as far as SQLite still can; the file itself
+  /// stays as it is.
+  private static func settledBytes(of path: String) throws -> [UInt8] {
+    let (files, copy) = (FileManager.default, path + ".settled")
+    func remove() { for suffix in ["", "-wal", "-shm"] { try? files.removeItem(atPath: copy + suffix) } }
+    remove()
+    defer { remove() }
+    for suffix in ["", "-wal"] where files.fileExists(atPath: path + suffix) {
+      try files.copyItem(atPath: path + suffix, toPath: copy + suffix)
+    }
+    if let queue = try? DatabaseQueue(path: copy) {
+      try? queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+      try? queue.close()
+    }
+    return Array(try Data(contentsOf: URL(fileURLWithPath: copy)))
+  }
+
+  private static func fill(_ store: SQLiteStore, from pages: DatabasePages) throws -> RepairReport {
+    var report = RepairReport(pages: pages.count)
+    try store.pool.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA foreign_keys = OFF")
+      let tables = try RepairTable.all(in: db)
+      try db.inTransaction {
+        for (name, row) in rows(of: pages, tables, &report) {
+          guard let table = tables.first(where: { $0.name == name ?? $0.name && $0.takes(row) }),
+            try table.insert(row, into: db)
+          else {
+            report.refused += name == nil ? 0 : 1
+            continue
+          }
+          report.kept[table.name, default: 0] += 1
+        }
+        report.refused += try mendReferences(db)
+        return .commit
+      }
+      _ = try db.checkpoint(.truncate)
+    }
+    try store.pool.close()
+    return report
+  }
+
+  /// Every row that can be read, with the name of its table when its tree could be followed.
+  private static func rows(
+    of pages: DatabasePages, _ tables: [RepairTable], _ report: inout RepairReport
+  ) -> [(table: String?, row: PageRow)] {
+    let schema = pages.tree(root: 1)
+    report.damages += schema.damages
+    var found: [(String?, PageRow)] = []
+    var seen = schema.pages.union(pages.freePages)
+    for entry in schema.rows {
+      // type, name, tbl_name, rootpage, sql (SQLite file format §2.6)
+      guard entry.values.count == 5, entry.values[0] == .text("table"), case .text(let name) = entry.values[1],
+        case .integer(let root) = entry.values[3]
+      else { continue }
+      let tree = pages.tree(root: Int(clamping: root))
+      report.damages += tree.damages
+      seen.formUnion(tree.pages)
+      if tables.contains(where: { $0.name == name }) { found += tree.rows.map { (name, $0) } }
+    }
+    for page in stride(from: 1, through: pages.count, by: 1) where !seen.contains(page) {
+      found += pages.leaf(page).rows.map { (nil, $0) }
+    }
+    return found
+  }
+
+  /// Makes the persons and teams anew that others refer to, and drops what refers to anything else that is gone.
+  ///
+  /// - Returns: how many rows were dropped.
+  private static func mendReferences(_ db: Database) throws -> Int {
+    try db.execute(
+      sql: """
+        INSERT OR IGNORE INTO person (id, name, preferences)
+          SELECT DISTINCT person, 'recovered-' || person, '{}' FROM device WHERE person NOT IN (SELECT id FROM person);
+        INSERT OR IGNORE INTO team (id) SELECT DISTINCT team FROM key;
+        """)
+    var dropped = 0
+    while true {
+      let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check")
+      guard !dangling.isEmpty else { return dropped }
+      for row in dangling {
+        let table: String = row["table"]
+        let rowID: Int64 = row["rowid"]
+        try db.execute(sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE rowid = ?", arguments: [rowID])
+        dropped += 1
+      }
+    }
+  }
+}
+
+/// A table of the newest schema, and which rows it takes.
+private struct RepairTable {
+  struct Column {
+    var name: String
+    var type: String
+    var isOptional: Bool
+    /// The rowid under another name: the record itself holds NULL.
+    var isRowID: Bool
+  }
+
+  var name: String
+  var columns: [Column]
+
+  /// The tables of a database that was just made.
+  static func all(in db: Database) throws -> [RepairTable] {
+    let names = try String.fetchAll(
+      db,
+      sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'grdb_%'"
+    )
+    return try names.map { name in
+      let columns = try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_info(?)", arguments: [name])
+      return RepairTable(
+        name: name,
+        columns: columns.map { column in
+          let isKey: Bool = (column["pk"] as Int) > 0
+          let type: String = column["type"]
+          let hasDefault = (column["dflt_value"] as String?) != nil
+          return Column(
+            name: column["name"], type: type, isOptional: !isKey && ((column["notnull"] as Int) == 0 || hasDefault),
+            isRowID: isKey && type == "INTEGER")
+        })
+    }
+  }
+
+  /// Whether a row has this table's shape: one written before a migration has fewer columns.
+  func takes(_ row: PageRow) -> Bool {
+    guard row.values.count <= columns.count, columns[row.values.count...].allSatisfy(\.isOptional) else { return false }
+    let fits = zip(columns, row.values).allSatisfy { column, value in
+      switch value {
+      case .null: column.isOptional || column.isRowID
+      case .integer: column.type == "INTEGER" && !column.isRowID
+      case .real: column.type == "REAL"
+      case .text: column.type == "TEXT"
+      case .blob: column.type == "BLOB"
+      }
+    }
+    return fits && isSound(row.values)
+  }
+
+  /// Whether a start would not stumble over it.
+  private func isSound(_ values: [RecordValue]) -> Bool {
+    switch name {
+    case "team": values[0].text?.utf8.count == 10
+    case "key": values[2].blob.map { (try? ES256Key(publicDER: $0)) != nil } ?? false
+    case "person":
+      values[2].text.map { (try? JSONDecoder().decode(Preferences.self, from: Data($0.utf8))) != nil } ?? false
+    case "token": values[0].blob?.count == DeviceToken.size
+    case "mailbox":
+      values[4].blob.flatMap { APNSID(stored: $0) } != nil && values[6].blob.flatMap { APNSID(stored: $0) } != nil
+        && values[11].blob.map { (try? JSONParser().payload($0.span)) != nil } ?? true
+    default: true
+    }
+  }
+
+  /// Adds a row, unless one with its key is there.
+  func insert(_ row: PageRow, into db: Database) throws -> Bool {
+    let used = columns.prefix(row.values.count)
+    let names = used.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")
+    let marks = used.map { _ in "?" }.joined(separator: ", ")
+    let statement = try db.cachedStatement(
+      sql: "INSERT OR IGNORE INTO \(name.quotedDatabaseIdentifier) (\(names)) VALUES (\(marks))")
+    let values = zip(used, row.values).map { column, value -> (any DatabaseValueConvertible)? in
+      switch value {
+      case .null: column.isRowID ? row.rowID : nil
+      case .integer(let number): number
+      case .real(let number): number
+      case .text(let text): text
+      case .blob(let bytes): Data(bytes)
+      }
+    }
+    try statement.execute(arguments: StatementArguments(values))
+    return db.changesCount > 0
+  }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+
+extension StateFolder {
+  /// Reads every page of the database, also while a gateway runs on it.
+  ///
+  /// - Throws: an error whose description is one line for people.
+  public func checkDatabase() throws {
+    guard FileManager.default.fileExists(atPath: databasePath) else { return }
+    try SQLiteStore.check(path: databasePath)
+  }
+
+  /// Looks at the whole database as a start does, and further.
+  private func inspectDatabase() throws {
+    // First without writing anything: what is damaged is to be kept as it was found.
+    try checkDatabase()
+    let store = try SQLiteStore(path: databasePath, isCheckedWhole: true)
+    _ = try Registrations(store: store)
+  }
+
+  /// Saves what is readable of a damaged database into a new one; the damaged one is kept beside it.
+  ///
+  /// - Returns: nil when there is nothing to repair.
+  /// - Throws: ``Failure`` when a gateway runs on the folder, or nothing can be written there.
+  public func repair(now: Date = Date()) throws -> RepairReport? {
+    let claim = try claim()
+    return try withExtendedLifetime(claim) { () -> RepairReport? in
+      guard FileManager.default.fileExists(atPath: databasePath) else { return nil }
+      do {
+        try inspectDatabase()
+        return nil
+      } catch let error as StoreError where error.isDamage {
+        let stamp = now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+        return try DatabaseRepair.repair(path: databasePath, stamp: stamp)
+      }
+    }
+  }
+}

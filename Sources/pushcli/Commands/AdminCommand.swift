@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// `pushcli admin`: saving a gateway, and bringing it back.
+struct AdminCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "admin", abstract: "Back a gateway up, and bring it back.",
+    subcommands: [MakeBackup.self, Restore.self])
+
+  struct MakeBackup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "backup", abstract: "Save a running gateway into one file.",
+      discussion: """
+        The file holds the database as it is between two commits, the certificates and the keys: keep it as safe as \
+        the state folder. A file that is there is replaced as a whole. The delivery log is not saved.
+
+        Example:
+          pushcli admin backup /var/backups/push-$(date +%F).backup
+        """)
+    @Argument(help: "The file to write.", completion: .file()) var file: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let path = URL(fileURLWithPath: file).path
+      let summary: Backup.Summary = try await Admin(state).post("/admin/v1/backup", BackupRequest(path: path))
+      AdminCommand.report("saved", summary, format)
+    }
+  }
+
+  struct Restore: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Bring a gateway back from a backup, into a folder that holds none.",
+      discussion: """
+        What was accepted after the backup was made is lost with the disk that held it. Devices go on by themselves: \
+        docs/durability.md says how.
+
+        Example:
+          pushcli admin restore push-2026-11-21.backup --state ./push
+        """)
+    @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      do {
+        AdminCommand.report("restored \(state.folder.path) from", try Backup.restore(file, into: state.folder), format)
+      } catch {
+        throw CommandFailure(.failed, "\(error)")
+      }
+    }
+  }
+
+  private static func report(_ verb: String, _ summary: Backup.Summary, _ format: FormatOptions) {
+    if format.json { return Output.json(summary) }
+    Output.words(
+      "\(verb) \(summary.path): \(summary.devices) devices, \(summary.waiting) waiting pushes, \(summary.files) files")
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Glibc
+import PushGateway
+
+/// What `pushcli doctor` looks at, one finding each.
+struct Examination {
+  struct Finding: Codable, Sendable {
+    enum State: String, Codable { case ok, warning, failed }
+    var check: String
+    var state: State
+    /// What is so; unless all is well, what to do.
+    var words: String
+  }
+
+  let folder: StateFolder
+  var now = Date()
+
+  private static let day: Int64 = 86_400
+  /// Below this a day's pushes may fill the disk.
+  private static let scarceSpace = 256 << 20
+
+  func findings() async -> [Finding] {
+    [
+      storage(), space(), await gateway(), certificate("server certificate", folder.certificatePath),
+      certificate("authority", folder.trustPath), clock(), descriptors(), terminal(),
+    ]
+  }
+
+  // MARK: The gateway
+
+  private func storage() -> Finding {
+    let check = "state folder"
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      return Finding(
+        check: check, state: .warning,
+        words: "\(folder.path) is not there: `pushcli serve` makes it, or --state names another")
+    }
+    guard FileManager.default.isWritableFile(atPath: folder.path) else {
+      return Finding(
+        check: check, state: .failed, words: "\(folder.path) can't be written: mend its owner and permissions")
+    }
+    do {
+      try folder.checkDatabase()
+      return Finding(check: check, state: .ok, words: "\(folder.path), and its database is sound")
+    } catch {
+      return Finding(check: check, state: .failed, words: "\(error)")
+    }
+  }
+
+  private func space() -> Finding {
+    let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
+    guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.intValue else {
+      return Finding(check: "disk", state: .warning, words: "the free space can't be told")
+    }
+    let words = "\(free >> 20) MiB are free"
+    return free < Examination.scarceSpace
+      ? Finding(check: "disk", state: .warning, words: words + ": free some, or pushes will be refused with 503")
+      : Finding(check: "disk", state: .ok, words: words)
+  }
+
+  /// Whether it runs, answers where it says that it listens, and is well.
+  private func gateway() async -> Finding {
+    let check = "gateway"
+    let addresses = (try? String(contentsOfFile: folder.listeningPath, encoding: .utf8))?.split(separator: "\n") ?? []
+    guard !addresses.isEmpty else {
+      return Finding(check: check, state: .warning, words: "none runs on this folder: `pushcli serve` starts one")
+    }
+    for address in addresses {
+      guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]) else {
+        continue
+      }
+      let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+      // Whoever listens everywhere is reached here.
+      let reachable = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
+      do {
+        let client = try await Client.connect(to: .tls(host: reachable, port: port, trustPath: folder.trustPath))
+        defer { client.close() }
+        let answer = try await client.request("GET", "/v1/health")
+        let health = try JSONDecoder().decode(Health.self, from: Data(answer.body))
+        if let problem = health.problems.first {
+          return Finding(check: check, state: .failed, words: "\(problem.part): \(problem.problem)")
+        }
+      } catch {
+        return Finding(check: check, state: .failed, words: "\(error)")
+      }
+    }
+    return Finding(check: check, state: .ok, words: "answers at \(addresses.joined(separator: ", "))")
+  }
+
+  private func certificate(_ check: String, _ path: String) -> Finding {
+    guard FileManager.default.fileExists(atPath: path) else {
+      return Finding(check: check, state: .warning, words: "\(path) is not there: a start makes it")
+    }
+    guard let end = CertificateExpiry.seconds(ofFile: path) else {
+      return Finding(
+        check: check, state: .failed, words: "\(path) holds no certificate: delete it to have a new one made")
+    }
+    let days = (end - Int64(now.timeIntervalSince1970)) / Examination.day
+    guard days >= 0 else {
+      return Finding(
+        check: check, state: .failed, words: "\(path) has expired: replace it, or delete it and its key and start again"
+      )
+    }
+    return days < 30
+      ? Finding(
+        check: check, state: .warning, words: "\(path) ends in \(days) days: replace it, or delete it and its key")
+      : Finding(check: check, state: .ok, words: "\(path) is valid for \(days) days")
+  }
+
+  // MARK: This machine
+
+  /// Provider tokens are an hour old at most, so that a clock that is off refuses them all.
+  private func clock() -> Finding {
+    let words = now.formatted(.iso8601)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    let newest = names.compactMap { name in
+      (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + name))?[.modificationDate] as? Date
+    }.max()
+    guard let newest, newest > now.addingTimeInterval(300) else {
+      return Finding(check: "clock", state: .ok, words: words)
+    }
+    return Finding(
+      check: "clock", state: .warning,
+      words:
+        "\(words), but files were written at \(newest.formatted(.iso8601)): set it, provider tokens need it within minutes"
+    )
+  }
+
+  private func descriptors() -> Finding {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let words = "\(limit.rlim_max) open files allowed: one for each device that is connected"
+    return limit.rlim_max < 4096
+      ? Finding(check: "open files", state: .warning, words: words + "; raise it with `ulimit -Hn` or LimitNOFILE")
+      : Finding(check: "open files", state: .ok, words: words)
+  }
+
+  private func terminal() -> Finding {
+    let check = "terminal"
+    guard isatty(STDOUT_FILENO) == 1 else {
+      return Finding(check: check, state: .ok, words: "none: `subscribe` prints in linear form")
+    }
+    let environment = ProcessInfo.processInfo.environment
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+    guard locale.lowercased().replacing("-", with: "").contains("utf8") else {
+      return Finding(
+        check: check, state: .warning,
+        words: "the locale \"\(locale)\" is not UTF-8: set LANG=C.UTF-8 to see every sign")
+    }
+    guard let name = environment["TERM"], !name.isEmpty, name != "dumb" else {
+      return Finding(check: check, state: .warning, words: "TERM is not set: use --plain, or a terminal that sets it")
+    }
+    return Finding(check: check, state: .ok, words: "\(name), \(locale)")
+  }
+}
