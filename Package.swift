@@ -64,9 +64,13 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(name: "PushPolicyTests", dependencies: ["PushPolicy"], swiftSettings: strict),
+    // A disk that fails, under SQLite.
+    .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(
       name: "PushGatewayTests",
-      dependencies: ["PushGateway", "PushPolicy"],
+      dependencies: [
+        "PushGateway", "PushPolicy", "CFaultyDisk", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: strict
     ),
     .testTarget(

@@ -21,8 +21,6 @@ final class SQLiteMailbox: Mailbox {
   private static let settleTime = 0.05
   /// How long after a failure the disk is tried again, also when nobody sends.
   private static let probeTime = 1.0
-  /// Rows between two checkpoints.
-  private static let checkpointInterval = 4000
 
   private let store: SQLiteStore
   private let engine: MailboxEngine
@@ -34,6 +32,8 @@ final class SQLiteMailbox: Mailbox {
   private let trouble = Mutex<HealthProblem?>(nil)
   private let clock: @Sendable () -> Int64
   private let logger: Logger
+  /// Rows between two checkpoints.
+  private let checkpointInterval: Int
 
   /// Rebuilds the index and starts the writer.
   ///
@@ -42,9 +42,10 @@ final class SQLiteMailbox: Mailbox {
   ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
   init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
-    removed: @escaping @Sendable ([MailboxRemoval]) -> Void
+    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 4000
   ) throws(StoreError) {
     self.store = store
+    self.checkpointInterval = checkpointInterval
     self.logger = logger
     clock = now
     do {
@@ -228,7 +229,7 @@ final class SQLiteMailbox: Mailbox {
     if isPrepared {
       try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     }
-    guard rows >= SQLiteMailbox.checkpointInterval else { return }
+    guard rows >= checkpointInterval else { return }
     rows = 0
     checkpoints.async { [self] in
       do {
