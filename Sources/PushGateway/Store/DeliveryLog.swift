@@ -11,8 +11,9 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.
 ///
-/// It never delays a push: rows are handed over and written by a thread of its own, and what the last moments before
-/// a crash would have added is lost. Rows are kept for ``retention``.
+/// It never delays a push: rows become bytes where they arise (``LogBatch``), a thread of its own writes those of some
+/// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
+/// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for ``retention``.
 final class DeliveryLog: Sendable {
   /// One change of state.
   struct Row: Sendable {
@@ -45,7 +46,7 @@ final class DeliveryLog: Sendable {
   }
 
   private struct Inbox {
-    var rows: [Row] = []
+    var batch = LogBatch()
     var dropped = 0
     /// Readers who want to see everything handed over so far.
     var readers: [CheckedContinuation<Void, Never>] = []
@@ -69,6 +70,8 @@ final class DeliveryLog: Sendable {
   private let retention: Int64
   /// How long the writer collects rows: waking it for each costs more than writing it.
   private static let pause = 0.05
+  /// How often old rows are removed, in seconds.
+  private static let trimInterval = 3600.0
 
   init(path: String, retention: Int64, logger: Logger) throws(StoreError) {
     self.logger = logger
@@ -79,14 +82,15 @@ final class DeliveryLog: Sendable {
         try db.execute(
           sql: """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
-            CREATE TABLE IF NOT EXISTS event (
-              number INTEGER PRIMARY KEY, at INTEGER NOT NULL, event TEXT NOT NULL, id BLOB NOT NULL,
-              device INTEGER, app INTEGER, detail TEXT NOT NULL)
+            CREATE TABLE IF NOT EXISTS batch (
+              number INTEGER PRIMARY KEY,
+              first INTEGER NOT NULL,        -- milliseconds since 1970, of the earliest row
+              last INTEGER NOT NULL,
+              rows BLOB NOT NULL             -- LogBatch
+            )
             """)
-        try db.execute(
-          sql: "DELETE FROM event WHERE at < ?",
-          arguments: [Int64(Date().timeIntervalSince1970 - Double(retention)) * 1000])
       }
+      try trim()
     } catch {
       throw SQLiteStore.explain(error, path: path)
     }
@@ -99,11 +103,11 @@ final class DeliveryLog: Sendable {
   func append(_ rows: [Row]) {
     guard !rows.isEmpty else { return }
     let mustWake = inbox.withLock { inbox in
-      if inbox.rows.count + rows.count > Limits.maximumLogBacklog {
+      if inbox.batch.count + rows.count > Limits.maximumLogBacklog {
         inbox.dropped += rows.count
         return false
       }
-      inbox.rows += rows
+      for row in rows { inbox.batch.append(row) }
       defer { inbox.isWriterAwake = true }
       return !inbox.isWriterAwake
     }
@@ -139,75 +143,57 @@ final class DeliveryLog: Sendable {
   /// The newest rows that match, oldest first.
   func rows(_ query: Query) async throws -> [Record] {
     await settle()
-    var conditions: [String] = []
-    var arguments: [any DatabaseValueConvertible] = []
-    if let id = query.id {
-      // The last four bytes only remember the case of the letters.
-      conditions.append("substr(id, 1, 16) = ?")
-      arguments.append(Data(id.stored.prefix(16)))
-    }
-    if let device = query.device {
-      conditions.append("device = ?")
-      arguments.append(device.row)
-    }
-    if let app = query.app {
-      conditions.append("app = ?")
-      arguments.append(app.row)
-    }
-    if let since = query.since {
-      conditions.append("at >= ?")
-      arguments.append(since)
-    }
-    if let after = query.after {
-      conditions.append("number > ?")
-      arguments.append(after)
-    }
-    let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-    let sql = "SELECT * FROM (SELECT * FROM event \(filter) ORDER BY number DESC LIMIT \(query.limit)) ORDER BY number"
-    let values = StatementArguments(arguments) ?? StatementArguments()
     return try await queue.read { db in
-      try GRDB.Row.fetchAll(db, sql: sql, arguments: values).compactMap { row in
-        guard let id = APNSID(stored: Array(row["id"] as Data)), let event = DeliveryEvent(rawValue: row["event"])
-        else {
-          return nil
+      let batches = try PreparedStatement(
+        db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? ORDER BY number DESC")
+      batches.bind(query.since ?? .min)
+      batches.bind((query.after ?? 0) >> LogBatch.numberBits)
+      defer { batches.reset() }
+      var newestFirst: [Record] = []
+      while newestFirst.count < query.limit, try batches.next() {
+        let first = batches.integer(0) << LogBatch.numberBits
+        let records = LogBatch.rows(batches.blob(1)).enumerated().map { place, row in
+          Record(number: first + Int64(place), row: row)
         }
-        return Record(
-          number: row["number"],
-          row: Row(
-            at: row["at"], event: event, id: id, device: (row["device"] as Int64?).map(DeviceID.init),
-            app: (row["app"] as Int64?).map(AppID.init), detail: row["detail"]))
+        newestFirst += records.filter(query.matches).reversed()
       }
+      return newestFirst.prefix(query.limit).reversed()
     }
   }
 
   private func run() {
+    var nextTrim = DispatchTime.now() + DeliveryLog.trimInterval
     while true {
       let taken = inbox.withLock { inbox -> Inbox in
         let taken = inbox
-        inbox.rows = []
+        inbox.batch = LogBatch()
         inbox.dropped = 0
         inbox.readers = []
-        if taken.rows.isEmpty { inbox.isWriterAwake = false }
+        if taken.batch.count == 0 { inbox.isWriterAwake = false }
         return taken
       }
       if taken.dropped > 0 {
         logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
       }
       do {
-        if !taken.rows.isEmpty {
-          try write(taken.rows)
+        if taken.batch.count > 0 {
+          try write(taken.batch)
+          if DispatchTime.now() > nextTrim {
+            try trim()
+            nextTrim = .now() + DeliveryLog.trimInterval
+          }
           trouble.withLock { $0 = nil }
         }
       } catch {
         let explanation = SQLiteStore.explain(error, path: queue.path)
-        logger.error("not logged: \(explanation)", metadata: ["dropped": "\(taken.rows.count)"])
+        logger.error("not logged: \(explanation)", metadata: ["dropped": "\(taken.batch.count)"])
         let now = Int64(Date().timeIntervalSince1970)
         trouble.withLock {
           $0 = $0 ?? HealthProblem(part: "delivery-log", problem: explanation.description, since: now)
         }
       }
       for reader in taken.readers { reader.resume() }
-      if taken.rows.isEmpty {
+      if taken.batch.count == 0 {
         if taken.isClosed { break }
         wake.wait()
       }
@@ -216,22 +202,30 @@ final class DeliveryLog: Sendable {
     stopped.signal()
   }
 
-  private func write(_ rows: [Row]) throws {
+  /// Removes what is older than ``retention``.
+  private func trim() throws {
+    let end = Int64(Date().timeIntervalSince1970) - retention
     try queue.writeWithoutTransaction { db in
-      try db.inTransaction {
-        let insert = try PreparedStatement(
-          db, "INSERT INTO event (at, event, id, device, app, detail) VALUES (?, ?, ?, ?, ?, ?)")
-        for row in rows {
-          insert.bind(row.at)
-          insert.bind(text: row.event.rawValue)
-          insert.bind(blob: row.id.stored)
-          insert.bind(row.device?.row)
-          insert.bind(row.app?.row)
-          insert.bind(text: row.detail)
-          try insert.run()
-        }
-        return .commit
-      }
+      try db.execute(sql: "DELETE FROM batch WHERE last < ?", arguments: [end * 1000])
     }
+  }
+
+  private func write(_ batch: LogBatch) throws {
+    try queue.writeWithoutTransaction { db in
+      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)")
+      insert.bind(batch.first)
+      insert.bind(batch.last)
+      insert.bind(blob: batch.bytes)
+      try insert.run()
+    }
+  }
+}
+
+extension DeliveryLog.Query {
+  fileprivate func matches(_ record: DeliveryLog.Record) -> Bool {
+    let row = record.row
+    return (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
+      && (app.map { $0 == row.app } ?? true) && (since.map { row.at >= $0 } ?? true)
+      && (after.map { record.number > $0 } ?? true)
   }
 }

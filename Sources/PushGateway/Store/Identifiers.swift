@@ -122,22 +122,31 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
   var stored: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(20)
-    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> UInt64(shift))) }
-    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> UInt64(shift))) }
-    for shift in stride(from: 24, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: upperCase >> UInt32(shift)))
-    }
+    appendStored(to: &bytes)
     return bytes
+  }
+
+  /// Appends the 20 bytes for the store.
+  func appendStored(to bytes: inout [UInt8]) {
+    unsafe withUnsafeBytes(of: (high.bigEndian, low.bigEndian, upperCase.bigEndian)) {
+      unsafe bytes.append(contentsOf: $0.prefix(20))
+    }
   }
 
   /// Appends the 36 bytes of the text.
   func append(to bytes: inout [UInt8]) {
-    for place in 0..<32 {
-      if place == 8 || place == 12 || place == 16 || place == 20 { bytes.append(UInt8(ascii: "-")) }
-      let word = place < 16 ? high : low
-      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (place & 15))) & 15
-      let isUpper = upperCase >> UInt32(31 - place) & 1 == 1
-      bytes.append(isUpper && digit > 9 ? hexDigit(digit) & ~0x20 : hexDigit(digit))
+    let start = bytes.count
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: "-"), count: APNSID.textSize))
+    unsafe bytes.withUnsafeMutableBufferPointer { text in
+      var place = start
+      for digit in 0..<32 {
+        if digit == 8 || digit == 12 || digit == 16 || digit == 20 { place += 1 }
+        let word = digit < 16 ? high : low
+        let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (digit & 15))) & 15
+        let isUpper = upperCase >> UInt32(31 - digit) & 1 == 1
+        unsafe text[place] = isUpper && value > 9 ? hexDigit(value) & ~0x20 : hexDigit(value)
+        place += 1
+      }
     }
   }
 

@@ -1,0 +1,72 @@
+/// Rows of the delivery log as bytes, one after another.
+///
+/// A row is the time (8 bytes), the event's code (1), the id (20), the device and the app (8 each, -1 for none), the size
+/// of the detail (2) and the detail; numbers come lowest byte first.
+struct LogBatch: Sendable {
+  private(set) var bytes: [UInt8] = []
+  private(set) var count = 0
+  /// The earliest and the latest time, in milliseconds since 1970.
+  private(set) var first = Int64.max
+  private(set) var last = Int64.min
+
+  /// A row's number is its batch's, times two to this, plus its place there.
+  static let numberBits: Int64 = 20
+  private static let fixedSize = 47
+
+  /// Codes of events are places here: the order never changes, new ones come last.
+  private static let events: [DeliveryEvent] = [
+    .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
+    .action, .expired, .dropped,
+  ]
+  private static let codes: [DeliveryEvent: UInt8] = Dictionary(
+    uniqueKeysWithValues: events.enumerated().map { ($1, UInt8($0)) })
+
+  mutating func append(_ row: DeliveryLog.Row) {
+    var detail = row.detail
+    detail.withUTF8 { text in
+      let size = min(text.count, Int(UInt16.max))
+      append(row.at)
+      bytes.append(LogBatch.codes[row.event] ?? .max)
+      row.id.appendStored(to: &bytes)
+      append(row.device?.row ?? -1)
+      append(row.app?.row ?? -1)
+      append(UInt16(size))
+      unsafe bytes.append(contentsOf: text.prefix(size))
+    }
+    count += 1
+    first = min(first, row.at)
+    last = max(last, row.at)
+  }
+
+  private mutating func append(_ value: some FixedWidthInteger) {
+    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// The rows of a batch, in order; nothing after what makes no sense.
+  static func rows(_ bytes: [UInt8]) -> [DeliveryLog.Row] {
+    var rows: [DeliveryLog.Row] = []
+    var start = 0
+    func integer<Integer: FixedWidthInteger>(_ place: Int, _ type: Integer.Type) -> Integer {
+      unsafe bytes.withUnsafeBytes {
+        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + place, as: type))
+      }
+    }
+    while start + fixedSize <= bytes.count {
+      let size = Int(integer(45, UInt16.self))
+      let end = start + fixedSize + size
+      guard end <= bytes.count, let id = APNSID(stored: Array(bytes[start + 9..<start + 29])) else { break }
+      let code = Int(bytes[start + 8])
+      // A newer version's event is not known here.
+      if events.indices.contains(code) {
+        let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
+        rows.append(
+          DeliveryLog.Row(
+            at: integer(0, Int64.self), event: events[code], id: id, device: device < 0 ? nil : DeviceID(row: device),
+            app: app < 0 ? nil : AppID(row: app),
+            detail: String(decoding: bytes[start + fixedSize..<end], as: UTF8.self)))
+      }
+      start = end
+    }
+    return rows
+  }
+}

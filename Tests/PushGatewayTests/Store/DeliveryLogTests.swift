@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import PushGateway
+
+@Suite(.timeLimit(.minutes(1))) struct DeliveryLogTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func log() throws -> DeliveryLog {
+    try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
+  }
+
+  func row(
+    _ number: Int, _ event: DeliveryEvent = .stored, device: DeviceID? = 1, app: AppID? = 1, detail: String = ""
+  ) -> DeliveryLog.Row {
+    DeliveryLog.Row(
+      at: Int64(1000 + number), event: event, id: .number(number), device: device, app: app, detail: detail)
+  }
+
+  @Test func `every row comes back as it was`() {
+    var batch = LogBatch()
+    let rows =
+      DeliveryEvent.allCases.enumerated().map { row($0, $1, detail: "détail 👋 \($1)") }
+      + [row(50, device: nil, app: nil), row(51, detail: String(repeating: "x", count: 70_000))]
+    for row in rows { batch.append(row) }
+    #expect(batch.count == rows.count)
+    #expect(batch.first == 1000)
+    #expect(batch.last == 1051)
+    let read = LogBatch.rows(batch.bytes)
+    #expect(read.map(\.event) == rows.map(\.event))
+    #expect(read.map(\.at) == rows.map(\.at))
+    #expect(read.map(\.id.description) == rows.map(\.id.description))
+    #expect(read.map(\.device) == rows.map(\.device))
+    #expect(read.map(\.app) == rows.map(\.app))
+    #expect(read.dropLast().map(\.detail) == rows.dropLast().map(\.detail))
+    #expect(read.last?.detail.utf8.count == 65_535)
+    // A batch that was cut off gives what is whole.
+    #expect(LogBatch.rows(Array(batch.bytes.prefix(200))).count < rows.count)
+  }
+
+  @Test func `a reader finds what it asks for, the newest when there is more`() async throws {
+    let log = try log()
+    defer { log.close() }
+    for start in stride(from: 0, to: 300, by: 100) {
+      log.append((start..<start + 100).map { row($0, device: $0.isMultiple(of: 3) ? 2 : 1, app: $0 > 250 ? 7 : 1) })
+      // Each part is a batch of its own.
+      _ = try await log.rows(.init(limit: 1))
+    }
+    func times(_ query: DeliveryLog.Query) async throws -> [Int] {
+      try await log.rows(query).map { Int($0.row.at) - 1000 }
+    }
+    #expect(try await times(.init()) == Array(0..<300))
+    #expect(try await times(.init(limit: 5)) == [295, 296, 297, 298, 299])
+    #expect(try await times(.init(id: .number(150))) == [150])
+    #expect(try await times(.init(device: 2, limit: 2)) == [294, 297])
+    #expect(try await times(.init(app: 7)) == Array(251..<300))
+    #expect(try await times(.init(since: 1298)) == [298, 299])
+    let middle = try #require(try await log.rows(.init(id: .number(199))).first)
+    #expect(try await times(.init(after: middle.number, limit: 1000)) == Array(200..<300))
+    let numbers = try await log.rows(.init()).map(\.number)
+    #expect(numbers == numbers.sorted() && Set(numbers).count == 300)
+  }
+
+  @Test func `rows are there after closing and opening, and old ones go`() async throws {
+    let first = try log()
+    first.append([row(1)])
+    first.close()
+    let second = try log()
+    #expect(try await second.rows(.init()).count == 1)
+    second.close()
+    let third = try DeliveryLog(path: folder.file("log.sqlite"), retention: 60, logger: .silent)
+    defer { third.close() }
+    #expect(try await third.rows(.init()).isEmpty)
+  }
+}
