@@ -41,7 +41,7 @@ final class GatewayHandler: Handler {
     guard !exchange.stream.hasSubmittedHead else { return }
     // CONNECT has no path (RFC 9113 §8.5).
     let path = exchange.request[.path] ?? []
-    if path.starts(with: "/v1/".utf8) {
+    if path.starts(with: "/v1/") {
       serve(exchange, deviceRouter)
     } else if path.starts(with: AdminAPI.prefix.utf8), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)

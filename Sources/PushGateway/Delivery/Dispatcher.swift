@@ -17,7 +17,7 @@ final class Dispatcher {
   private var storing: [UInt64: Batch] = [:]
   private var lastBatch: UInt64 = 0
   /// Rows for the delivery log that this turn has brought.
-  private var log: [DeliveryLog.Row] = []
+  private var log = LogBatch()
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
@@ -46,8 +46,7 @@ final class Dispatcher {
   }
 
   private func submit() {
-    services.log.append(log)
-    log.removeAll(keepingCapacity: true)
+    services.log.append(&log)
     guard !collecting.pushes.isEmpty else { return }
     lastBatch += 1
     let (number, batch, services) = (lastBatch, collecting, services)

@@ -38,22 +38,23 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
 
   /// The token of a name as it arrived, or nil for one that this gateway does not read.
   init?(_ name: UnsafeRawBufferPointer) {
-    for candidate in HeaderName.byLength[min(name.count, HeaderName.maximumLength + 1)] {
-      let wire = candidate.wireName
-      if unsafe name.elementsEqual(UnsafeBufferPointer(start: wire.utf8Start, count: wire.utf8CodeUnitCount)) {
-        self = candidate
-        return
+    func isSame(_ candidate: HeaderName) -> HeaderName? { unsafe name.equals(candidate.wireName) ? candidate : nil }
+    // By length, those that every push has first.
+    let found: HeaderName? =
+      switch name.count {
+      case 4: isSame(.host)
+      case 5: isSame(.path)
+      case 6: isSame(.accept)
+      case 7: isSame(.method) ?? isSame(.apnsID) ?? isSame(.scheme) ?? isSame(.status)
+      case 10: isSame(.apnsTopic) ?? isSame(.authority)
+      case 12: isSame(.contentType)
+      case 13: isSame(.authorization) ?? isSame(.apnsPriority) ?? isSame(.lastEventID)
+      case 14: isSame(.apnsPushType) ?? isSame(.contentLength) ?? isSame(.apnsUniqueID)
+      case 15: isSame(.apnsExpiration) ?? isSame(.apnsRequestID) ?? isSame(.apnsChannelID)
+      case 16: isSame(.apnsCollapseID)
+      default: nil
       }
-    }
-    return nil
+    guard let found else { return nil }
+    self = found
   }
-
-  private static let maximumLength = 16
-
-  /// The names of each length; the last place, for names longer than any of ours, stays empty.
-  private static let byLength: [[HeaderName]] = {
-    var table = [[HeaderName]](repeating: [], count: maximumLength + 2)
-    for name in allCases { table[name.wireName.utf8CodeUnitCount].append(name) }
-    return table
-  }()
 }

@@ -1,4 +1,4 @@
-/// The value of a hex digit of either case.
+/// The value of a hex digit of either case, or nil.
 func hexValue(_ byte: UInt8) -> UInt8? {
   switch byte {
   case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -11,4 +11,23 @@ func hexValue(_ byte: UInt8) -> UInt8? {
 /// The lower-case hex digit of a value below 16.
 func hexDigit(_ value: UInt8) -> UInt8 {
   value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+}
+
+/// The value of eight hex digits of either case, the first of which is the lowest byte of `digits`; nil when one is none.
+///
+/// All eight at once: a letter differs from its value by 9 in its low half, and is told from a digit by its bit of 64.
+func hexValue(ofEight digits: UInt64) -> UInt32? {
+  let ones: UInt64 = 0x0101_0101_0101_0101
+  guard digits & (ones * 0x80) == 0 else { return nil }
+  let letters = (digits >> 6) & ones
+  let values = (digits & (ones * 0x0F)) + letters * 9
+  guard values & (ones * 0xF0) == 0 else { return nil }
+  // Written back as digits, in lower case, they must be what came, in lower case.
+  let areLetters = ((values + ones * 6) >> 4) & ones
+  let written = values + ones * 0x30 + areLetters * 0x27
+  guard written == digits | (letters * 0x20) else { return nil }
+  // Two halves to a byte, two bytes to a word, two words to the value, the first highest.
+  let bytes = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
+  let words = (bytes << 8 | bytes >> 16) & 0x0000_FFFF_0000_FFFF
+  return UInt32(truncatingIfNeeded: words << 16 | words >> 32)
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// One HTTP message as it arrives: the fields this gateway reads, and the body.
 ///
 /// It owns its bytes and is used again for the next message of the loop, so that in the long run receiving allocates
@@ -5,7 +7,10 @@
 final class Message {
   /// Values of fields, one after another.
   private var storage: [UInt8] = []
-  private var fields: [(name: HeaderName, value: Range<Int>)] = []
+  /// Where the value of each name is, by the name's raw value; those of ``present`` only.
+  private var places = [Range<Int>](repeating: 0..<0, count: HeaderName.allCases.count)
+  /// A bit for each name that has come.
+  private var present: UInt32 = 0
   /// The body so far, cut at `maximumBodySize`.
   private(set) var body: [UInt8] = []
   /// The size of the body as sent, in bytes, also past the limit.
@@ -20,10 +25,15 @@ final class Message {
 
   /// Keeps one field.
   func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
-    if name.mustBeSingle, range(of: name) != nil { hasDuplicateFields = true }
+    guard present & name.bit == 0 else {
+      // Of a field that may come several times the first counts.
+      if name.mustBeSingle { hasDuplicateFields = true }
+      return
+    }
     let start = storage.count
     unsafe storage.append(contentsOf: value)
-    fields.append((name, start..<storage.count))
+    places[Int(name.rawValue)] = start..<storage.count
+    present |= name.bit
   }
 
   /// Takes a piece of the body.
@@ -35,7 +45,7 @@ final class Message {
 
   /// The bytes of a field's value, or nil when the message has no such field.
   subscript(name: HeaderName) -> ArraySlice<UInt8>? {
-    range(of: name).map { storage[$0] }
+    present & name.bit == 0 ? nil : storage[places[Int(name.rawValue)]]
   }
 
   /// A field's value as text; invalid UTF-8 is repaired.
@@ -51,7 +61,7 @@ final class Message {
   /// Makes it as new, keeping its storage unless a large body made that large.
   func reset() {
     storage.removeAll(keepingCapacity: storage.capacity <= Message.keptCapacity)
-    fields.removeAll(keepingCapacity: true)
+    present = 0
     body.removeAll(keepingCapacity: body.capacity <= Message.keptCapacity)
     bodySize = 0
     maximumBodySize = 0
@@ -59,16 +69,27 @@ final class Message {
   }
 
   private static let keptCapacity = 8192
+}
 
-  private func range(of name: HeaderName) -> Range<Int>? {
-    for field in fields where field.name == name { return field.value }
-    return nil
+extension HeaderName {
+  fileprivate var bit: UInt32 { 1 << UInt32(rawValue) }
+}
+
+extension ArraySlice<UInt8> {
+  /// Whether these bytes are those of a literal.
+  func equals(_ text: StaticString) -> Bool { unsafe withUnsafeBytes { unsafe $0.equals(text) } }
+
+  /// Whether these bytes begin with those of a literal.
+  func starts(with text: StaticString) -> Bool {
+    unsafe withUnsafeBytes { unsafe UnsafeRawBufferPointer(rebasing: $0.prefix(text.utf8CodeUnitCount)).equals(text) }
   }
 }
 
-extension Collection<UInt8> {
+extension UnsafeRawBufferPointer {
   /// Whether these bytes are those of a literal.
   func equals(_ text: StaticString) -> Bool {
-    unsafe elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    guard count == text.utf8CodeUnitCount else { return false }
+    guard let start = baseAddress else { return true }
+    return unsafe memcmp(start, text.utf8Start, count) == 0
   }
 }

@@ -9,7 +9,7 @@ enum HTTP2Callbacks {
     unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, context in
       guard let frame = unsafe frame else { return 0 }
       if unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST {
-        unsafe session(context).began(frame.pointee.hd.stream_id)
+        unsafe with(context) { unsafe $0.began(frame.pointee.hd.stream_id) }
       }
       return 0
     }
@@ -21,22 +21,24 @@ enum HTTP2Callbacks {
         unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
           || frame.pointee.headers.cat == NGHTTP2_HCAT_RESPONSE
       else { return 0 }
-      let kept = unsafe session(context).field(
-        frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameSize),
-        UnsafeRawBufferPointer(start: value, count: valueSize))
+      let kept = unsafe with(context) { session in
+        unsafe session.field(
+          frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameSize),
+          UnsafeRawBufferPointer(start: value, count: valueSize))
+      }
       return kept ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
     unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, context in
       guard let frame = unsafe frame else { return 0 }
-      unsafe frameReceived(frame, session(context))
+      unsafe with(context) { unsafe frameReceived(frame, $0) }
       return 0
     }
     unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, id, data, size, context in
-      unsafe session(context).data(id, UnsafeRawBufferPointer(start: data, count: size))
+      unsafe with(context) { unsafe $0.data(id, UnsafeRawBufferPointer(start: data, count: size)) }
       return 0
     }
     unsafe nghttp2_session_callbacks_set_on_stream_close_callback(table) { _, id, code, context in
-      unsafe session(context).streamClosed(id, errorCode: code)
+      unsafe with(context) { $0.streamClosed(id, errorCode: code) }
       return 0
     }
     return unsafe table
@@ -74,13 +76,15 @@ enum HTTP2Callbacks {
     }
     let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: size))
     if isEnd { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
-    if stream.outboundSize == 0, !isEnd { unsafe session(context).drained(stream) }
+    if stream.outboundSize == 0, !isEnd { unsafe with(context) { $0.drained(stream) } }
     return count
   }
 
-  private static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session {
+  /// Lends the session of a call; it outlives the call, so nobody counts references.
+  @inline(__always)
+  private static func with<Value>(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Value) -> Value {
     guard let context = unsafe context else { preconditionFailure("a callback without its session") }
-    return unsafe Unmanaged<HTTP2Session>.fromOpaque(context).takeUnretainedValue()
+    return unsafe Unmanaged<HTTP2Session>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
   }
 
   private static func frameReceived(_ frame: UnsafePointer<nghttp2_frame>, _ session: HTTP2Session) {

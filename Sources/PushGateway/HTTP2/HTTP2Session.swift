@@ -25,12 +25,15 @@ protocol HTTP2SessionDelegate: AnyObject {
   enum Role { case server, client }
 
   let role: Role
-  weak var delegate: (any HTTP2SessionDelegate)?
+  /// Its owner ends the cycle that this may be, when the connection is gone.
+  var delegate: (any HTTP2SessionDelegate)?
 
   private let handle: OpaquePointer
   private let pool: StreamPool
   /// Each knows its place here, so that opening and closing cost no hash.
   private var open: [HTTP2Stream] = []
+  /// The stream whose fields are arriving: they come one after another, so that most need not be looked up.
+  private var arriving: HTTP2Stream?
   /// Streams whose consumer is to hear that all it wrote is on its way.
   private var drainedStreams: [HTTP2Stream] = []
   /// No callback may receive or send (nghttp2 manual, "Remarks").
@@ -249,7 +252,8 @@ protocol HTTP2SessionDelegate: AnyObject {
       open[stream.place] = last
       last.place = stream.place
     }
-    drainedStreams.removeAll { $0 === stream }
+    if !drainedStreams.isEmpty { drainedStreams.removeAll { $0 === stream } }
+    if arriving === stream { arriving = nil }
     // An abandoned session keeps its number: an answer that comes late must not find a stream that serves another.
     unsafe nghttp2_session_set_stream_user_data(handle, stream.id, nil)
     pool.give(stream)
@@ -264,11 +268,13 @@ extension HTTP2Session {
     let stream = pool.take(id: id)
     unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
     add(stream)
+    arriving = stream
   }
 
   /// - Returns: false when the stream's fields are more than this gateway keeps.
   func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    guard let stream = stream(id), let name = unsafe HeaderName(name) else { return true }
+    guard let name = unsafe HeaderName(name) else { return true }
+    guard let stream = arriving?.id == id ? arriving : stream(id) else { return true }
     guard stream.message.fieldsSize + value.count <= Limits.maximumHeaderListSize else { return false }
     unsafe stream.message.append(name, value)
     return true

@@ -142,11 +142,10 @@ private final class ServerSide: HTTP2SessionDelegate {
     self.handler = handler
   }
 
-  /// Makes the server's side; the connection keeps it until it closes.
+  /// Makes the server's side; the session keeps it until the connection closes.
   static func attach(to connection: Connection, handler: any Handler) {
     let side = ServerSide(connection, handler)
     connection.session.delegate = side
-    connection.closed = { _ in withExtendedLifetime(side) {} }
   }
 
   func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {

@@ -101,13 +101,21 @@ final class DeliveryLog: Sendable {
 
   /// Takes rows to be written soon; beyond ``Limits/maximumLogBacklog`` the newest are dropped and counted.
   func append(_ rows: [Row]) {
-    guard !rows.isEmpty else { return }
+    var batch = LogBatch()
+    for row in rows { batch.append(row) }
+    append(&batch)
+  }
+
+  /// Takes the rows of a batch, which is empty then and can be filled again.
+  func append(_ batch: inout LogBatch) {
+    guard batch.count > 0 else { return }
     let mustWake = inbox.withLock { inbox in
-      if inbox.batch.count + rows.count > Limits.maximumLogBacklog {
-        inbox.dropped += rows.count
+      if inbox.batch.count + batch.count > Limits.maximumLogBacklog {
+        inbox.dropped += batch.count
+        batch = LogBatch()
         return false
       }
-      for row in rows { inbox.batch.append(row) }
+      inbox.batch.take(&batch)
       defer { inbox.isWriterAwake = true }
       return !inbox.isWriterAwake
     }

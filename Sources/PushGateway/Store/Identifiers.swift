@@ -39,23 +39,20 @@ struct DeviceToken: Sendable, Hashable {
   }
 
   /// - Returns: nil unless there are exactly 64 hex digits, of either case.
-  init?(hex: some Collection<UInt8>) {
+  init?(hex: ArraySlice<UInt8>) {
     guard hex.count == 2 * DeviceToken.size else { return nil }
-    var iterator = hex.makeIterator()
-    var isHex = true
-    func word() -> UInt64 {
-      var value: UInt64 = 0
-      for _ in 0..<16 {
-        guard let digit = iterator.next().flatMap(hexValue) else {
-          isHex = false
-          return 0
-        }
-        value = value << 4 | UInt64(digit)
+    let words = unsafe hex.withUnsafeBytes { text -> (UInt64, UInt64, UInt64, UInt64)? in
+      func word(_ place: Int) -> UInt64? {
+        guard let high = hexValue(ofEight: unsafe text.loadUnaligned(fromByteOffset: place, as: UInt64.self)),
+          let low = hexValue(ofEight: unsafe text.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self))
+        else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
       }
-      return value
+      guard let first = word(0), let second = word(16), let third = word(32), let fourth = word(48) else { return nil }
+      return (first, second, third, fourth)
     }
-    words = (word(), word(), word(), word())
-    if !isHex { return nil }
+    guard let words else { return nil }
+    self.words = words
   }
 
   var bytes: [UInt8] {
@@ -135,18 +132,24 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
 
   /// Appends the 36 bytes of the text.
   func append(to bytes: inout [UInt8]) {
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: "-"), count: APNSID.textSize))
-    unsafe bytes.withUnsafeMutableBufferPointer { text in
-      var place = start
-      for digit in 0..<32 {
-        if digit == 8 || digit == 12 || digit == 16 || digit == 20 { place += 1 }
-        let word = digit < 16 ? high : low
-        let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (digit & 15))) & 15
-        let isUpper = upperCase >> UInt32(31 - digit) & 1 == 1
-        unsafe text[place] = isUpper && value > 9 ? hexDigit(value) & ~0x20 : hexDigit(value)
-        place += 1
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: APNSID.textSize) { text in
+      var place = 0
+      func write(_ word: UInt64, _ upperCase: UInt32, dashes: (Int, Int)) {
+        for digit in 0..<16 {
+          if digit == dashes.0 || digit == dashes.1 {
+            unsafe text[place] = UInt8(ascii: "-")
+            place += 1
+          }
+          let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * digit)) & 15
+          // A letter is 39 further than a digit of its value would be, or 7 in upper case.
+          let letter: UInt8 = upperCase >> UInt32(15 - digit) & 1 == 1 ? 7 : 39
+          unsafe text[place] = UInt8(ascii: "0") + value + (value > 9 ? letter : 0)
+          place += 1
+        }
       }
+      write(high, upperCase >> 16, dashes: (8, 12))
+      write(low, upperCase, dashes: (0, 4))
+      unsafe bytes.append(contentsOf: text)
     }
   }
 

@@ -38,6 +38,16 @@ struct LogBatch: Sendable {
     last = max(last, row.at)
   }
 
+  /// Moves another batch's rows behind these; that one keeps its storage.
+  mutating func take(_ other: inout LogBatch) {
+    bytes += other.bytes
+    count += other.count
+    first = min(first, other.first)
+    last = max(last, other.last)
+    other.bytes.removeAll(keepingCapacity: true)
+    (other.count, other.first, other.last) = (0, .max, .min)
+  }
+
   private mutating func append(_ value: some FixedWidthInteger) {
     unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }

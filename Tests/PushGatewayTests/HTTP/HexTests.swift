@@ -13,4 +13,20 @@ import Testing
   @Test func `digits are written in lower case`() {
     #expect(String(decoding: (0..<16).map { hexDigit($0) }, as: UTF8.self) == "0123456789abcdef")
   }
+
+  @Test func `eight digits at once are what they are one by one`() {
+    var random = SeededGenerator(state: 3)
+    let signs = Array("0123456789abcdefABCDEF/:@`gG \u{7F}".utf8) + [0, 0x80, 0xFF, 0xB0, 0xE1]
+    for _ in 0..<20_000 {
+      // Mostly digits, so that most are whole.
+      let text = (0..<8).map { _ in
+        Int.random(in: 0..<12, using: &random) > 0
+          ? signs[Int.random(in: 0..<22, using: &random)] : signs.randomElement(using: &random) ?? 0
+      }
+      let word = text.enumerated().reduce(UInt64(0)) { $0 | UInt64($1.element) << UInt64(8 * $1.offset) }
+      let values = text.compactMap(hexValue)
+      let expected = values.count == 8 ? values.reduce(UInt32(0)) { $0 << 4 | UInt32($1) } : nil
+      #expect(hexValue(ofEight: word) == expected, "\(text)")
+    }
+  }
 }

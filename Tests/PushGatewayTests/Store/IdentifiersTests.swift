@@ -67,8 +67,8 @@ import Testing
       let token = DeviceToken.random()
       #expect(token.hex.count == 64)
       #expect(token.hex == token.hex.lowercased())
-      #expect(DeviceToken(hex: token.hex.utf8) == token)
-      #expect(DeviceToken(hex: token.hex.uppercased().utf8) == token)
+      #expect(DeviceToken(hex: Array(token.hex.utf8)[...]) == token)
+      #expect(DeviceToken(hex: Array(token.hex.uppercased().utf8)[...]) == token)
       #expect(DeviceToken(bytes: token.bytes) == token)
     }
     let token = try #require(DeviceToken(bytes: Array(0..<32)))
@@ -86,7 +86,7 @@ import Testing
     String(repeating: "a", count: 31) + "-" + String(repeating: "a", count: 32),
   ])
   func `anything but 64 hex digits is no token`(_ text: String) {
-    #expect(DeviceToken(hex: text.utf8) == nil)
+    #expect(DeviceToken(hex: Array(text.utf8)[...]) == nil)
   }
 
   @Test(arguments: [0, 31, 33])
