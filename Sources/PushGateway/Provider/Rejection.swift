@@ -3,7 +3,8 @@ import PushPolicy
 /// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.
 struct Rejection: Error, Equatable {
   var reason: Reason
-  /// When the token ceased to be valid, in milliseconds since 1970; only with `Unregistered`.
+  /// When the token ceased to be valid, in milliseconds since 1970; only with `Unregistered` and
+  /// `ExpiredToken`.
   var timestamp: Int64?
   /// The rule that was broken; only with `Forbidden`.
   var violation: Violation?
