@@ -31,6 +31,8 @@ enum Limits {
   static let maximumKeyTopics = 400
   /// Verified provider tokens remembered by the process.
   static let maximumCachedTokens = 10_000
+  /// Values of a wrong type that the log tells of one payload.
+  static let maximumReportedFaults = 8
   /// An error body, which one client library reads no further than.
   static let maximumErrorBodySize = 1024
 

@@ -159,20 +159,28 @@ final class ProviderAPI {
     return (registration, app)
   }
 
-  /// Rules on the sender hold at the door (design §2).
+  /// Rules on the sender hold at the door (design §2), and so does the schema of `aps` where the app is strict.
   ///
   /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
   private func admit(
     _ parsed: ParsedPayload, id: APNSID, _ registration: Registration, _ app: App, now: Int64
   ) throws(Rejection) {
-    guard let violation = parsed.violations.first else { return }
-    let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
-    services.log.append([
-      DeliveryLog.Row(
-        at: now, event: .refused, id: id, device: registration.device, app: app.id,
-        detail: app.policyMode == .enforce ? detail : "report only: " + detail)
-    ])
-    if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
+    if parsed.violations.isEmpty, parsed.faults.isEmpty { return }
+    func log(_ event: DeliveryEvent, _ detail: String) {
+      services.log.append([
+        DeliveryLog.Row(at: now, event: event, id: id, device: registration.device, app: app.id, detail: detail)
+      ])
+    }
+    if let violation = parsed.violations.first {
+      let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
+      log(.refused, app.policyMode == .enforce ? detail : "report only: " + detail)
+      if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
+    }
+    for fault in parsed.faults.prefix(Limits.maximumReportedFaults) {
+      let detail = "\(Rejection.schemaRule) \(fault.pointer): \(fault.message)"
+      log(app.isStrict ? .refused : .ignored, detail)
+      if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }
+    }
   }
 
   // MARK: Answers (reference §3.1)

@@ -305,7 +305,7 @@ struct Payload {
   mutating func takeTarget() -> String? {
     guard var object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
       let target = object.removeValue(forKey: Payload.target) as? String,
-      let rest = try? JSONSerialization.data(withJSONObject: object)
+      let rest = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
     else { return nil }
     bytes = Array(rest)
     return target

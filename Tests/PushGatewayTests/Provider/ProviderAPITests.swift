@@ -235,6 +235,42 @@ import Testing
     }
   }
 
+  @Test func `wrong types in aps are logged, and refused where the app is strict`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let payload = #"{"aps":{"alert":"x","category":7,"thread-id":[]}}"#
+      func log(_ id: String?) async throws -> [String] {
+        var query = DeliveryLog.Query()
+        query.id = id.flatMap { APNSID($0.utf8) }
+        return try await gateway.services.logRecords(query)
+          .filter { $0.detail != nil }.map { "\($0.event) \($0.detail ?? "")" }
+      }
+      let accepted = try await gateway.push(client, to: device.token, payload: payload)
+      #expect(accepted.status == 200)
+      #expect(
+        try await log(accepted.apnsID) == [
+          "ignored aps /aps/category: category is a string; this is the number 7",
+          "ignored aps /aps/thread-id: thread-id is a string; this is an array",
+        ])
+      _ = try await gateway.registrations.putApp(
+        topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .enforce, isStrict: true)
+      let refused = try await gateway.push(client, to: device.token, payload: payload)
+      #expect(refused.status == 403)
+      #expect(
+        text(refused)
+          == #"{"reason":"Forbidden","policy":{"rule":"aps","at":"/aps/category","message":"category is a string; "#
+          + #"this is the number 7","evidence":["7"]}}"#)
+      #expect(
+        try await log(refused.apnsID) == ["refused aps /aps/category: category is a string; this is the number 7"])
+      #expect(try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":1}}"#).status == 200)
+      let many = "{\"aps\":{" + (0..<20).map { _ in "\"category\":1" }.joined(separator: ",") + "}}"
+      _ = try await gateway.registrations.putApp(
+        topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .enforce)
+      let long = try await gateway.push(client, to: device.token, payload: many)
+      #expect(try await log(long.apnsID).count == Limits.maximumReportedFaults)
+    }
+  }
+
   @Test func `an unregistered token is 410 with its time, and a new one works`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())
