@@ -62,7 +62,15 @@ final class GatewayHandler: Handler {
     return identity.environments.contains(connection.environment) ? nil : .wrongEnvironment
   }
 
-  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) { provider.refuse(exchange, cause.reason) }
+  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
+    let path = exchange.request[.path] ?? []
+    guard path.starts(with: "/v1/".utf8) || path.starts(with: AdminAPI.prefix.utf8) else {
+      return provider.refuse(exchange, cause.reason)
+    }
+    exchange.respond(
+      Problem(503, "Service Unavailable", "the connection ends, and the request was not complete: send it again")
+        .response)
+  }
 
   func debugData(of cause: ConnectionEnd) -> [UInt8] { Rejection(cause.reason).body }
 

@@ -690,6 +690,16 @@ def test_a_stream_that_never_ends_does_not_keep_the_gateway_from_ending(start):
     assert time.monotonic() - began < 10
 
 
+def test_a_devices_request_that_is_not_complete_is_answered_in_its_own_form(start):
+    gateway = start("--idle-timeout", 1)
+    with gateway.connect() as connection:
+        stream = connection.open("POST", "/v1/devices")
+        connection.drain()
+        response = connection.responses[stream]
+        assert response.status == 503 and "not complete" in response.json["detail"]
+        assert response["content-type"] == "application/problem+json"
+
+
 def test_a_sender_that_never_pauses_gets_an_answer_to_all_it_sent_before_goaway(start):
     gateway = start()
     device = gateway.device()
