@@ -21,6 +21,14 @@ public struct Configuration: Sendable {
   var rateLimit: Int?
   /// How long the delivery log is kept, in days.
   var logRetentionDays = 7
+  /// A file of authorities, besides the gateway's own, whose certificates providers may show.
+  var clientCA: String?
+  /// How long a connection may be silent; nil: for ever.
+  var idleTimeout: Duration? = .seconds(7200)
+  /// Streams a sender may have open before its first push was accepted.
+  var initialStreams = Limits.maximumConcurrentStreams
+  /// Choices about the provider API.
+  var provider = ProviderSettings()
   /// What is logged: `trace` … `critical`.
   public var logLevel = "info"
 
@@ -42,7 +50,13 @@ public struct Configuration: Sendable {
 
   private static let names = [
     "listen", "environment", "durability", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
+    "client_ca", "idle_timeout", "stream_limit", "token_update_interval", "push_type_check", "environment_key_reason",
   ]
+
+  /// How often idle connections are looked for: often enough for the timeout.
+  var idleCheck: Duration {
+    min(.seconds(Limits.pingInterval), max(.milliseconds(100), (idleTimeout ?? .seconds(Limits.pingInterval)) / 4))
+  }
 
   /// Puts the settings together.
   ///
@@ -90,6 +104,12 @@ public struct Configuration: Sendable {
     case "mailbox_cap": "10000"
     case "rate_limit": "none"
     case "log_retention_days": "7"
+    case "client_ca": "none"
+    case "idle_timeout": "7200"
+    case "stream_limit": "fixed"
+    case "token_update_interval": "1140"
+    case "push_type_check": "lenient"
+    case "environment_key_reason": Reason.badEnvironmentKeyInToken.rawValue
     default: "info"
     }
   }
@@ -103,10 +123,17 @@ public struct Configuration: Sendable {
       }
       return number
     }
+    func choice<Value>(_ choices: KeyValuePairs<String, Value>) throws(Failure) -> Value {
+      guard let chosen = choices.first(where: { $0.key == value }) else {
+        throw Failure(
+          description: "\(name) is \"\(value)\" (\(origin)): \(choices.map(\.key).joined(separator: " or ")) is due")
+      }
+      return chosen.value
+    }
     switch name {
     case "listen":
       listen = value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-      for address in listen { _ = try Configuration.address(address) }
+      for entry in listen { _ = try Configuration.listener(entry, otherwise: environment) }
       if listen.isEmpty { throw Failure(description: "listen is empty: HOST:PORT is due") }
     case "environment":
       guard let chosen = Environment(rawValue: value) else {
@@ -122,6 +149,16 @@ public struct Configuration: Sendable {
     case "mailbox_cap": mailboxCap = try number(1...1_000_000)
     case "rate_limit": rateLimit = value == "none" ? nil : try number(1...1_000_000)
     case "log_retention_days": logRetentionDays = try number(0...3650)
+    case "client_ca": clientCA = value == "none" ? nil : value
+    case "idle_timeout": idleTimeout = value == "none" ? nil : .seconds(try number(1...31_536_000))
+    case "stream_limit": initialStreams = try choice(["fixed": Limits.maximumConcurrentStreams, "faithful": 1])
+    case "token_update_interval": provider.tokenUpdateInterval = Int64(try number(0...3600))
+    case "push_type_check": provider.checksPushType = try choice(["lenient": false, "strict": true])
+    case "environment_key_reason":
+      let reasons = [Reason.badEnvironmentKeyInToken, .badEnvironmentKeyIdInToken]
+      provider.environmentKeyReason = try choice([
+        reasons[0].rawValue: reasons[0], reasons[1].rawValue: reasons[1],
+      ])
     default:
       guard ["trace", "debug", "info", "notice", "warning", "error", "critical"].contains(value) else {
         throw Failure(description: "log_level is \"\(value)\" (\(origin)): debug, info, warning or error is due")
@@ -129,6 +166,22 @@ public struct Configuration: Sendable {
       logLevel = value
     }
     effective.append(Effective(name: name, value: value, origin: origin))
+  }
+
+  /// Reads an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`, `=by-name`.
+  ///
+  /// - Parameter otherwise: the environment where the entry, or a client's host name, says none.
+  static func listener(
+    _ entry: String, otherwise: Environment
+  ) throws(Failure) -> (Listener.Address, ConnectionOptions.World) {
+    let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
+    let address = try address(parts.first ?? "")
+    guard parts.count > 1 else { return (address, .fixed(otherwise)) }
+    if parts[1] == "by-name" { return (address, .byHostName(otherwise: otherwise)) }
+    guard let environment = Environment(rawValue: parts[1]) else {
+      throw Failure(description: "\"\(entry)\": behind = is development, production or by-name")
+    }
+    return (address, .fixed(environment))
   }
 
   /// Reads `HOST:PORT`, with brackets round an IPv6 address.
@@ -158,6 +211,15 @@ public struct Configuration: Sendable {
     }
     return values.mapValues { value in
       (value as? [Any])?.map { "\($0)" }.joined(separator: ",") ?? "\(value)"
+    }
+  }
+}
+
+extension ConnectionOptions.World: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .fixed(let environment): environment.rawValue
+    case .byHostName: "by-name"
     }
   }
 }

@@ -26,7 +26,7 @@ public final class Gateway: Sendable {
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
     try folder.prepareCertificates()
-    let tls = try TLSContext.server(certificatePath: folder.certificatePath, keyPath: folder.keyPath)
+    let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     let store = try SQLiteStore(path: folder.databasePath, durability: configuration.durability)
     let registrations = try Registrations(store: store)
     try await folder.prepareDevelopment(registrations)
@@ -42,7 +42,8 @@ public final class Gateway: Sendable {
     let services = Services(
       registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
       tokens: ProviderTokenCache(registrations: registrations), environment: configuration.environment,
-      rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability)
+      rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability,
+      provider: configuration.provider)
     registrations.onChange { change in
       switch change {
       case .preferences(let person, let preferences):
@@ -50,6 +51,7 @@ public final class Gateway: Sendable {
         for device in registrations.devices(of: person) {
           services.subscriptions.tell(device, .preferences(json))
         }
+      case .revokedCertificate: break
       }
     }
     do {
@@ -63,7 +65,7 @@ public final class Gateway: Sendable {
 
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ services: Services,
-    _ mailbox: SQLiteMailbox, _ store: SQLiteStore, _ tls: TLSContext, _ logger: Logger
+    _ mailbox: SQLiteMailbox, _ store: SQLiteStore, _ tls: TLSSource, _ logger: Logger
   ) async throws {
     self.folder = folder
     self.claim = claim
@@ -72,16 +74,30 @@ public final class Gateway: Sendable {
     let status = SharedStatus(
       GatewayStatus(
         listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601)))
+    let certificates = CertificatesAPI(services: services, folder: folder) {
+      tls.replace(with: try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
+    }
     let admin = AdminAPI(
       services: services, status: { status.value.withLock { $0 } },
-      backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value })
-    loops = try await Loops(count: configuration.loops) { loop in
+      backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
+      certificates: certificates)
+    loops = try await Loops(count: configuration.loops, idleCheck: configuration.idleCheck) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
     }
+    services.registrations.onChange { [loops] change in
+      guard case .revokedCertificate(let fingerprint) = change else { return }
+      loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
+    }
     var listeners: [Listener] = []
+    var records: [GatewayStatus.ListenerRecord] = []
     do {
-      for address in configuration.listen {
-        listeners.append(try await Listener.listen(on: try Configuration.address(address), tls: tls, loops: loops))
+      for entry in configuration.listen {
+        let (address, world) = try Configuration.listener(entry, otherwise: configuration.environment)
+        let options = ConnectionOptions(
+          world: world, initialStreams: configuration.initialStreams, idleTimeout: configuration.idleTimeout)
+        let listener = try await Listener.listen(on: address, tls: tls, options: options, loops: loops)
+        listeners.append(listener)
+        records.append(.init(address: listener.description, environment: world.description))
       }
       self.admin = try await Gateway.listenAdmin(folder, loops)
       try folder.announce(listeners.map(\.description))
@@ -92,7 +108,11 @@ public final class Gateway: Sendable {
     }
     self.listeners = listeners
     let addresses = listeners.map(\.description)
-    status.value.withLock { $0.listening = addresses }
+    let listening = records
+    status.value.withLock {
+      $0.listening = addresses
+      $0.listeners = listening
+    }
     upkeep = Task {
       while !Task.isCancelled {
         mailbox.expire(now: services.clock.seconds)
@@ -121,6 +141,11 @@ public final class Gateway: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener
   }
+}
+
+extension Configuration {
+  /// Files of the authorities whose certificates providers may show.
+  fileprivate func clientTrust(_ folder: StateFolder) -> [String] { [folder.trustPath] + (clientCA.map { [$0] } ?? []) }
 }
 
 /// The status, whose addresses are known last.

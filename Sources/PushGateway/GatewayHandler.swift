@@ -50,6 +50,30 @@ final class GatewayHandler: Handler {
     }
   }
 
+  // MARK: Ends of connections
+
+  func cause(toRefuse connection: Connection) -> ConnectionEnd? {
+    guard let identity = connection.identity else { return nil }
+    let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
+    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : nil) {
+      logger.notice("refused a client certificate: \(fault)", metadata: ["topic": "\(identity.topic ?? "")"])
+      return .badCertificate
+    }
+    return identity.environments.contains(connection.environment) ? nil : .wrongEnvironment
+  }
+
+  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
+    let path = exchange.request[.path] ?? []
+    guard path.starts(with: "/v1/".utf8) || path.starts(with: AdminAPI.prefix.utf8) else {
+      return provider.refuse(exchange, cause.reason)
+    }
+    exchange.respond(
+      Problem(503, "Service Unavailable", "the connection ends, and the request was not complete: send it again")
+        .response)
+  }
+
+  func debugData(of cause: ConnectionEnd) -> [UInt8] { Rejection(cause.reason).body }
+
   private func beginStream(_ exchange: Exchange) {
     let request = ControlRequest(exchange.request, isLocal: false)
     let framing: Subscription.Framing
@@ -60,6 +84,7 @@ final class GatewayHandler: Handler {
     }
     do {
       let device = try devices.device(request.bearer)
+      exchange.connection.allowAllStreams()
       Subscription(device: device, services: services, parser: parser, framing: framing, exchange: exchange)
         .begin(exchange)
     } catch {
@@ -74,6 +99,7 @@ final class GatewayHandler: Handler {
         Problem(413, "Content Too Large", "a request holds at most \(Limits.maximumControlBodySize) bytes").response)
     }
     var request = ControlRequest(exchange.request, isLocal: exchange.connection.peer != .remote)
+    request.environment = exchange.connection.environment
     switch router.match(method: request.method, path: request.path) {
     case .unknown:
       exchange.respond(Problem.notFound("there is nothing at \(request.path)").response)
@@ -92,6 +118,18 @@ final class GatewayHandler: Handler {
 
   private func methodNotAllowed(_ methods: [String]) -> Response {
     Problem(405, "Method Not Allowed", "this takes \(methods.joined(separator: " and "))").response
+  }
+}
+
+extension ConnectionEnd {
+  /// What providers are told of it.
+  fileprivate var reason: Reason {
+    switch self {
+    case .shutdown: .shutdown
+    case .idle: .idleTimeout
+    case .badCertificate: .badCertificate
+    case .wrongEnvironment: .badCertificateEnvironment
+    }
   }
 }
 

@@ -27,8 +27,12 @@ enum Limits {
   /// A provider token's age, and how far ahead its clock may be, in seconds.
   static let maximumTokenAge = 3600
   static let maximumTokenSkew = 300
+  /// Topics that one key may be for, as at Apple (reference §4.4).
+  static let maximumKeyTopics = 400
   /// Verified provider tokens remembered by the process.
   static let maximumCachedTokens = 10_000
+  /// Values of a wrong type that the log tells of one payload.
+  static let maximumReportedFaults = 8
   /// An error body, which one client library reads no further than.
   static let maximumErrorBodySize = 1024
 

@@ -7,13 +7,14 @@ struct Services: Sendable {
   let log: DeliveryLog
   let subscriptions: SubscriptionRegistry
   let tokens: ProviderTokenCache
-  /// The environment whose keys and device tokens are valid here.
+  /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes per second one device token takes; nil: any number.
   let rateLimit: Int?
   let clock: WallClock
   /// What a 200 promises.
   let durability: Durability
+  var provider = ProviderSettings()
 
   /// What the gateway can't do now.
   var health: Health {

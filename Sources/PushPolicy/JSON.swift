@@ -160,6 +160,9 @@ struct JSONKey: ~Escapable {
 
   var string: String { unsafe String(text) }
 
+  /// Bytes of UTF-8.
+  var count: Int { unsafe text.count }
+
   static func ~= (literal: StaticString, key: JSONKey) -> Bool {
     unsafe key.text.count == literal.utf8CodeUnitCount
       && UnsafeBufferPointer(key.text).elementsEqual(

@@ -4,10 +4,13 @@ public struct ParsedPayload: Sendable, Equatable {
   public var notification: PushNotification
   /// Every breach of a rule that holds at the door, in the order of the payload; usually empty.
   public var violations: [Violation]
+  /// Every value of `aps` that is of a wrong type, in the order of the payload; usually empty.
+  public var faults: [SchemaFault]
 
-  public init(notification: PushNotification, violations: [Violation] = []) {
+  public init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaFault] = []) {
     self.notification = notification
     self.violations = violations
+    self.faults = faults
   }
 }
 
@@ -47,26 +50,28 @@ extension JSONParser {
 extension ParsedPayload {
   fileprivate mutating func read(_ root: JSONElement) {
     root.visitMembers { key, value in
-      guard case "aps" = key, value.kind == .object else { return }
+      guard case "aps" = key else { return }
+      guard value.kind == .object else { return faults.append(APSSchema.fault(ofRoot: value)) }
       notification = PushNotification()
-      notification.read(aps: value, violations: &violations)
+      notification.read(aps: value, violations: &violations, faults: &faults)
     }
   }
 }
 
 extension PushNotification {
-  fileprivate mutating func read(aps: JSONElement, violations: inout [Violation]) {
+  fileprivate mutating func read(aps: JSONElement, violations: inout [Violation], faults: inout [SchemaFault]) {
     aps.visitMembers { key, value in
+      APSSchema.aps.check(key, value, &faults)
       VibrationRule.check(key, in: "/aps", violations: &violations)
       switch key {
-      case "alert": Alert.read(value, into: &alert, violations: &violations)
+      case "alert": Alert.read(value, into: &alert, violations: &violations, faults: &faults)
       case "badge":
         do throws(Violation) {
           badge = try BadgeRule.badge(value)
         } catch {
           violations.append(error)
         }
-      case "sound": SoundRule.read(value, into: &sound, violations: &violations)
+      case "sound": SoundRule.read(value, into: &sound, violations: &violations, faults: &faults)
       case "category": category = value.string ?? category
       case "thread-id": threadID = value.string ?? threadID
       case "content-available": isContentAvailable = value.flag ?? isContentAvailable
@@ -78,24 +83,27 @@ extension PushNotification {
 
 extension PushNotification.Alert {
   /// Reads `value`, a payload's `alert`: the body, or an object of texts. Without any text there is no alert.
-  fileprivate static func read(_ value: JSONElement, into alert: inout Self?, violations: inout [Violation]) {
+  fileprivate static func read(
+    _ value: JSONElement, into alert: inout Self?, violations: inout [Violation], faults: inout [SchemaFault]
+  ) {
     var read = Self()
     if let body = value.string {
       read.body = body
     } else if value.kind == .object {
-      read = Self(object: value, violations: &violations)
+      read = Self(object: value, violations: &violations, faults: &faults)
     } else {
       return
     }
     alert = read.title.isEmpty && read.subtitle.isEmpty && read.body.isEmpty ? nil : read
   }
 
-  private init(object: JSONElement, violations: inout [Violation]) {
+  private init(object: JSONElement, violations: inout [Violation], faults: inout [SchemaFault]) {
     self.init()
     var title = LocalizedText()
     var subtitle = LocalizedText()
     var body = LocalizedText()
     object.visitMembers { key, value in
+      APSSchema.alert.check(key, value, &faults)
       VibrationRule.check(key, in: "/aps/alert", violations: &violations)
       switch key {
       case "title": title.read(plain: value)

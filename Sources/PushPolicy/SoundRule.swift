@@ -4,23 +4,28 @@ enum SoundRule {
   ///
   /// An empty name is no sound, and an object without a name plays `default`. A value of another type counts as absent,
   /// and so does a name with a violation.
-  static func read(_ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation]) {
+  static func read(
+    _ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation],
+    faults: inout [SchemaFault]
+  ) {
     if let name = value.string {
       read(name, at: "/aps/sound", into: &sound, violations: &violations)
     } else if value.kind == .object {
-      read(object: value, into: &sound, violations: &violations)
+      read(object: value, into: &sound, violations: &violations, faults: &faults)
     }
   }
 
   private static func read(
     object: JSONElement,
     into sound: inout PushNotification.Sound?,
-    violations: inout [Violation]
+    violations: inout [Violation],
+    faults: inout [SchemaFault]
   ) {
     var named: PushNotification.Sound? = .init(name: "default")
     var isCritical = false
     var volume = 1.0
     object.visitMembers { key, value in
+      APSSchema.sound.check(key, value, &faults)
       VibrationRule.check(key, in: "/aps/sound", violations: &violations)
       switch key {
       case "name":

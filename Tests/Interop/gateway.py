@@ -71,6 +71,7 @@ class Gateway:
     def __init__(self, state, *options, listen="127.0.0.1:0"):
         self.state, self.options, self.listen = Path(state), options, listen
         self.process = None
+        self.bearers = {}
 
     # Its life
 
@@ -87,7 +88,8 @@ class Gateway:
         poll(
             lambda: listening.exists() or self.process.poll() is not None, "the gateway is listening", timeout=20)
         assert self.process.poll() is None, f"the gateway ended with {self.process.returncode}:\n{self.log}"
-        self.host, port = listening.read_text().splitlines()[0].rsplit(":", 1)
+        self.addresses = [line.rsplit(":", 1) for line in listening.read_text().splitlines()]
+        self.host, port = self.addresses[0]
         self.port = int(port)
         return self
 
@@ -163,6 +165,13 @@ class Gateway:
     def register(self, name, topic, *options) -> str:
         return self.run("devices", "register", name, topic, *options, "--json").json["token"]
 
+    def certificate(self, *options, topic=TOPIC) -> tuple[str, str]:
+        """A provider's certificate of the gateway's own authority, and its key: two files."""
+        out = self.state.parent / f"certs-{uuid.uuid4().hex[:8]}"
+        out.mkdir()
+        made = self.run("certs", "create", "--topic", topic, "--out", out, *options, "--json").json
+        return made["certificate"], made["key"]
+
     def new_key(self, *options, team=None) -> Key:
         out = self.state.parent / f"keys-{uuid.uuid4().hex[:8]}"
         out.mkdir()
@@ -184,9 +193,14 @@ class Gateway:
     def connect(self, **options) -> Connection:
         return Connection(self, **options)
 
+    def bearer(self, key=None) -> str:
+        """A key's token, the same for every push, as a sender does it: a new one for each is refused (§4.2)."""
+        key = key or self.key
+        return self.bearers.setdefault(key.key_id, key.bearer())
+
     def fields(self, *, topic=TOPIC, key=None, **more) -> list:
         """The fields of an acceptable push; `apns_id=…` adds or replaces one, `None` leaves it out."""
-        fields = {"authorization": (key or self.key).bearer(), "apns-topic": topic, "apns-push-type": "alert"}
+        fields = {"authorization": self.bearer(key), "apns-topic": topic, "apns-push-type": "alert"}
         fields |= {name.replace("_", "-"): value for name, value in more.items()}
         return [(name, str(value)) for name, value in fields.items() if value is not None]
 

@@ -494,6 +494,16 @@ def test_a_simulators_payload_file_never_sends_its_key(gateway, device, tmp_path
     assert push["payload"] == {"aps": {"alert": "x"}}
 
 
+def test_a_simulators_payload_file_grows_by_nothing_when_its_key_goes(gateway, device, tmp_path):
+    path = tmp_path / "push.apns"
+    payload = {"aps": {"alert": "/" * 1000}, "number": 0.1, "pad": ""}
+    payload["pad"] = "/" * (4096 - len(json.dumps(payload, separators=(",", ":"))))
+    path.write_text(json.dumps({"Simulator Target Bundle": TOPIC} | payload))
+    assert send(gateway, "--to", device.name, path).code == 0
+    [push] = gateway.run("subscribe", "--device", device.name, "--json", "--once").records
+    assert push["payload"] == payload
+
+
 def test_a_gateway_that_is_not_there_is_6_after_retries(gateway, device):
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))

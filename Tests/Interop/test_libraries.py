@@ -4,12 +4,14 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import uuid
 from pathlib import Path
 
 import aioapns
+import httpx2
 import pytest
 from aioapns.connection import APNsTLSClientProtocol
 
@@ -75,6 +77,160 @@ def test_aioapns_sees_errors_with_their_reason(gateway, device):
     assert isinstance(unregistered.timestamp, int)
     assert (refused.status, refused.description) == ("403", "Forbidden")
     assert fine.is_successful
+
+
+def test_aioapns_sends_with_a_certificate(gateway, device, tmp_path):
+    """It reads the topic from the certificate's UID."""
+    certificate, key = gateway.certificate()
+    both = tmp_path / "both.pem"
+    both.write_text(Path(certificate).read_text() + Path(key).read_text())
+
+    async def send():
+        context = tls_context(gateway.trust, alpn=None)
+        context.load_cert_chain(both)
+        client = aioapns.APNs(client_cert=str(both), ssl_context=context)
+        client.pool.protocol_class = type(
+            "Protocol", (APNsTLSClientProtocol,), {"APNS_SERVER": gateway.host, "APNS_PORT": gateway.port})
+        assert client.pool.apns_topic == TOPIC
+        try:
+            requests = [
+                aioapns.NotificationRequest(token, {"aps": {"alert": "Hello"}}) for token in [device.token, "0" * 64]]
+            return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), 30)
+        finally:
+            client.pool.close()
+
+    [sent, refused] = asyncio.run(send())
+    assert sent.is_successful
+    assert (refused.status, refused.description) == ("400", "BadDeviceToken")
+
+
+def test_kalyke_sends_and_raises_reasons_as_its_own_types(gateway, device):
+    import kalyke
+    from kalyke import exceptions
+
+    class Client(kalyke.ApnsClient):
+        _base_url = f"https://{gateway.address}"
+
+        def _init_client(self, apns_config):
+            headers = apns_config.make_headers() | {"authorization": f"bearer {self._make_authorization()}"}
+            return httpx2.AsyncClient(headers=headers, verify=tls_context(gateway.trust), http2=True)
+
+    key = gateway.key
+    client = Client(use_sandbox=True, team_id=key.team_id, auth_key_id=key.key_id, auth_key_filepath=key.path)
+    config = kalyke.ApnsConfig(topic=TOPIC)
+    payload = kalyke.Payload(alert=kalyke.PayloadAlert(title="Hello"), badge=1, sound="default")
+
+    async def send(token, payload=payload):
+        return await client.send_message(device_token=token, payload=payload, apns_config=config)
+
+    offered = asyncio.run(send(device.token))
+    stream = gateway.stream(device)
+    assert [push["id"] for push in stream.caught_up()] == [offered]
+    stream.connection.close()
+    with pytest.raises(exceptions.BadDeviceToken):
+        asyncio.run(send("0" * 64))
+    with pytest.raises(exceptions.PayloadTooLarge):
+        asyncio.run(send(device.token, {"aps": {"alert": "x" * 5000}}))
+    gateway.run("devices", "unregister", device.name, TOPIC)
+    with pytest.raises(exceptions.Unregistered) as unregistered:
+        asyncio.run(send(device.token))
+    assert isinstance(unregistered.value.error["timestamp"], int)
+
+
+# What the libraries of other languages stand on, where that language is there.
+
+NODE = """
+const http2 = require("node:http2"), fs = require("node:fs");
+const task = JSON.parse(fs.readFileSync(0));
+const session = http2.connect(task.url, { ca: fs.readFileSync(task.trust) });
+const post = (token, payload) => new Promise((resolve, reject) => {
+  const stream = session.request({
+    ":method": "POST", ":path": "/3/device/" + token, authorization: task.bearer, "apns-topic": task.topic });
+  let status, id, body = "";
+  stream.setEncoding("utf8");
+  stream.on("response", (fields) => { status = fields[":status"]; id = fields["apns-id"]; });
+  stream.on("data", (data) => { body += data; });
+  stream.on("end", () => resolve({ status, body, hasID: Boolean(id) }));
+  stream.on("error", reject);
+  stream.end(payload);
+});
+(async () => {
+  const good = await Promise.all(Array.from({ length: 500 }, () => post(task.token, "{}")));
+  const bad = await post("0".repeat(64), "{}");
+  const large = await post(task.token, JSON.stringify({ x: "x".repeat(100000) }));
+  await new Promise((resolve) => session.ping(resolve));
+  const end = new Promise((resolve) => session.on("goaway", (code, last, data) => resolve([code, data.toString()])));
+  console.log(JSON.stringify({ good: good.filter((each) => each.status == 200 && each.body == "").length, bad, large }));
+  console.log(JSON.stringify(await end));
+})();
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not there")
+def test_node_sends_500_at_once_and_reads_the_reason_in_goaway(start):
+    gateway = start()
+    task = dict(
+        url=f"https://localhost:{gateway.port}", trust=gateway.trust, bearer=gateway.bearer(), topic=TOPIC,
+        token=gateway.device().token)
+    node = subprocess.Popen(["node", "-e", NODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    node.stdin.write(json.dumps(task))
+    node.stdin.close()
+    answers = json.loads(node.stdout.readline())
+    assert answers["good"] == 500
+    assert answers["bad"] == {"status": 400, "body": '{"reason":"BadDeviceToken"}', "hasID": True}
+    assert answers["large"] == {"status": 413, "body": '{"reason":"PayloadTooLarge"}', "hasID": True}
+    gateway.terminate()
+    assert json.loads(node.stdout.readline()) == [0, '{"reason":"Shutdown"}']
+    assert node.wait(10) == 0
+    node.stdout.close()
+
+
+JAVA = """
+import java.net.URI;
+import java.net.http.*;
+import java.nio.file.*;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import javax.net.ssl.*;
+import java.util.*;
+import java.util.stream.*;
+
+class Send {
+  public static void main(String[] task) throws Exception {
+    KeyStore trust = KeyStore.getInstance(KeyStore.getDefaultType());
+    trust.load(null);
+    trust.setCertificateEntry("ca", CertificateFactory.getInstance("X.509")
+        .generateCertificate(Files.newInputStream(Path.of(task[1]))));
+    TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    managers.init(trust);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, managers.getTrustManagers(), null);
+    HttpClient client = HttpClient.newBuilder().sslContext(context).version(HttpClient.Version.HTTP_2).build();
+    for (String token : List.of(task[4], "0".repeat(64))) {
+      HttpRequest request = HttpRequest.newBuilder(URI.create(task[0] + "/3/device/" + token))
+          .header("authorization", task[2]).header("apns-topic", task[3])
+          .POST(HttpRequest.BodyPublishers.ofString("{}")).build();
+      var answers = Stream.generate(() -> client.sendAsync(request, HttpResponse.BodyHandlers.ofString()))
+          .limit(50).collect(Collectors.toList());
+      Set<String> seen = new TreeSet<>();
+      for (var answer : answers) seen.add(answer.get().version() + " " + answer.get().statusCode() + " " + answer.get().body());
+      System.out.println(seen);
+    }
+    System.exit(0);
+  }
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("java"), reason="java is not there")
+def test_javas_http_client_sends_and_sees_the_reason(gateway, device, tmp_path):
+    source = tmp_path / "Send.java"
+    source.write_text(JAVA)
+    done = subprocess.run(
+        ["java", str(source), f"https://localhost:{gateway.port}", gateway.trust, gateway.bearer(), TOPIC, device.token],
+        capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[HTTP_2 200 ]", '[HTTP_2 400 {"reason":"BadDeviceToken"}]']
 
 
 PYAPNS2 = """
@@ -167,6 +323,25 @@ def test_curl_sees_the_reason(gateway, device):
     assert curl(gateway, "0" * 64, '{"aps":{}}') == ("HTTP/2 400", '{"reason":"BadDeviceToken"}')
     status, body = curl(gateway, device.token, '{"aps":{"badge":"1"}}')
     assert status == "HTTP/2 403" and json.loads(body)["policy"]["rule"] == "B1"
+
+
+def test_curl_sends_with_a_certificate(gateway, device):
+    certificate, key = gateway.certificate()
+    options = ["--cert", certificate, "--key", key, "-H", "authorization:", "-H", "apns-topic:"]
+    assert curl(gateway, device.token, '{"aps":{"alert":"Hello"}}', *options) == ("HTTP/2 200", "")
+
+
+def test_h2load_is_answered_200_throughout(gateway, device, tmp_path):
+    if not shutil.which("h2load"):
+        pytest.skip("h2load is not there")
+    payload = tmp_path / "payload.json"
+    payload.write_text('{"aps":{"alert":"Hello"}}')
+    done = subprocess.run(
+        ["h2load", "-n", "2000", "-c", "4", "-m", "250", "-d", str(payload), "-H", f"authorization: {gateway.bearer()}",
+         "-H", f"apns-topic: {TOPIC}", f"https://{gateway.address}/3/device/{device.token}"],
+        capture_output=True, text=True, timeout=60)
+    assert "2000 succeeded, 0 failed, 0 errored, 0 timeout" in done.stdout, done.stdout
+    assert "status codes: 2000 2xx, 0 3xx, 0 4xx, 0 5xx" in done.stdout, done.stdout
 
 
 def test_curl_with_http_1_1_gets_no_http_status(gateway, device):

@@ -12,7 +12,7 @@ import uuid
 import pytest
 from h2.settings import SettingCodes
 
-from gateway import ALERT, TOPIC, poll
+from gateway import ALERT, TOPIC, Gateway, poll
 from wire import Closed
 
 UUID = re.compile(r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}")
@@ -178,10 +178,12 @@ def steps(wrong):
 def test_every_check_comes_in_its_order(start):
     gateway = start("--rate-limit", 1)
     wrong = Wrong(gateway)
-    with gateway.connect() as connection:
-        for status, reason, mend, value in steps(wrong):
+    for status, reason, mend, value in steps(wrong):
+        # A connection each: one takes no other token so soon.
+        with gateway.connect() as connection:
             assert_error(wrong.send(connection), status, reason)
-            mend(value)
+        mend(value)
+    with gateway.connect() as connection:
         # The rate comes next, and policy last: of a burst within one second, one push gets as far as policy.
         def burst():
             path, fields = wrong.path + wrong.token, list(wrong.fields.items())
@@ -520,6 +522,114 @@ def test_a_client_that_leaves_with_open_streams_harms_nobody(gateway, device):
     assert gateway.push(device.token).status == 200
 
 
+# The stream limit (reference §5.3)
+
+
+@pytest.fixture(scope="module")
+def faithful(tmp_path_factory):
+    gateway = Gateway(tmp_path_factory.mktemp("faithful") / "state", "--stream-limit", "faithful").start()
+    yield gateway
+    gateway.stop()
+
+
+def limits(connection):
+    """Every stream limit that was announced, with the place of its frame."""
+    return [
+        (place, frame.frame.settings[SettingCodes.MAX_CONCURRENT_STREAMS])
+        for place, frame in enumerate(connection.frames)
+        if frame.name == "SETTINGS" and SettingCodes.MAX_CONCURRENT_STREAMS in frame.frame.settings
+    ]
+
+
+def test_one_stream_is_allowed_until_a_push_was_accepted(faithful):
+    device = faithful.device()
+    with faithful.connect() as connection:
+        for _ in range(2):
+            assert_error(faithful.push(UNKNOWN, connection=connection), 400, "BadDeviceToken")
+        assert [limit for _, limit in limits(connection)] == [1]
+        assert faithful.push(device.token, connection=connection).status == 200
+        [(_, first), (place, second)] = limits(connection)
+        assert (first, second) == (1, 1000)
+        success = connection.responses[5].frames[0]
+        assert place < connection.frames.index(success), "the new limit comes before the first 200"
+        fields = faithful.fields()
+        streams = [connection.send("POST", f"/3/device/{device.token}", fields, ALERT, flush=False) for _ in range(500)]
+        connection.flush()
+        assert {connection.wait(stream).status for stream in streams} == {200}
+        assert len(limits(connection)) == 2
+
+
+def test_more_streams_than_one_are_refused_until_then(faithful):
+    device = faithful.device()
+    with faithful.connect(preface=False) as connection:
+        connection.h2.initiate_connection()
+        connection.h2.remote_settings.max_concurrent_streams = 100
+        connection.h2.remote_settings.acknowledge()
+        streams = [connection.open("POST", f"/3/device/{device.token}", faithful.fields(), flush=False) for _ in range(3)]
+        connection.flush()
+        assert {connection.wait(stream).reset for stream in streams[1:]} == {7}, "REFUSED_STREAM"
+        connection.write(streams[0], ALERT, end=True)
+        assert connection.wait(streams[0]).status == 200
+
+
+def test_a_certificate_allows_all_streams_at_once(faithful):
+    with faithful.connect(certificate=faithful.certificate()) as connection:
+        connection.until(lambda: len(limits(connection)) == 2)
+        assert [limit for _, limit in limits(connection)] == [1, 1000]
+
+
+def test_a_device_is_not_held_to_one_stream(faithful):
+    stream = faithful.stream(faithful.device())
+    stream.caught_up()
+    assert [limit for _, limit in limits(stream.connection)] == [1, 1000]
+    stream.connection.close()
+
+
+# Silence
+
+
+def test_a_silent_connection_ends_with_idle_timeout_and_a_busy_one_does_not(start):
+    gateway = start("--idle-timeout", 1)
+    device = gateway.device()
+    stream = gateway.stream(device)
+    stream.caught_up()
+    with gateway.connect() as busy, gateway.connect() as silent:
+        silent.ping()
+        while silent.goaway is None:
+            busy.ping(time.monotonic_ns().to_bytes(8, "big"))
+            stream.quiet()
+            try:
+                silent.pump(0.05)
+            except TimeoutError:
+                pass
+        assert bytes(silent.goaway.additional_data) == b'{"reason":"IdleTimeout"}'
+        silent.drain()
+        assert gateway.push(device.token, connection=busy).status == 200
+    assert stream.next("push")
+    stream.connection.close()
+
+
+def test_a_device_that_only_listens_is_not_idle(start):
+    gateway = start("--idle-timeout", 1)
+    device = gateway.device()
+    stream = gateway.stream(device)
+    stream.caught_up()
+    with gateway.connect() as silent:
+        silent.drain()
+        assert silent.goaway is not None
+    gateway.accepted(device.token)
+    assert stream.next("push")
+    stream.connection.close()
+
+
+def test_without_an_idle_timeout_silence_is_no_matter(start):
+    gateway = start("--idle-timeout", "none")
+    with gateway.connect() as connection:
+        connection.ping()
+        with pytest.raises(TimeoutError):
+            connection.until(lambda: connection.goaway, timeout=0.3)
+
+
 # The end (reference §5.4)
 
 
@@ -578,6 +688,16 @@ def test_a_stream_that_never_ends_does_not_keep_the_gateway_from_ending(start):
     began = time.monotonic()
     gateway.stop()
     assert time.monotonic() - began < 10
+
+
+def test_a_devices_request_that_is_not_complete_is_answered_in_its_own_form(start):
+    gateway = start("--idle-timeout", 1)
+    with gateway.connect() as connection:
+        stream = connection.open("POST", "/v1/devices")
+        connection.drain()
+        response = connection.responses[stream]
+        assert response.status == 503 and "not complete" in response.json["detail"]
+        assert response["content-type"] == "application/problem+json"
 
 
 def test_a_sender_that_never_pauses_gets_an_answer_to_all_it_sent_before_goaway(start):

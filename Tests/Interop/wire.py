@@ -66,23 +66,30 @@ class Closed(Exception):
     """The gateway closed the connection."""
 
 
-def tls_context(trust, alpn=("h2",), version=None) -> ssl.SSLContext:
+def tls_context(trust, alpn=("h2",), version=None, certificate=None) -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=trust)
     if alpn:
         context.set_alpn_protocols(list(alpn))
     if version:
         context.minimum_version = context.maximum_version = version
+    if certificate:
+        context.load_cert_chain(*certificate)
     return context
 
 
 class Connection:
     """A connection to a gateway; the preface goes out at once, and nothing waits for SETTINGS."""
 
-    def __init__(self, gateway, *, alpn=("h2",), version=None, preface=True):
+    def __init__(
+        self, gateway, *, alpn=("h2",), version=None, preface=True, certificate=None, name=None, listener=0,
+        context=None, session=None,
+    ):
         self.gateway = gateway
-        raw = socket.create_connection((gateway.host, gateway.port), timeout=10)
+        host, port = gateway.addresses[listener]
+        raw = socket.create_connection((host, int(port)), timeout=10)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket = tls_context(gateway.trust, alpn, version).wrap_socket(raw, server_hostname=gateway.host)
+        context = context or tls_context(gateway.trust, alpn, version, certificate)
+        self.socket = context.wrap_socket(raw, server_hostname=name or host, session=session)
         self.h2 = h2.connection.H2Connection(
             h2.config.H2Configuration(
                 client_side=True, header_encoding="utf-8", validate_outbound_headers=False,

@@ -33,7 +33,7 @@ import Testing
     #expect(configuration.logLevel == "info")
     #expect(configuration.loops >= 1)
     #expect(configuration.effective.allSatisfy { $0.origin == "default" })
-    #expect(configuration.effective.count == 8)
+    #expect(configuration.effective.count == 14)
   }
 
   static let settings = [
@@ -41,7 +41,14 @@ import Testing
     ("environment", "production", "production", "production", "development"), ("mailbox_cap", "1", "2", "3", "10000"),
     ("rate_limit", "1", "2", "3", "none"), ("log_retention_days", "1", "2", "3", "7"),
     ("log_level", "debug", "warning", "error", "info"), ("durability", "normal", "normal", "normal", "full"),
-    ("loops", "1", "2", "3", nil),
+    ("loops", "1", "2", "3", nil), ("client_ca", "/a", "/b", "/c", "none"), ("idle_timeout", "1", "2", "3", "7200"),
+    ("stream_limit", "faithful", "faithful", "faithful", "fixed"),
+    ("token_update_interval", "1", "2", "3", "1140"), ("push_type_check", "strict", "strict", "strict", "lenient"),
+    (
+      "environment_key_reason", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyIdInToken",
+      "BadEnvironmentKeyIdInToken",
+      "BadEnvironmentKeyInToken"
+    ),
   ]
 
   @Test(arguments: settings)
@@ -72,6 +79,56 @@ import Testing
     #expect(configuration.rateLimit == 5)
     #expect(configuration.logRetentionDays == 0)
     #expect(configuration.logLevel == "debug")
+  }
+
+  @Test func `settings of the provider API are put into force`() throws {
+    let configuration = try configuration(
+      yaml: """
+        client_ca: /etc/ca.pem
+        idle_timeout: none
+        stream_limit: faithful
+        token_update_interval: 0
+        push_type_check: strict
+        environment_key_reason: BadEnvironmentKeyIdInToken
+        """)
+    #expect(configuration.clientCA == "/etc/ca.pem")
+    #expect(configuration.idleTimeout == nil)
+    #expect(configuration.initialStreams == 1)
+    #expect(configuration.provider.tokenUpdateInterval == 0)
+    #expect(configuration.provider.checksPushType)
+    #expect(configuration.provider.environmentKeyReason == .badEnvironmentKeyIdInToken)
+    let normal = try self.configuration(flags: ["idle_timeout": "2", "client_ca": "none"], yaml: "")
+    #expect(normal.idleTimeout == .seconds(2))
+    #expect(normal.idleCheck == .milliseconds(500))
+    #expect(normal.clientCA == nil)
+    #expect(normal.initialStreams == 1000)
+    #expect(
+      failure { _ = try self.configuration(flags: ["stream_limit": "2"]) }
+        == #"stream_limit is "2" (flag): fixed or faithful is due"#)
+  }
+
+  @Test(
+    arguments: [
+      ("127.0.0.1:1", .fixed(.development)), ("127.0.0.1:1=production", .fixed(.production)),
+      ("127.0.0.1:1=development", .fixed(.development)), ("[::1]:1=by-name", .byHostName(otherwise: .development)),
+    ] as [(String, ConnectionOptions.World)])
+  func `a listener's environment stands behind its address`(_ entry: String, _ world: ConnectionOptions.World) throws {
+    #expect(try Configuration.listener(entry, otherwise: .development).1 == world)
+    #expect(failure { _ = try configuration(flags: ["listen": entry + "=x"]) } != "no failure")
+  }
+
+  @Test(
+    arguments: [
+      ("api.push.apple.com", .production), ("api.sandbox.push.apple.com", .development),
+      ("api.development.push.apple.com", .development), ("API.PUSH.example", .production), ("localhost", nil),
+      ("push.example.com", nil), ("api.example.com", nil), ("api.push", nil), ("", nil),
+    ] as [(String, PushGateway.Environment?)])
+  func `a host name says which environment is meant`(_ name: String, _ environment: PushGateway.Environment?) {
+    #expect(Environment.named(by: name) == environment)
+    let options = ConnectionOptions(world: .byHostName(otherwise: .production))
+    #expect(options.environment(host: name) == environment ?? .production)
+    #expect(options.environment(host: nil) == .production)
+    #expect(ConnectionOptions(world: .fixed(.production)).environment(host: name) == .production)
   }
 
   @Test func `listeners may be a list in the file`() throws {

@@ -9,11 +9,15 @@ struct AdminAPI: Sendable {
   let status: @Sendable () -> GatewayStatus
   /// Saves the gateway into a file.
   let backup: @Sendable (String) async throws -> Backup.Summary
+  /// Certificates; nil where there is no authority to issue them.
+  var certificates: CertificatesAPI?
 
   static let prefix = "/admin/"
 
-  var router: Router {
-    Router([
+  var router: Router { Router(routes + (certificates?.routes ?? [])) }
+
+  private var routes: [Router.Route] {
+    [
       .init("GET", "/admin/v1/status") { _ in Response(status()) },
       .init("GET", "/admin/v1/teams") { _ in Response(services.registrations.teams.map(TeamRecord.init)) },
       .init("POST", "/admin/v1/teams", addTeam),
@@ -43,7 +47,7 @@ struct AdminAPI: Sendable {
         return Response(try await backup(wish.path), status: 201)
       },
       .init("GET", "/admin/v1/log") { Response(try await services.logRecords(try services.logQuery($0))) },
-    ])
+    ]
   }
 
   private func device(_ request: ControlRequest) throws -> Device {
@@ -60,15 +64,26 @@ struct AdminAPI: Sendable {
 
   private func createKey(_ request: ControlRequest) async throws -> Response {
     let wish: KeyRequest = try request.decoded()
-    let key = try ES256Key.generate()
+    guard wish.topics.count <= Limits.maximumKeyTopics else {
+      throw Problem.badRequest("a key is for at most \(Limits.maximumKeyTopics) topics, not \(wish.topics.count)")
+    }
+    let given = try wish.pem.map { pem in
+      do {
+        return try ES256Key(pem: Array(pem.utf8))
+      } catch {
+        throw Problem.badRequest("this is no key for provider tokens: \(error)")
+      }
+    }
+    guard given == nil || wish.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
+    let key = try given ?? ES256Key.generate()
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
-    let id = String(decoding: Digest.random(count: 10).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
+    let newID = String(decoding: Digest.random(count: 10).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
     let record = ProviderKey(
-      id: id, team: wish.team, publicKey: key, environment: wish.environment.flatMap(Environment.init),
-      topics: wish.topics.isEmpty ? nil : Set(wish.topics))
+      id: wish.id ?? newID, team: wish.team, publicKey: key, environment: wish.environment.flatMap(Environment.init),
+      topics: wish.topics.isEmpty ? nil : Set(wish.topics), related: wish.related)
     try await services.registrations.addKey(record)
-    return Response(
-      CreatedKey(id: id, team: wish.team, privateKey: String(decoding: key.privatePEM, as: UTF8.self)), status: 201)
+    let privateKey = given == nil ? String(decoding: key.privatePEM, as: UTF8.self) : nil
+    return Response(CreatedKey(id: record.id, team: wish.team, privateKey: privateKey), status: 201)
   }
 
   // MARK: Apps and devices
@@ -80,7 +95,8 @@ struct AdminAPI: Sendable {
     return Response(
       try await services.registrations.putApp(
         topic: app.topic, name: app.name, icon: app.icon ?? known?.icon ?? initials,
-        policyMode: app.policyMode.flatMap(PolicyMode.init) ?? known?.policyMode ?? .enforce),
+        policyMode: app.policyMode.flatMap(PolicyMode.init) ?? known?.policyMode ?? .enforce,
+        isStrict: app.strict ?? known?.isStrict ?? false),
       status: 201)
   }
 
@@ -92,8 +108,10 @@ struct AdminAPI: Sendable {
   }
 
   private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {
-    services.registrations.registrations(of: try device(request).id).map { registration, app in
-      RegistrationRecord(
+    let now = services.clock.milliseconds()
+    return services.registrations.registrations(of: try device(request).id).compactMap { registration, app in
+      guard !registration.isExpired(at: now) else { return nil }
+      return RegistrationRecord(
         token: registration.token.hex, topic: app.topic, environment: registration.environment.rawValue)
     }
   }
@@ -101,8 +119,10 @@ struct AdminAPI: Sendable {
   private func register(_ request: ControlRequest) async throws -> Response {
     let wish: RegistrationRequest = try request.decoded()
     let environment = wish.environment.flatMap(Environment.init) ?? services.environment
+    let now = services.clock.milliseconds()
     let registration = try await services.registrations.register(
-      try device(request).id, topic: wish.topic, environment: environment)
+      try device(request).id, topic: wish.topic, environment: environment,
+      expires: wish.validSeconds.map { now + Int64($0) * 1000 }, now: now)
     return Response(
       RegistrationRecord(token: registration.token.hex, topic: wish.topic, environment: environment.rawValue))
   }

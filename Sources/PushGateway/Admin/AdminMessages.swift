@@ -19,11 +19,22 @@ public struct KeyRequest: Codable, Sendable {
   public var environment: String?
   /// Empty for every topic.
   public var topics: [String]
+  /// The key it is rotated with.
+  public var related: String?
+  /// Its id, when there is a key already, whose public half follows.
+  public var id: String?
+  /// PEM, public or private; nil: a new one is made. A private half is not kept.
+  public var pem: String?
 
-  public init(team: String, environment: String?, topics: [String]) {
+  public init(
+    team: String, environment: String?, topics: [String], related: String? = nil, id: String? = nil, pem: String? = nil
+  ) {
     self.team = team
     self.environment = environment
     self.topics = topics
+    self.related = related
+    self.id = id
+    self.pem = pem
   }
 }
 
@@ -32,8 +43,8 @@ public struct CreatedKey: Codable, Sendable {
   /// 10 characters.
   public var id: String
   public var team: String
-  /// PEM, as a `.p8` file holds it.
-  public var privateKey: String
+  /// PEM, as a `.p8` file holds it; nil for a key that was there already.
+  public var privateKey: String?
 
   enum CodingKeys: String, CodingKey {
     case id = "key_id"
@@ -50,18 +61,21 @@ public struct KeyRecord: Codable, Sendable {
   public var environment: String
   /// nil for every topic.
   public var topics: [String]?
+  /// The key it is rotated with.
+  public var related: String?
 
   init(_ key: ProviderKey) {
     id = key.id
     team = key.team
     environment = key.environment?.rawValue ?? "both"
     topics = key.topics?.sorted()
+    related = key.related
   }
 
   enum CodingKeys: String, CodingKey {
     case id = "key_id"
     case team = "team_id"
-    case environment, topics
+    case environment, topics, related
   }
 }
 
@@ -73,16 +87,19 @@ public struct AppRequest: Codable, Sendable {
   public var icon: String?
   /// `enforce` or `report`; nil: as it was, or `enforce`.
   public var policyMode: String?
+  /// Whether payloads that break the schema of `aps` are refused; nil: as it was, or not.
+  public var strict: Bool?
 
-  public init(topic: String, name: String, icon: String?, policyMode: String?) {
+  public init(topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil) {
     self.topic = topic
     self.name = name
     self.icon = icon
     self.policyMode = policyMode
+    self.strict = strict
   }
 
   enum CodingKeys: String, CodingKey {
-    case topic, name, icon
+    case topic, name, icon, strict
     case policyMode = "policy_mode"
   }
 }
@@ -106,10 +123,18 @@ public struct RegistrationRequest: Codable, Sendable {
   public var topic: String
   /// nil: the gateway's.
   public var environment: String?
+  /// How long a new token is good for; nil: until it is unregistered.
+  public var validSeconds: Int?
 
-  public init(topic: String, environment: String?) {
+  public init(topic: String, environment: String?, validSeconds: Int? = nil) {
     self.topic = topic
     self.environment = environment
+    self.validSeconds = validSeconds
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case topic, environment
+    case validSeconds = "valid_seconds"
   }
 }
 
@@ -158,6 +183,105 @@ public struct GatewayStatus: Codable, Sendable {
   public var environment: String
   /// RFC 3339, UTC.
   public var started: String
+  /// Every listener with its environment.
+  public var listeners: [ListenerRecord] = []
+
+  /// A listener as it is listed.
+  public struct ListenerRecord: Codable, Sendable {
+    /// `HOST:PORT`.
+    public var address: String
+    /// `development`, `production` or `by-name`.
+    public var environment: String
+  }
+}
+
+/// The wish for a provider's certificate.
+public struct CertificateRequest: Codable, Sendable {
+  public var topic: String
+  /// Further topics, besides the one above and those of ``kinds``.
+  public var topics: [String]
+  /// Kinds of push besides plain ones: `voip`, `complication`, ….
+  public var kinds: [String]
+  /// `development`, `production`, or nil for both.
+  public var environment: String?
+  public var days: Int
+
+  public init(topic: String, topics: [String], kinds: [String], environment: String?, days: Int) {
+    self.topic = topic
+    self.topics = topics
+    self.kinds = kinds
+    self.environment = environment
+    self.days = days
+  }
+}
+
+/// The wish for a server's certificate.
+public struct ServerCertificateRequest: Codable, Sendable {
+  public var names: [String]
+  public var addresses: [String]
+  /// Whether the gateway itself is to use it, from the next connection on.
+  public var isInstalled: Bool
+
+  public init(names: [String], addresses: [String], isInstalled: Bool) {
+    self.names = names
+    self.addresses = addresses
+    self.isInstalled = isInstalled
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case names, addresses
+    case isInstalled = "installed"
+  }
+}
+
+/// A certificate that was made. The key is told this once and not kept.
+public struct CreatedCertificate: Codable, Sendable {
+  /// The first 16 hex digits of its SHA-256.
+  public var id: String
+  /// PEM.
+  public var certificate: String
+  /// PEM.
+  public var key: String
+}
+
+/// A certificate of a provider as it is listed.
+public struct CertificateRecord: Codable, Sendable {
+  /// The first 16 hex digits of its SHA-256.
+  public var id: String
+  public var topic: String?
+  public var topics: [String]
+  public var environments: [String]
+  /// RFC 3339, UTC.
+  public var expires: String?
+  /// RFC 3339, UTC; nil while it is good.
+  public var revoked: String?
+
+  init(_ certificate: ProviderCertificate) {
+    func text(_ milliseconds: Int64?) -> String? {
+      milliseconds.map { milliseconds in
+        var bytes: [UInt8] = []
+        appendTimestamp(milliseconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+      }
+    }
+    id = certificate.id
+    topic = certificate.topic
+    topics = certificate.topics.sorted()
+    environments = certificate.environments.map(\.rawValue).sorted()
+    expires = text(certificate.expires.map { $0 * 1000 })
+    revoked = text(certificate.revoked)
+  }
+}
+
+/// The wish that a certificate be good no longer: one by its id, or any by its PEM.
+public struct RevocationRequest: Codable, Sendable {
+  public var id: String?
+  public var certificate: String?
+
+  public init(id: String?, certificate: String?) {
+    self.id = id
+    self.certificate = certificate
+  }
 }
 
 /// What a refused request says (RFC 9457).

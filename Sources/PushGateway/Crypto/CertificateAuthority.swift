@@ -60,7 +60,41 @@ import COpenSSL
     return (unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, server) }, serverKey.privatePEM)
   }
 
-  private static func unsigned(name: String, key: ES256Key, lifetime: Int) throws -> OpaquePointer {
+  /// Issues a provider's certificate (reference §4.5), with a new key.
+  ///
+  /// - Parameters:
+  ///   - topic: the default topic, which becomes the subject's UID.
+  ///   - topics: everything it may push to, each with its kind: `app`, `voip`, `complication`, ….
+  func issueProvider(
+    topic: String, topics: [(topic: String, kind: String)], environments: [Environment], days: Int
+  ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
+    let providerKey = try ES256Key.generate()
+    let provider = try unsafe CertificateAuthority.unsigned(
+      name: "Apple Push Services: \(topic)", userID: topic, key: providerKey, lifetime: days * 86_400)
+    defer { unsafe X509_free(provider) }
+    unsafe X509_set_issuer_name(provider, X509_get_subject_name(certificate))
+    try unsafe extend(provider, NID_basic_constraints, "critical,CA:FALSE")
+    try unsafe extend(provider, NID_key_usage, "critical,digitalSignature")
+    try unsafe extend(provider, NID_ext_key_usage, "clientAuth")
+    try unsafe extend(provider, NID_authority_key_identifier, "keyid")
+    let null: [UInt8] = [0x05, 0x00]
+    for environment in environments {
+      switch environment {
+      case .development: try unsafe extend(provider, PeerIdentity.Extension.development, der: null)
+      case .production: try unsafe extend(provider, PeerIdentity.Extension.production, der: null)
+      }
+    }
+    if topics.contains(where: { $0.kind == PushType.voip.rawValue }) {
+      try unsafe extend(provider, PeerIdentity.Extension.voip, der: null)
+    }
+    try unsafe extend(provider, PeerIdentity.Extension.topics, der: PeerIdentity.der(topics: topics))
+    try unsafe sign(provider)
+    return (unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, provider) }, providerKey.privatePEM)
+  }
+
+  private static func unsigned(
+    name: String, userID: String? = nil, key: ES256Key, lifetime: Int
+  ) throws -> OpaquePointer {
     guard let certificate = unsafe X509_new() else { throw TLSError(openSSL: "no certificate can be made") }
     unsafe X509_set_version(certificate, 2)  // version 3
     let serial = unsafe BN_bin2bn(Digest.random(count: 16), 16, nil)
@@ -70,8 +104,13 @@ import COpenSSL
     unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -60)
     unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), lifetime)
     _ = unsafe key.withHandle { unsafe X509_set_pubkey(certificate, $0) }
-    unsafe X509_NAME_add_entry_by_txt(
-      X509_get_subject_name(certificate), "CN", MBSTRING_FLAG, Array(name.utf8), -1, -1, 0)
+    func add(_ kind: String, _ value: String) {
+      let bytes = Array(value.utf8)
+      unsafe X509_NAME_add_entry_by_txt(
+        X509_get_subject_name(certificate), kind, MBSTRING_UTF8, bytes, Int32(bytes.count), -1, 0)
+    }
+    if let userID { add("UID", userID) }
+    add("CN", name)
     return unsafe certificate
   }
 
@@ -80,6 +119,19 @@ import COpenSSL
     unsafe X509V3_set_ctx(&context, certificate, subject, nil, nil, 0)
     guard let `extension` = unsafe X509V3_EXT_conf_nid(nil, &context, kind, value) else {
       throw TLSError(openSSL: "a certificate can't say \(value)")
+    }
+    unsafe X509_add_ext(subject, `extension`, -1)
+    unsafe X509_EXTENSION_free(`extension`)
+  }
+
+  private func extend(_ subject: OpaquePointer, _ kind: String, der: [UInt8]) throws {
+    let object = unsafe OBJ_txt2obj(kind, 1)
+    defer { unsafe ASN1_OBJECT_free(object) }
+    let data = unsafe ASN1_OCTET_STRING_new()
+    defer { unsafe ASN1_OCTET_STRING_free(data) }
+    unsafe ASN1_OCTET_STRING_set(data, der, Int32(der.count))
+    guard let `extension` = unsafe X509_EXTENSION_create_by_OBJ(nil, object, 0, data) else {
+      throw TLSError(openSSL: "a certificate can't have the extension \(kind)")
     }
     unsafe X509_add_ext(subject, `extension`, -1)
     unsafe X509_EXTENSION_free(`extension`)

@@ -36,6 +36,20 @@ import COpenSSL
     try unsafe self.init(owning: handle)
   }
 
+  /// Reads a key in PEM, private or public.
+  ///
+  /// - Throws: ``TLSError`` when the text holds no P-256 key.
+  convenience init(pem: [UInt8]) throws {
+    let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
+    defer { unsafe BIO_free(bio) }
+    if let handle = unsafe PEM_read_bio_PUBKEY(bio, nil, nil, nil) {
+      try unsafe self.init(owning: handle)
+    } else {
+      ERR_clear_error()
+      try self.init(privatePEM: pem)
+    }
+  }
+
   /// Reads a public key as `SubjectPublicKeyInfo` in DER.
   convenience init(publicDER der: [UInt8]) throws(TLSError) {
     let key = unsafe der.withUnsafeBufferPointer { buffer in

@@ -14,6 +14,8 @@ import COpenSSL
   private(set) var outbound: [UInt8] = []
   /// Whether the handshake is done, so that plaintext may be sent.
   private(set) var isEstablished = false
+  /// Called once, when the handshake is done and before any plaintext is handed on.
+  var established: (() -> Void)?
 
   /// The server's side of a connection.
   init(server context: TLSContext) throws(TLSError) {
@@ -39,6 +41,18 @@ import COpenSSL
   }
 
   deinit { unsafe SSL_free(ssl) }
+
+  /// What the peer's certificate says, when it showed one.
+  var peerIdentity: PeerIdentity? {
+    guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
+    defer { unsafe X509_free(certificate) }
+    return unsafe PeerIdentity(certificate, verified: SSL_get_verify_result(ssl))
+  }
+
+  /// The host name that the client gave (RFC 6066 §3).
+  var serverName: String? {
+    unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
+  }
 
   /// Begins the handshake; a client's first flight is then in ``outbound``.
   func start() throws(TLSError) { try handshake() }
@@ -97,6 +111,8 @@ import COpenSSL
     let result = unsafe SSL_do_handshake(ssl)
     if result == 1 {
       isEstablished = true
+      established?()
+      established = nil
       return
     }
     switch unsafe SSL_get_error(ssl, result) {

@@ -1,4 +1,5 @@
 import COpenSSL
+import Synchronization
 
 /// A shared TLS configuration: an `SSL_CTX`, which OpenSSL counts and locks itself.
 ///
@@ -8,8 +9,12 @@ import COpenSSL
 
   /// A server's side: TLS 1.2 or newer, `h2` by ALPN, and clients without ALPN taken at their word.
   ///
+  /// With files of authorities in `clientTrustPaths`, clients are asked for a certificate and may do without; one that
+  /// can't be trusted is told so later, by ``PeerIdentity/fault``, not by the handshake (reference §5.4).
   /// - Throws: when a file can't be read, isn't what it should be, or the certificate is out of its time.
-  static func server(certificatePath: String, keyPath: String) throws(TLSError) -> TLSContext {
+  static func server(
+    certificatePath: String, keyPath: String, clientTrustPaths: [String] = []
+  ) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_server_method())
     let handle = unsafe context.handle
     guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificatePath) == 1 else {
@@ -28,16 +33,33 @@ import COpenSSL
       }
     }
     unsafe SSL_CTX_set_alpn_select_cb(handle, selectALPN, nil)
+    // Sessions are resumed together with the client's certificate, and OpenSSL insists on a name for that.
+    let name = Array("pushgateway".utf8)
+    unsafe SSL_CTX_set_session_id_context(handle, name, UInt32(name.count))
+    for path in clientTrustPaths {
+      guard unsafe SSL_CTX_load_verify_locations(handle, path, nil) == 1 else {
+        throw TLSError(openSSL: "\(path) holds no certificates to trust")
+      }
+    }
+    if !clientTrustPaths.isEmpty { unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER) { _, _ in 1 } }
     return context
   }
 
-  /// A client's side that trusts the certificates in one file.
-  static func client(trustPath: String) throws(TLSError) -> TLSContext {
+  /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.
+  static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
       throw TLSError(openSSL: "\(trustPath) holds no certificates to trust")
     }
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+    if let identity {
+      guard unsafe SSL_CTX_use_certificate_chain_file(context.handle, identity.certificatePath) == 1 else {
+        throw TLSError(openSSL: "\(identity.certificatePath) holds no certificate")
+      }
+      guard unsafe SSL_CTX_use_PrivateKey_file(context.handle, identity.keyPath, SSL_FILETYPE_PEM) == 1 else {
+        throw TLSError(openSSL: "\(identity.keyPath) holds no private key for \(identity.certificatePath)")
+      }
+    }
     return context
   }
 
@@ -55,6 +77,29 @@ import COpenSSL
   func makeSSL() throws(TLSError) -> OpaquePointer {
     guard let ssl = unsafe SSL_new(handle) else { throw TLSError(openSSL: "TLS can't be set up") }
     return unsafe ssl
+  }
+}
+
+/// The server's TLS configuration as it is now: a new certificate takes its place without a restart.
+final class TLSSource: Sendable {
+  private let current: Mutex<TLSContext>
+
+  init(_ context: TLSContext) { current = Mutex(context) }
+
+  /// What the next connection uses.
+  var context: TLSContext { current.withLock { $0 } }
+
+  func replace(with context: TLSContext) { current.withLock { $0 = context } }
+}
+
+/// The files of a certificate that a client shows.
+public struct ClientIdentity: Sendable {
+  public var certificatePath: String
+  public var keyPath: String
+
+  public init(certificatePath: String, keyPath: String) {
+    self.certificatePath = certificatePath
+    self.keyPath = keyPath
   }
 }
 

@@ -80,7 +80,7 @@ struct DeviceAPI: Sendable {
   private func register(_ request: ControlRequest) async throws -> Response {
     let device = try device(request.bearer)
     let registration = try await services.registrations.register(
-      device.id, topic: request.parameters[0], environment: services.environment)
+      device.id, topic: request.parameters[0], environment: request.environment, now: services.clock.milliseconds())
     return Response(["token": registration.token.hex])
   }
 

@@ -10,6 +10,8 @@ struct ControlRequest: Sendable {
   var bearer: String?
   /// Whether it came from this machine.
   var isLocal: Bool
+  /// The environment of the listener that it came by.
+  var environment = Environment.development
   /// The parts of the path that its route leaves open, in order.
   var parameters: [String] = []
 

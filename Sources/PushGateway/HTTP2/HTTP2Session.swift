@@ -40,7 +40,11 @@ protocol HTTP2SessionDelegate: AnyObject {
   private var isBusy = false
 
   /// Makes a session and puts its first SETTINGS in line to be sent.
-  init(role: Role, pool: StreamPool) throws(HTTP2Error) {
+  ///
+  /// - Parameter maximumStreams: how many streams a server lets the peer have open.
+  init(
+    role: Role, pool: StreamPool, maximumStreams: Int = Limits.maximumConcurrentStreams
+  ) throws(HTTP2Error) {
     self.role = role
     self.pool = pool
     var handle: OpaquePointer?
@@ -54,7 +58,7 @@ protocol HTTP2SessionDelegate: AnyObject {
     guard let handle = unsafe handle else { throw HTTP2Error(code: NGHTTP2_ERR_NOMEM.rawValue) }
     unsafe self.handle = unsafe handle
     unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
-    try submitSettings()
+    try submitSettings(maximumStreams: maximumStreams)
   }
 
   deinit {
@@ -173,6 +177,13 @@ protocol HTTP2SessionDelegate: AnyObject {
       handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, HTTP2ErrorCode.noError.rawValue, debugData, debugData.count)
   }
 
+  /// Tells the peer of another number of streams that it may have open.
+  func announce(maximumStreams: Int) {
+    var entry = nghttp2_settings_entry(
+      settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
+    unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+  }
+
   /// Asks whether the peer is alive.
   func ping() {
     unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
@@ -185,13 +196,13 @@ protocol HTTP2SessionDelegate: AnyObject {
 
   // MARK: Inside
 
-  private func submitSettings() throws(HTTP2Error) {
+  private func submitSettings(maximumStreams: Int) throws(HTTP2Error) {
     // What the real service sends (reference §5.2), so that no client meets a value for the first time here.
     var settings = [
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: 4096),
       nghttp2_settings_entry(
         settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
-        value: UInt32(Limits.maximumConcurrentStreams)),
+        value: UInt32(maximumStreams)),
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_FRAME_SIZE.rawValue), value: 16384),
       nghttp2_settings_entry(
         settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
@@ -308,6 +319,7 @@ extension HTTP2Session {
   }
 
   private func end(_ stream: HTTP2Stream) {
+    stream.isInboundEnded = true
     if let consumer = stream.consumer { consumer.receivedEnd() }
     delegate?.session(self, receivedEndOn: stream)
   }

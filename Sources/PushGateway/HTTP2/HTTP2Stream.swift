@@ -32,6 +32,10 @@ final class HTTP2Stream {
   var isDeferred = false
   /// Whether a head has been submitted on this stream.
   var hasSubmittedHead = false
+  /// Whether the peer has ended its side: the whole message is there.
+  var isInboundEnded = false
+  /// Whether it was answered although the peer had not ended its side, and nobody waits for it any longer.
+  var isAbandoned = false
   /// Where the session keeps this stream among its open ones.
   var place = 0
 
@@ -51,6 +55,8 @@ final class HTTP2Stream {
     isOutboundEnded = false
     isDeferred = false
     hasSubmittedHead = false
+    isInboundEnded = false
+    isAbandoned = false
   }
 
   /// Adds bytes to send; `ending` says that they are the last.

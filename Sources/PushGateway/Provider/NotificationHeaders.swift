@@ -14,9 +14,10 @@ struct NotificationHeaders {
 
   /// Checks in the order of reference §2.5.
   ///
+  /// - Parameter defaultTopic: the topic of a request that names none.
   /// - Throws: `BadMessageId`, `InvalidPushType`, `BadPriority`, `BadExpirationDate`, `BadCollapseId`, `MissingTopic`,
   ///   `BadTopic`.
-  init(_ request: Message) throws(Rejection) {
+  init(_ request: Message, defaultTopic: String? = nil) throws(Rejection) {
     if let value = request[.apnsID] {
       guard let id = APNSID(value) else { throw Rejection(.badMessageId) }
       self.id = id
@@ -37,7 +38,11 @@ struct NotificationHeaders {
       guard value.count <= Limits.maximumCollapseIDSize else { throw Rejection(.badCollapseId) }
       collapseID = String(decoding: value, as: UTF8.self)
     }
-    guard let value = request[.apnsTopic], !value.isEmpty else { throw Rejection(.missingTopic) }
+    guard let value = request[.apnsTopic], !value.isEmpty else {
+      guard let defaultTopic else { throw Rejection(.missingTopic) }
+      topic = defaultTopic
+      return
+    }
     guard Topic.isWellFormed(value) else { throw Rejection(.badTopic) }
     topic = String(decoding: value, as: UTF8.self)
   }

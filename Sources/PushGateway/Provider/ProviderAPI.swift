@@ -4,13 +4,6 @@ import PushPolicy
 ///
 /// One for each loop; not `Sendable`.
 final class ProviderAPI {
-  /// What is remembered of a provider's connection: the token that it sent last, so that the next push only compares.
-  private final class ProviderConnection {
-    var authorization: [UInt8] = []
-    var token: ProviderToken?
-    var generation: UInt64 = 0
-  }
-
   private let services: Services
   private let dispatcher: Dispatcher
   private let parser: JSONParser
@@ -29,6 +22,7 @@ final class ProviderAPI {
       switch outcome {
       case .queued, .duplicate: accept(exchange, push)
       case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
+      case .failed: refuse(exchange, Rejection(.internalServerError))
       }
     }
   }
@@ -48,6 +42,9 @@ final class ProviderAPI {
     }
   }
 
+  /// Answers a request that will not be waited for, or is never looked at.
+  func refuse(_ exchange: Exchange, _ reason: Reason) { refuse(exchange, Rejection(reason)) }
+
   // MARK: Checks
 
   private func check(_ exchange: Exchange) throws(Rejection) -> StoredPush {
@@ -56,16 +53,16 @@ final class ProviderAPI {
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
     guard let path = request[.path], path.starts(with: ProviderAPI.path.utf8) else { throw Rejection(.badPath) }
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
-    let key = try authenticate(exchange, now: now / 1000)
-    let headers = try NotificationHeaders(request)
+    let sender = try authenticate(exchange, now: now / 1000)
+    let headers = try NotificationHeaders(request, defaultTopic: sender.defaultTopic)
     let (bundleID, suffixType) = PushType.split(topic: headers.topic)
-    if let topics = key.topics, !topics.contains(bundleID), !topics.contains(headers.topic) {
-      throw Rejection(.topicDisallowed)
-    }
-    let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8.count))
+    guard sender.permits(topic: headers.topic, bundleID: bundleID) else { throw Rejection(.topicDisallowed) }
     let type = headers.pushType ?? suffixType ?? .alert
+    if services.provider.checksPushType { try check(type, suffixType, request) }
+    let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8.count))
     let parsed = try payload(of: request, type: type)
-    let (registration, app) = try registration(token, bundleID: bundleID)
+    let (registration, app) = try registration(
+      token, bundleID: bundleID, environment: exchange.connection.environment, now: now)
     guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
     let id = headers.id ?? APNSID(using: &random)
     try admit(parsed, id: id, registration, app, now: now)
@@ -75,36 +72,48 @@ final class ProviderAPI {
       priority: headers.priority, collapseID: headers.collapseID, payload: singleLine(request.body))
   }
 
-  /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`.
-  private func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderKey {
+  /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`,
+  ///   `UnrelatedKeyIdInToken`, `TooManyProviderTokenUpdates`.
+  private func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderSender {
+    // A certificate wins over a token. That it is good was seen when the connection was made, and ends it when it ceases.
+    if let identity = exchange.connection.identity { return .certificate(identity) }
     guard let value = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
     let memory = exchange.connection.attachment as? ProviderConnection ?? ProviderConnection()
     exchange.connection.attachment = memory
-    let token: ProviderToken
-    if let known = memory.token, memory.generation == services.registrations.keyGeneration,
-      value.isSame(as: memory.authorization)
-    {
-      token = known
-    } else {
-      // The scheme is case-insensitive (RFC 9110 §11.1), and one library capitalises it.
-      let scheme = value.prefix { $0 != UInt8(ascii: " ") }
-      guard scheme.count == 6, String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else {
-        throw Rejection(.missingProviderToken)
-      }
-      let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
-      guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
-      // A token that is refused must not be found here at the next request.
-      memory.token = nil
-      memory.generation = services.registrations.keyGeneration
-      token = try services.tokens.token(Array(bytes), parser: parser)
-      memory.authorization = Array(value)
-      memory.token = token
+    let generation = services.registrations.keyGeneration
+    if let token = memory.token(value, generation: generation) {
+      try check(token, exchange, now: now)
+      return .key(token.key)
     }
+    // The scheme is case-insensitive (RFC 9110 §11.1), and one library capitalises it.
+    let scheme = value.prefix { $0 != UInt8(ascii: " ") }
+    guard scheme.count == 6, String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else {
+      throw Rejection(.missingProviderToken)
+    }
+    let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
+    guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
+    let token = try services.tokens.token(Array(bytes), parser: parser)
+    try check(token, exchange, now: now)
+    try memory.change(to: token, bytes, services, now: now)
+    memory.keep(value, token, generation: generation)
+    return .key(token.key)
+  }
+
+  /// - Throws: `ExpiredProviderToken`, `InvalidProviderToken`, `BadEnvironmentKeyInToken`.
+  private func check(_ token: ProviderToken, _ exchange: Exchange, now: Int64) throws(Rejection) {
     try token.checkAge(now: now)
-    if let environment = token.key.environment, environment != services.environment {
-      throw Rejection(.badEnvironmentKeyInToken)
+    if let environment = token.key.environment, environment != exchange.connection.environment {
+      throw Rejection(services.provider.environmentKeyReason)
     }
-    return token.key
+  }
+
+  /// Where a gateway is to be strict about it: what a push type says must go with the rest (reference §2.3).
+  ///
+  /// - Throws: `BadPriority`, `TopicDisallowed`.
+  private func check(_ type: PushType, _ suffixType: PushType?, _ request: Message) throws(Rejection) {
+    if type == .background, request.has(.apnsPriority, "10") { throw Rejection(.badPriority) }
+    let due = type.topicSuffix.isEmpty ? nil : type
+    guard suffixType == due else { throw Rejection(.topicDisallowed) }
   }
 
   /// Any even number of hex digits is a token's shape; whose it is comes later.
@@ -133,37 +142,53 @@ final class ProviderAPI {
     }
   }
 
-  /// - Throws: `BadDeviceToken`, `Unregistered`, `DeviceTokenNotForTopic`.
-  private func registration(_ token: DeviceToken?, bundleID: String) throws(Rejection) -> (Registration, App) {
+  /// - Throws: `BadDeviceToken`, `Unregistered`, `ExpiredToken`, `DeviceTokenNotForTopic`, `TopicDisallowed`.
+  private func registration(
+    _ token: DeviceToken?, bundleID: String, environment: Environment, now: Int64
+  ) throws(Rejection) -> (Registration, App) {
     guard let token, let (registration, app) = services.registrations.registration(token),
-      registration.environment == services.environment
+      registration.environment == environment
     else { throw Rejection(.badDeviceToken) }
     if let time = registration.unregistered { throw Rejection(.unregistered, timestamp: time) }
-    guard app.topic == bundleID else { throw Rejection(.deviceTokenNotForTopic) }
+    if let time = registration.expires, time <= now { throw Rejection(.expiredToken, timestamp: time) }
+    guard app.topic == bundleID else {
+      // The app's own id with a suffix that nobody knows (reference §2.3).
+      let isUnknownSuffix = bundleID.hasPrefix(app.topic + ".") && !services.registrations.hasApp(topic: bundleID)
+      throw Rejection(isUnknownSuffix ? .topicDisallowed : .deviceTokenNotForTopic)
+    }
     return (registration, app)
   }
 
-  /// Rules on the sender hold at the door (design §2).
+  /// Rules on the sender hold at the door (design §2), and so does the schema of `aps` where the app is strict.
   ///
   /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
   private func admit(
     _ parsed: ParsedPayload, id: APNSID, _ registration: Registration, _ app: App, now: Int64
   ) throws(Rejection) {
-    guard let violation = parsed.violations.first else { return }
-    let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
-    services.log.append([
-      DeliveryLog.Row(
-        at: now, event: .refused, id: id, device: registration.device, app: app.id,
-        detail: app.policyMode == .enforce ? detail : "report only: " + detail)
-    ])
-    if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
+    if parsed.violations.isEmpty, parsed.faults.isEmpty { return }
+    func log(_ event: DeliveryEvent, _ detail: String) {
+      services.log.append([
+        DeliveryLog.Row(at: now, event: event, id: id, device: registration.device, app: app.id, detail: detail)
+      ])
+    }
+    if let violation = parsed.violations.first {
+      let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
+      log(.refused, app.policyMode == .enforce ? detail : "report only: " + detail)
+      if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
+    }
+    for fault in parsed.faults.prefix(Limits.maximumReportedFaults) {
+      let detail = "\(Rejection.schemaRule) \(fault.pointer): \(fault.message)"
+      log(app.isStrict ? .refused : .ignored, detail)
+      if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }
+    }
   }
 
   // MARK: Answers (reference §3.1)
 
   private func accept(_ exchange: Exchange, _ push: StoredPush) {
+    exchange.connection.allowAllStreams()
     begin(status: "200", exchange, push.id)
-    if services.environment == .development {
+    if exchange.connection.environment == .development {
       var text: [UInt8] = []
       text.reserveCapacity(APNSID.textSize)
       push.uniqueID.append(to: &text)

@@ -10,38 +10,51 @@ enum Reason: String, Sendable, CaseIterable {
   case badTopic = "BadTopic"
   case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
   case duplicateHeaders = "DuplicateHeaders"
+  case idleTimeout = "IdleTimeout"
   case invalidPushType = "InvalidPushType"
   case missingDeviceToken = "MissingDeviceToken"
   case missingTopic = "MissingTopic"
   case payloadEmpty = "PayloadEmpty"
   case topicDisallowed = "TopicDisallowed"
+  case badCertificate = "BadCertificate"
+  case badCertificateEnvironment = "BadCertificateEnvironment"
+  /// As Apple's documentation spells ``badEnvironmentKeyInToken``; only sent when a setting asks for it.
+  case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
+  /// As it was seen on the wire.
   case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
   case expiredProviderToken = "ExpiredProviderToken"
   case forbidden = "Forbidden"
   case invalidProviderToken = "InvalidProviderToken"
   case missingProviderToken = "MissingProviderToken"
+  case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
   case badPath = "BadPath"
   case methodNotAllowed = "MethodNotAllowed"
+  case expiredToken = "ExpiredToken"
   case unregistered = "Unregistered"
   case payloadTooLarge = "PayloadTooLarge"
+  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
   case tooManyRequests = "TooManyRequests"
+  case internalServerError = "InternalServerError"
   case serviceUnavailable = "ServiceUnavailable"
+  case shutdown = "Shutdown"
 
   /// The HTTP status that goes with it.
   var status: Int {
     switch self {
     case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
-      .deviceTokenNotForTopic, .duplicateHeaders, .invalidPushType, .missingDeviceToken, .missingTopic,
-      .payloadEmpty, .topicDisallowed:
+      .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
+      .missingTopic, .payloadEmpty, .topicDisallowed:
       400
-    case .badEnvironmentKeyInToken, .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken:
+    case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
+      .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIdInToken:
       403
     case .badPath: 404
     case .methodNotAllowed: 405
-    case .unregistered: 410
+    case .expiredToken, .unregistered: 410
     case .payloadTooLarge: 413
-    case .tooManyRequests: 429
-    case .serviceUnavailable: 503
+    case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+    case .internalServerError: 500
+    case .serviceUnavailable, .shutdown: 503
     }
   }
 }

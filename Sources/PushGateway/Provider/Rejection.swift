@@ -3,23 +3,30 @@ import PushPolicy
 /// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.
 struct Rejection: Error, Equatable {
   var reason: Reason
-  /// When the token ceased to be valid, in milliseconds since 1970; only with `Unregistered`.
+  /// When the token ceased to be valid, in milliseconds since 1970; only with `Unregistered` and
+  /// `ExpiredToken`.
   var timestamp: Int64?
   /// The rule that was broken; only with `Forbidden`.
   var violation: Violation?
+  /// The value of `aps` of a wrong type; only with `Forbidden`, from an app that is strict.
+  var fault: SchemaFault?
   /// The id by which the log knows the push, so that the answer says the same one; only with `Forbidden`.
   var id: APNSID?
 
-  init(_ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, id: APNSID? = nil) {
+  init(
+    _ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, fault: SchemaFault? = nil,
+    id: APNSID? = nil
+  ) {
     self.reason = reason
     self.timestamp = timestamp
     self.violation = violation
+    self.fault = fault
     self.id = id
   }
 
   /// The body: compact JSON (reference §3.2), at most ``Limits/maximumErrorBodySize`` bytes.
   var body: [UInt8] {
-    var evidence = violation?.evidence ?? []
+    var evidence = violation?.evidence ?? fault.map { [$0.evidence] } ?? []
     var bytes = body(evidence: evidence)
     // One client library reads no more than that many; the whole evidence is in the log.
     while bytes.count > Limits.maximumErrorBodySize, !evidence.isEmpty {
@@ -30,18 +37,27 @@ struct Rejection: Error, Equatable {
     return bytes
   }
 
+  /// What was broken: a numbered rule, or the schema of `aps`.
+  private var breach: (rule: String, pointer: String, message: String)? {
+    if let violation { return (violation.rule.rawValue, violation.pointer, violation.message) }
+    return fault.map { (Rejection.schemaRule, $0.pointer, $0.message) }
+  }
+
+  /// How an answer and the log name the schema among the rules.
+  static let schemaRule = "aps"
+
   private func body(evidence: [String]) -> [UInt8] {
     var bytes = Array(#"{"reason":""#.utf8)
     bytes += reason.rawValue.utf8
     bytes += "\"".utf8
     if let timestamp { bytes += ",\"timestamp\":\(timestamp)".utf8 }
-    if let violation {
+    if let breach {
       bytes += #","policy":{"rule":"#.utf8
-      appendJSONString(violation.rule.rawValue, to: &bytes)
+      appendJSONString(breach.rule, to: &bytes)
       bytes += #","at":"#.utf8
-      appendJSONString(violation.pointer, to: &bytes)
+      appendJSONString(breach.pointer, to: &bytes)
       bytes += #","message":"#.utf8
-      appendJSONString(violation.message, to: &bytes)
+      appendJSONString(breach.message, to: &bytes)
       bytes += #","evidence":["#.utf8
       for (index, text) in evidence.enumerated() {
         if index > 0 { bytes += ",".utf8 }

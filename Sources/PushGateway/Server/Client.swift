@@ -6,8 +6,8 @@ import NIOPosix
 public final class Client: Sendable {
   /// Where a gateway is.
   public enum Endpoint: Sendable {
-    /// TLS, with the certificates to trust in a file.
-    case tls(host: String, port: Int, trustPath: String)
+    /// TLS, with the certificates to trust in a file, and a certificate of one's own if there is one.
+    case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil)
     /// The admin socket.
     case admin(path: String)
   }
@@ -40,11 +40,11 @@ public final class Client: Sendable {
     let authority: String
     let tls: (TLSContext, String)?
     switch endpoint {
-    case .tls(let host, let port, let trustPath):
+    case .tls(let host, let port, let trustPath, let identity):
       guard FileManager.default.fileExists(atPath: trustPath) else {
         throw ClientError(.unreachable, "\(trustPath) is not there: name the gateway's state folder with --state DIR")
       }
-      tls = (try TLSContext.client(trustPath: trustPath), host)
+      tls = (try TLSContext.client(trustPath: trustPath, identity: identity), host)
       authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .admin:
       tls = nil
@@ -65,7 +65,7 @@ public final class Client: Sendable {
       }
     do {
       switch endpoint {
-      case .tls(let host, let port, _):
+      case .tls(let host, let port, _, _):
         _ = try await bootstrap.connect(host: host, port: port).get()
       case .admin(let path):
         _ = try await ShortSocketPath.withShortPath(path) { short in
@@ -122,7 +122,7 @@ public final class Client: Sendable {
 extension Client.Endpoint: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .tls(let host, let port, _): "\(host):\(port)"
+    case .tls(let host, let port, _, _): "\(host):\(port)"
     case .admin(let path): path
     }
   }

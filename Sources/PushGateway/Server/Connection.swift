@@ -13,6 +13,12 @@ final class Connection: ChannelInboundHandler {
   let loop: LoopContext
   let session: HTTP2Session
   let peer: Peer
+  /// The environment whose keys, certificates and device tokens are valid on this connection.
+  private(set) var environment: Environment
+  /// Who the peer is by its certificate, when it showed one.
+  private(set) var identity: PeerIdentity?
+  /// Says what becomes of the connection and of its streams; on the server's side only.
+  weak var owner: (any ConnectionOwner)?
   /// What an API remembers of this connection.
   var attachment: AnyObject?
   /// Whether the peer is asked from time to time whether it is alive.
@@ -21,6 +27,7 @@ final class Connection: ChannelInboundHandler {
   var closed: (((any Error)?) -> Void)?
 
   private let tls: TLSConnection?
+  private let options: ConnectionOptions
   private var context: ChannelHandlerContext?
   private var isFlushScheduled = false
   private var isClosing = false
@@ -34,11 +41,28 @@ final class Connection: ChannelInboundHandler {
   private static let lastPatience: TimeAmount = .seconds(4)
   private static let handshakePatience: TimeAmount = .seconds(15)
 
-  init(role: HTTP2Session.Role, loop: LoopContext, tls: TLSConnection?, peer: Peer) throws {
+  init(
+    role: HTTP2Session.Role, loop: LoopContext, tls: TLSConnection?, peer: Peer,
+    options: ConnectionOptions = ConnectionOptions()
+  ) throws {
     self.loop = loop
     self.tls = tls
     self.peer = peer
-    session = try HTTP2Session(role: role, pool: loop.streams)
+    self.options = options
+    environment = options.environment(host: nil)
+    session = try HTTP2Session(role: role, pool: loop.streams, maximumStreams: options.initialStreams)
+    if role == .server { tls?.established = { [unowned self] in identify() } }
+  }
+
+  /// The handshake is done: now it is known who the peer is and whom it wants.
+  private func identify() {
+    environment = options.environment(host: tls?.serverName)
+    identity = tls?.peerIdentity
+    if let cause = owner?.cause(toRefuse: self) {
+      end(cause)
+    } else if identity != nil {
+      allowAllStreams()
+    }
   }
 
   // MARK: The socket
@@ -65,12 +89,14 @@ final class Connection: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosing else { return }
+    hasReceived = true
     let buffer = unwrapInboundIn(data)
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return try unsafe session.receive(bytes) }
         let progress = try unsafe tls.receive(bytes, scratch: loop.scratch) { plaintext in
-          Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
+          // What a refused peer sends is read, so that it gets to read why, and dropped.
+          isRefused ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
         }
         if tls.isEstablished, let timeout = handshakeTimeout {
           timeout.cancel()
@@ -179,36 +205,90 @@ final class Connection: ChannelInboundHandler {
 
   /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
   func drain() {
-    guard session.role == .server, !isClosing, !isDraining else { return }
+    guard session.role == .server, !isClosing, endCause == nil else { return }
+    beginEnd(.shutdown)
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.eventLoop.scheduleTask(in: Connection.patience) { this.value.endNow() }
+    closeAtLast(in: Connection.patience + Connection.lastPatience)
+  }
+
+  /// Ends the connection for a cause: takes nothing more, answers what is complete, says GOAWAY, then closes.
+  func end(_ cause: ConnectionEnd) {
+    guard session.role == .server, !isClosing, !isRefused else { return }
+    isRefused = true
+    closeAtLast(in: Connection.lastPatience)
+    beginEnd(cause)
+    abandonIncomplete()
+    endIfQuiet()
+  }
+
+  /// Whether the connection is on its way to its end.
+  var isEnding: Bool { endCause != nil }
+  /// Why it is; nil while it is not.
+  private var endCause: ConnectionEnd?
+  private var hasSaidGoAway = false
+  /// Whether nothing that the peer sends is heard.
+  private var isRefused = false
+
+  private func beginEnd(_ cause: ConnectionEnd) {
+    endCause = cause
     for stream in session.openStreams { stream.consumer?.drain() }
     setNeedsFlush()
-    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: Connection.patience) { this.value.sayGoAway() }
-    loop.eventLoop.scheduleTask(in: Connection.patience + Connection.lastPatience) { this.value.close(nil) }
-    isDraining = true
-    endDrainIfQuiet()
+    endIfQuiet()
   }
 
-  private(set) var isDraining = false
-  private var hasSaidGoAway = false
-
-  /// Ends a drain when no stream is open; called when one closes.
-  func endDrainIfQuiet() {
-    guard isDraining, session.openCount == 0 else { return }
+  /// Goes on with the end when no stream waits for anything of ours; called when one closes.
+  func endIfQuiet() {
+    guard endCause != nil, session.openStreams.allSatisfy(\.isAbandoned) else { return }
     sayGoAway()
-  }
-
-  private func sayGoAway() {
-    guard !isClosing else { return }
-    if !hasSaidGoAway {
-      hasSaidGoAway = true
-      session.goAway(debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
-      setNeedsFlush()
-    }
-    guard session.openCount == 0 else { return }
     // A little later, so that the peer reads the GOAWAY before it meets a closed socket.
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     loop.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.closeAfterFlush() }
+  }
+
+  /// Waits no longer: what is complete may be answered after GOAWAY, what is not is answered now.
+  private func endNow() {
+    guard !isClosing else { return }
+    abandonIncomplete()
+    sayGoAway()
+    endIfQuiet()
+  }
+
+  private func abandonIncomplete() {
+    guard let endCause else { return }
+    var isAny = false
+    for stream in session.openStreams where !stream.isInboundEnded && stream.consumer == nil && !stream.isAbandoned {
+      stream.isAbandoned = true
+      isAny = true
+      owner?.abandon(stream, for: endCause)
+    }
+    // Several clients hear nothing any more after a GOAWAY, which would overtake the bodies.
+    if isAny { flush() }
+  }
+
+  private func sayGoAway() {
+    guard !isClosing, !hasSaidGoAway, let endCause else { return }
+    hasSaidGoAway = true
+    session.goAway(debugData: owner?.debugData(of: endCause) ?? [])
+    setNeedsFlush()
+  }
+
+  private func closeAtLast(in time: TimeAmount) {
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.eventLoop.scheduleTask(in: time) { this.value.close(nil) }
+  }
+
+  // MARK: The stream limit
+
+  private var allowsAllStreams = false
+
+  /// Raises the stream limit to its full height, once (reference §5.3).
+  func allowAllStreams() {
+    guard !allowsAllStreams else { return }
+    allowsAllStreams = true
+    guard options.initialStreams != Limits.maximumConcurrentStreams else { return }
+    session.announce(maximumStreams: Limits.maximumConcurrentStreams)
+    setNeedsFlush()
   }
 
   // MARK: Liveness
@@ -223,4 +303,19 @@ final class Connection: ChannelInboundHandler {
   }
 
   func receivedPong() { unansweredPings = 0 }
+
+  private var hasReceived = false
+  private var quietTime = Duration.zero
+
+  /// Ends a connection on which nothing came for too long; called every `interval`. Streams that devices hold open, and
+  /// requests that wait for their answer, keep it.
+  func checkIdle(every interval: Duration) {
+    guard let limit = options.idleTimeout else { return }
+    quietTime = hasReceived ? .zero : quietTime + interval
+    hasReceived = false
+    guard quietTime >= limit, session.openStreams.allSatisfy({ $0.consumer == nil && !$0.isInboundEnded }) else {
+      return
+    }
+    end(.idle)
+  }
 }

@@ -53,4 +53,10 @@ protocol Handler: AnyObject {
   func receivedHead(of exchange: Exchange)
   /// The whole request is there, and nobody has taken the stream over.
   func receivedRequest(_ exchange: Exchange)
+  /// Why a peer whose handshake is done is not served; nil: it is.
+  func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  /// Answers a request that is not complete and will not be waited for.
+  func abandon(_ exchange: Exchange, for cause: ConnectionEnd)
+  /// What GOAWAY says of a cause.
+  func debugData(of cause: ConnectionEnd) -> [UInt8]
 }

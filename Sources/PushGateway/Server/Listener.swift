@@ -23,7 +23,7 @@ final class Listener: Sendable {
   ///
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
   static func listen(
-    on address: Address, tls: TLSContext?, loops: Loops
+    on address: Address, tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops
   ) async throws(ListenError) -> Listener {
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
@@ -36,8 +36,8 @@ final class Listener: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let (context, handler) = loops.current(channel.eventLoop)
           let connection = try Connection(
-            role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0) },
-            peer: Connection.Peer(channel.remoteAddress))
+            role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
+            peer: Connection.Peer(channel.remoteAddress), options: options)
           ServerSide.attach(to: connection, handler: handler)
           if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
           try channel.pipeline.syncOperations.addHandler(connection)
@@ -90,9 +90,10 @@ final class Loops: Sendable {
   let group: MultiThreadedEventLoopGroup
   private let parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>]
 
-  /// Makes a context and a handler on every loop.
+  /// Makes a context and a handler on every loop; each looks for idle connections every `idleCheck`.
   init(
-    count: Int, handler: @escaping @Sendable (LoopContext) -> any Handler
+    count: Int, idleCheck: Duration = .seconds(Limits.pingInterval),
+    handler: @escaping @Sendable (LoopContext) -> any Handler
   ) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
     var parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>] = [:]
@@ -103,6 +104,10 @@ final class Loops: Sendable {
           initialDelay: .seconds(Limits.pingInterval), delay: .seconds(Limits.pingInterval)
         ) { [context = NIOLoopBound(context, eventLoop: loop)] _ in
           for connection in context.value.connections.values { connection.ping() }
+        }
+        loop.scheduleRepeatedTask(initialDelay: TimeAmount(idleCheck), delay: TimeAmount(idleCheck)) {
+          [context = NIOLoopBound(context, eventLoop: loop)] _ in
+          for connection in context.value.connections.values { connection.checkIdle(every: idleCheck) }
         }
         return NIOLoopBound((context, handler(context)), eventLoop: loop)
       }.get()
@@ -129,11 +134,18 @@ final class Loops: Sendable {
     }
   }
 
+  /// Does something with every connection, each on its loop.
+  func forEachConnection(_ body: @escaping @Sendable (Connection) -> Void) {
+    for part in parts.values {
+      part.eventLoop.execute { for connection in part.value.0.connections.values { body(connection) } }
+    }
+  }
+
   func shutdown() async { try? await group.shutdownGracefully() }
 }
 
 /// The server's side of a connection: hands requests to the loop's handler.
-private final class ServerSide: HTTP2SessionDelegate {
+private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   private unowned let connection: Connection
   private let handler: any Handler
 
@@ -146,6 +158,7 @@ private final class ServerSide: HTTP2SessionDelegate {
   static func attach(to connection: Connection, handler: any Handler) {
     let side = ServerSide(connection, handler)
     connection.session.delegate = side
+    connection.owner = side
   }
 
   func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
@@ -159,11 +172,19 @@ private final class ServerSide: HTTP2SessionDelegate {
   }
 
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
-    guard connection.isDraining else { return }
+    guard connection.isEnding else { return }
     // The stream counts as open until this returns.
     let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
-    connection.eventLoop.execute { connection.value.endDrainIfQuiet() }
+    connection.eventLoop.execute { connection.value.endIfQuiet() }
   }
+
+  func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
+
+  func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd) {
+    handler.abandon(Exchange(connection: connection, stream: stream), for: cause)
+  }
+
+  func debugData(of cause: ConnectionEnd) -> [UInt8] { handler.debugData(of: cause) }
 
   func sessionReceivedSettings(_ session: HTTP2Session) {}
   func sessionReceivedPong(_ session: HTTP2Session) { connection.receivedPong() }

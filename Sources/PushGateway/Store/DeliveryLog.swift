@@ -7,6 +7,8 @@ import Synchronization
 enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case accepted, refused, stored, collapsed, transmitted, acknowledged, presented, suppressed
   case viewed, closed, action, expired, dropped
+  /// A part of an accepted payload that devices ignore, because its type is wrong.
+  case ignored
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.

@@ -51,6 +51,8 @@ enum AppendOutcome: Sendable {
   case duplicate
   /// Not stored: the disk refused, or too much waits for it. The same push may be sent again.
   case unavailable
+  /// Not stored, and sending it again will not help: the store is damaged.
+  case failed
 }
 
 /// Pushes that the mailbox's cap drove out before the device had them.

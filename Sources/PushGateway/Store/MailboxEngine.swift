@@ -91,7 +91,8 @@ final class MailboxEngine: Sendable {
         for (push, entry) in zip(pushes, staged) where entry != nil { index.abandon(push) }
       }
       // What duplicates a push that failed with it is not stored either.
-      outcomes = pushes.map { _ in .unavailable }
+      let outcome = SQLiteStore.isDamage(error) ? AppendOutcome.failed : .unavailable
+      outcomes = pushes.map { _ in outcome }
     }
     var start = 0
     for (pushes, completion) in appends {

@@ -11,18 +11,22 @@ struct App: Sendable, Codable {
   var icon: String
   /// Whether a breach of a rule at the door refuses the push or is only logged.
   var policyMode: PolicyMode
+  /// Whether a payload whose `aps` breaks the schema is refused, instead of being reported.
+  var isStrict: Bool
 
   enum CodingKeys: String, CodingKey {
     case topic, name, icon
     case policyMode = "policy_mode"
+    case isStrict = "strict"
   }
 
-  init(id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode) {
+  init(id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false) {
     self.id = id
     self.topic = topic
     self.name = name
     self.icon = icon
     self.policyMode = policyMode
+    self.isStrict = isStrict
   }
 
   /// From JSON, where the row is not known.
@@ -33,6 +37,7 @@ struct App: Sendable, Codable {
     name = try values.decode(String.self, forKey: .name)
     icon = try values.decode(String.self, forKey: .icon)
     policyMode = try values.decode(PolicyMode.self, forKey: .policyMode)
+    isStrict = try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false
   }
 }
 
@@ -55,6 +60,28 @@ struct ProviderKey: Sendable {
   var environment: Environment?
   /// What it may push to; nil: every topic.
   var topics: Set<String>?
+  /// The key it is rotated with, whose tokens may follow its own on a connection.
+  var related: String?
+}
+
+/// A provider's certificate that the gateway issued, or that somebody revoked.
+struct ProviderCertificate: Sendable {
+  /// SHA-256 of the certificate.
+  var fingerprint: [UInt8]
+  /// The subject's UID.
+  var topic: String?
+  /// All it may push to.
+  var topics: Set<String>
+  var environments: Set<Environment>
+  /// The end of its validity, in seconds since 1970; nil: not known.
+  var expires: Int64?
+  /// When it was revoked, in milliseconds since 1970; nil while it is good.
+  var revoked: Int64?
+
+  /// How people name it: the first 16 hex digits of its fingerprint.
+  var id: String {
+    String(decoding: fingerprint.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+  }
 }
 
 /// An installed client of a person.
@@ -74,6 +101,11 @@ struct Registration: Sendable {
   var environment: Environment
   /// When the token stopped being valid, in milliseconds since 1970; nil while it is.
   var unregistered: Int64?
+  /// When the token stops being valid by itself, in milliseconds since 1970; nil: never.
+  var expires: Int64?
+
+  /// Whether its time is over at `now`, in milliseconds since 1970.
+  func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
 /// A person: the owner of devices and of choices.

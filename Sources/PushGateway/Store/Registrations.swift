@@ -15,6 +15,8 @@ final class Registrations: Sendable {
   /// A change that live streams care about.
   enum Change: Sendable {
     case preferences(PersonID, Preferences)
+    /// The fingerprint of a provider's certificate that is no longer good.
+    case revokedCertificate([UInt8])
   }
 
   fileprivate struct State {
@@ -28,6 +30,7 @@ final class Registrations: Sendable {
     var devicesBySecret: [[UInt8]: DeviceID] = [:]
     var tokens: [DeviceToken: Registration] = [:]
     var tokensByDevice: [DeviceID: [DeviceToken]] = [:]
+    var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
   private let store: SQLiteStore
@@ -85,6 +88,8 @@ final class Registrations: Sendable {
   var apps: [App] { state.withLock { $0.apps.values.sorted { $0.topic < $1.topic } } }
   var devices: [Device] { state.withLock { $0.devices.values.sorted { $0.name < $1.name } } }
 
+  func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
+
   func app(topic: String) throws(Refusal) -> App {
     guard let app = state.withLock({ state in state.appsByTopic[topic].flatMap { state.apps[$0] } }) else {
       throw Refusal(
@@ -127,6 +132,12 @@ final class Registrations: Sendable {
 
   func addKey(_ key: ProviderKey) async throws {
     try Registrations.requireIdentifier(key.id, "key id")
+    guard self.key(key.id) == nil else {
+      throw Refusal(kind: .conflict, description: "there is a key \(key.id) already: remove it first")
+    }
+    if let related = key.related, self.key(related)?.team != key.team {
+      throw Refusal(kind: .unknown, description: "team \(key.team) has no key \(related): `pushcli keys list`")
+    }
     guard state.withLock({ $0.teams.contains(key.team) }) else {
       throw Refusal(
         kind: .unknown, description: "there is no team \(key.team): add it with `pushcli teams add \(key.team)`")
@@ -134,8 +145,10 @@ final class Registrations: Sendable {
     let topics = try key.topics.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
     try await write { db in
       try db.execute(
-        sql: "INSERT INTO key (id, team, public_key, environment, topics) VALUES (?, ?, ?, ?, ?)",
-        arguments: [key.id, key.team, Data(key.publicKey.publicDER), key.environment?.rawValue, topics])
+        sql: "INSERT INTO key (id, team, public_key, environment, topics, related) VALUES (?, ?, ?, ?, ?, ?)",
+        arguments: [
+          key.id, key.team, Data(key.publicKey.publicDER), key.environment?.rawValue, topics, key.related,
+        ])
     }
     state.withLock { $0.keys[key.id] = key }
     generation.add(1, ordering: .releasing)
@@ -151,7 +164,9 @@ final class Registrations: Sendable {
   }
 
   /// Adds an app, or changes what is known of it.
-  func putApp(topic: String, name: String, icon: String, policyMode: PolicyMode) async throws -> App {
+  func putApp(
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false
+  ) async throws -> App {
     guard Topic.isWellFormed(topic.utf8) else {
       throw Refusal(
         kind: .invalid, description: "\(topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
@@ -163,12 +178,14 @@ final class Registrations: Sendable {
     let row = try await write { db in
       try db.execute(
         sql: """
-          INSERT INTO app (topic, name, icon, policy_mode) VALUES (?, ?, ?, ?) ON CONFLICT (topic)
-          DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode
-          """, arguments: [topic, name, icon, policyMode.rawValue])
+          INSERT INTO app (topic, name, icon, policy_mode, strict) VALUES (?, ?, ?, ?, ?) ON CONFLICT (topic)
+          DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
+            strict = excluded.strict
+          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict])
       return try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
     }
-    let app = App(id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode)
+    let app = App(
+      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict)
     state.withLock { state in
       state.apps[app.id] = app
       state.appsByTopic[topic] = app.id
@@ -210,21 +227,31 @@ final class Registrations: Sendable {
     return (record, String(decoding: secret, as: UTF8.self))
   }
 
-  /// Registers a device for an app; the same token as before when there is one.
-  func register(_ device: DeviceID, topic: String, environment: Environment) async throws -> Registration {
+  /// Registers a device for an app; the same token as before when there is one whose time is not over.
+  ///
+  /// - Parameters:
+  ///   - expires: when a new token stops being valid, in milliseconds since 1970; nil: never.
+  ///   - now: milliseconds since 1970.
+  func register(
+    _ device: DeviceID, topic: String, environment: Environment, expires: Int64? = nil, now: Int64 = 0
+  ) async throws -> Registration {
     let app = try app(topic: topic)
-    if let known = registrations(of: device).first(where: { $0.0.app == app.id && $0.0.environment == environment }) {
-      return known.0
+    @Sendable func known() -> Registration? {
+      registrations(of: device).map(\.0).first { registration in
+        registration.app == app.id && registration.environment == environment && !registration.isExpired(at: now)
+      }
     }
+    if let known = known() { return known }
     return try await write { [self] db in
       // Asked again where changes come one after another: somebody else may have registered it meanwhile.
-      if let known = registrations(of: device).first(where: { $0.0.app == app.id && $0.0.environment == environment }) {
-        return known.0
-      }
-      let registration = Registration(token: .random(), device: device, app: app.id, environment: environment)
+      if let known = known() { return known }
+      let registration = Registration(
+        token: .random(), device: device, app: app.id, environment: environment, expires: expires)
       try db.execute(
-        sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)",
-        arguments: [Data(registration.token.bytes), device.row, app.id.row, environment.rawValue])
+        sql: "INSERT INTO token (token, device, app, environment, expires) VALUES (?, ?, ?, ?, ?)",
+        arguments: [
+          Data(registration.token.bytes), device.row, app.id.row, environment.rawValue, registration.expires,
+        ])
       db.afterNextTransaction { [self] _ in state.withLock { $0.add(registration) } }
       return registration
     }
@@ -277,6 +304,37 @@ final class Registrations: Sendable {
     state.withLock { $0.devices.values.filter { $0.person == person }.map(\.id) }
   }
 
+  // MARK: Certificates of providers
+
+  var certificates: [ProviderCertificate] { state.withLock { $0.certificates.values.sorted { $0.id < $1.id } } }
+
+  func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
+    state.withLock { $0.certificates[fingerprint]?.revoked != nil }
+  }
+
+  /// Keeps what is known of a certificate: one that was issued, or one from elsewhere that is revoked.
+  func putCertificate(_ certificate: ProviderCertificate) async throws {
+    let topics = String(decoding: try JSONEncoder().encode(certificate.topics.sorted()), as: UTF8.self)
+    let environments = String(
+      decoding: try JSONEncoder().encode(certificate.environments.map(\.rawValue).sorted()), as: UTF8.self)
+    try await write { [self] db in
+      try db.execute(
+        sql: """
+          INSERT OR REPLACE INTO certificate (fingerprint, topic, topics, environments, expires, revoked)
+          VALUES (?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          Data(certificate.fingerprint), certificate.topic, topics, environments, certificate.expires,
+          certificate.revoked,
+        ])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.certificates[certificate.fingerprint] = certificate }
+      }
+    }
+    guard certificate.revoked != nil else { return }
+    for listener in listeners.withLock({ $0 }) { listener(.revokedCertificate(certificate.fingerprint)) }
+  }
+
   // MARK: Invitations
 
   /// Makes a code that lets one device enrol from elsewhere, until `expires` (seconds since 1970).
@@ -322,19 +380,20 @@ final class Registrations: Sendable {
   private static func load(_ db: Database) throws -> State {
     var state = State()
     state.teams = Set(try String.fetchAll(db, sql: "SELECT id FROM team"))
-    for row in try Row.fetchAll(db, sql: "SELECT id, team, public_key, environment, topics FROM key") {
+    for row in try Row.fetchAll(db, sql: "SELECT id, team, public_key, environment, topics, related FROM key") {
       let topics = try (row["topics"] as String?).map {
         try JSONDecoder().decode(Set<String>.self, from: Data($0.utf8))
       }
       let key = ProviderKey(
         id: row["id"], team: row["team"], publicKey: try ES256Key(publicDER: Array(row["public_key"] as Data)),
-        environment: (row["environment"] as String?).flatMap(Environment.init), topics: topics)
+        environment: (row["environment"] as String?).flatMap(Environment.init), topics: topics,
+        related: row["related"])
       state.keys[key.id] = key
     }
-    for row in try Row.fetchAll(db, sql: "SELECT id, topic, name, icon, policy_mode FROM app") {
+    for row in try Row.fetchAll(db, sql: "SELECT id, topic, name, icon, policy_mode, strict FROM app") {
       let app = App(
         id: AppID(row: row["id"]), topic: row["topic"], name: row["name"], icon: row["icon"],
-        policyMode: PolicyMode(rawValue: row["policy_mode"]) ?? .enforce)
+        policyMode: PolicyMode(rawValue: row["policy_mode"]) ?? .enforce, isStrict: row["strict"])
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }
@@ -350,13 +409,25 @@ final class Registrations: Sendable {
           id: DeviceID(row: row["id"]), uuid: row["uuid"], name: row["name"], person: PersonID(row: row["person"])),
         secretHash: Array(row["secret_hash"] as Data))
     }
-    let tokens = try Row.fetchCursor(db, sql: "SELECT token, device, app, environment, unregistered FROM token")
+    let tokens = try Row.fetchCursor(
+      db, sql: "SELECT token, device, app, environment, unregistered, expires FROM token")
     while let row = try tokens.next() {
       guard let token = DeviceToken(bytes: row["token"] as Data) else { continue }
       state.add(
         Registration(
           token: token, device: DeviceID(row: row["device"]), app: AppID(row: row["app"]),
-          environment: Environment(rawValue: row["environment"]) ?? .development, unregistered: row["unregistered"]))
+          environment: Environment(rawValue: row["environment"]) ?? .development, unregistered: row["unregistered"],
+          expires: row["expires"]))
+    }
+    for row in try Row.fetchAll(db, sql: "SELECT * FROM certificate") {
+      func list(_ name: String) throws -> [String] {
+        try JSONDecoder().decode([String].self, from: Data((row[name] as String).utf8))
+      }
+      let certificate = ProviderCertificate(
+        fingerprint: Array(row["fingerprint"] as Data), topic: row["topic"], topics: Set(try list("topics")),
+        environments: Set(try list("environments").compactMap(Environment.init)), expires: row["expires"],
+        revoked: row["revoked"])
+      state.certificates[certificate.fingerprint] = certificate
     }
     return state
   }

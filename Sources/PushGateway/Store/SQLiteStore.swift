@@ -80,6 +80,12 @@ struct SQLiteStore: Sendable {
     }
   }
 
+  /// Whether a failure means that the file is no sound database: no retry mends that.
+  static func isDamage(_ error: any Error) -> Bool {
+    guard let error = error as? DatabaseError else { return false }
+    return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+  }
+
   private static func damaged(_ path: String, _ words: String) -> StoreError {
     let words = words.split(separator: "\n").first.map(String.init) ?? words
     var error = StoreError(

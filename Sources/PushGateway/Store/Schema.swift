@@ -72,6 +72,22 @@ enum Schema {
           );
           """)
     }
+    migrator.registerMigration("provider credentials") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE key ADD COLUMN related TEXT;                    -- the key it is rotated with
+          ALTER TABLE token ADD COLUMN expires INTEGER;               -- milliseconds since 1970; NULL: never
+          ALTER TABLE app ADD COLUMN strict INTEGER NOT NULL DEFAULT 0;
+          CREATE TABLE certificate (
+            fingerprint BLOB PRIMARY KEY,  -- SHA-256
+            topic TEXT,
+            topics TEXT NOT NULL,          -- JSON array
+            environments TEXT NOT NULL,    -- JSON array
+            expires INTEGER,               -- seconds since 1970; NULL: not known
+            revoked INTEGER                -- milliseconds since 1970; NULL while it is good
+          );
+          """)
+    }
     return migrator
   }
 }

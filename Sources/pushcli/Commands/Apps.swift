@@ -10,8 +10,9 @@ struct Apps: AsyncParsableCommand {
   /// An app as it is printed.
   struct Record: Codable {
     var topic, name, icon, policyMode: String
+    var strict: Bool
     enum CodingKeys: String, CodingKey {
-      case topic, name, icon
+      case topic, name, icon, strict
       case policyMode = "policy_mode"
     }
   }
@@ -24,7 +25,9 @@ struct Apps: AsyncParsableCommand {
     func run() async throws {
       let apps: [Record] = try await Admin(state).get("/admin/v1/apps")
       if format.json { return Output.json(lines: apps) }
-      Output.table(["TOPIC", "NAME", "ICON", "POLICY"], apps.map { [$0.topic, $0.name, $0.icon, $0.policyMode] })
+      Output.table(
+        ["TOPIC", "NAME", "ICON", "POLICY", "STRICT"],
+        apps.map { [$0.topic, $0.name, $0.icon, $0.policyMode, $0.strict ? "yes" : "no"] })
     }
   }
 
@@ -40,6 +43,10 @@ struct Apps: AsyncParsableCommand {
     @Option(help: "One emoji or two letters. (the name's initials)") var icon: String?
     @Option(help: "enforce: a push that breaks a rule is refused; report: it is only logged. (enforce)")
     var policy: String?
+    @Flag(
+      inversion: .prefixedNo,
+      help: "Refuse payloads whose aps has keys of a wrong type, instead of reporting them. (no)")
+    var strict: Bool?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -51,7 +58,7 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let app: Record = try await Admin(state).post(
-        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy))
+        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy, strict: strict))
       if format.json { Output.json(app) } else { Output.words("added \(app.icon) \(app.name), \(app.topic)") }
     }
   }

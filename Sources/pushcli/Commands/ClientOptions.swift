@@ -29,9 +29,13 @@ struct GatewayOptions: ParsableArguments {
   var trustPath: String?
 
   /// The address as it is now: a gateway that restarts may have another port.
-  func endpoint() throws -> Client.Endpoint {
+  ///
+  /// - Parameters:
+  ///   - address: an address that was found otherwise, where the person names none.
+  ///   - identity: a certificate to show.
+  func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
     let folder = state.folder
-    guard let address = gateway ?? firstLine(of: folder.listeningPath) else {
+    guard let address = gateway ?? found ?? firstLine(of: folder.listeningPath) else {
       throw CommandFailure(
         .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
     }
@@ -39,7 +43,7 @@ struct GatewayOptions: ParsableArguments {
       throw CommandFailure(.usage, "\"\(address)\" is no address: HOST:PORT is due, as 127.0.0.1:2197")
     }
     let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-    return .tls(host: host, port: port, trustPath: trustPath ?? folder.trustPath)
+    return .tls(host: host, port: port, trustPath: trustPath ?? folder.trustPath, identity: identity)
   }
 
   private func firstLine(of path: String) -> String? {

@@ -45,6 +45,8 @@ struct Devices: AsyncParsableCommand {
     @Argument(help: "The device's name.") var name: String
     @Argument(help: "The app's topic.") var topic: String
     @Option(help: "development or production. (the gateway's)") var environment: String?
+    @Option(help: "How many seconds the token is good for; then it answers 410 ExpiredToken. (for ever)")
+    var validFor: Int?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -57,7 +59,7 @@ struct Devices: AsyncParsableCommand {
     func run() async throws {
       let registration: RegistrationRecord = try await Admin(state).post(
         "/admin/v1/devices/\(pathPart(name))/registrations",
-        RegistrationRequest(topic: topic, environment: environment))
+        RegistrationRequest(topic: topic, environment: environment, validSeconds: validFor))
       if format.json { Output.json(registration) } else { Output.data(registration.token) }
     }
   }

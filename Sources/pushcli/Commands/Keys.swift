@@ -7,7 +7,7 @@ import PushGateway
 struct Keys: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Keys: what senders sign their provider tokens with.",
-    subcommands: [List.self, Create.self, Remove.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Create.self, Import.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List keys.")
@@ -46,6 +46,8 @@ struct Keys: AsyncParsableCommand {
     @Option(help: "The team, 10 characters.") var team: String
     @Option(help: "development, production or both.") var environment = "both"
     @Option(help: "A topic that the key is for; several may be given. (all)") var topic: [String] = []
+    @Option(help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.")
+    var related: String?
     @Option(help: "The folder for the .p8 file.") var out = "."
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -62,11 +64,12 @@ struct Keys: AsyncParsableCommand {
       }
       let created: CreatedKey = try await Admin(state).post(
         "/admin/v1/keys",
-        KeyRequest(team: team, environment: environment == "both" ? nil : environment, topics: topic))
+        KeyRequest(
+          team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related))
       let path = "\(out)/AuthKey_\(created.id).p8"
       guard
         FileManager.default.createFile(
-          atPath: path, contents: Data(created.privateKey.utf8), attributes: [.posixPermissions: 0o600])
+          atPath: path, contents: Data((created.privateKey ?? "").utf8), attributes: [.posixPermissions: 0o600])
       else {
         throw CommandFailure(.failed, "\(path) can't be written: remove the key and try again with another --out")
       }
@@ -76,6 +79,44 @@ struct Keys: AsyncParsableCommand {
         Output.data(path)
         Output.words("key \(created.id) of team \(created.team)")
       }
+    }
+  }
+
+  struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Let a key that a sender has already be used here: its public half is kept.",
+      discussion: """
+        Example:
+          pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
+        """)
+
+    @Argument(help: "The .p8 file, or the public key in PEM.") var file: String
+    @Option(help: "The team, 10 characters.") var team: String
+    @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
+    @Option(help: "development, production or both.") var environment = "both"
+    @Option(help: "A topic that the key is for; several may be given. (all)") var topic: [String] = []
+    @Option(help: "The key it is rotated with.") var related: String?
+    @OptionGroup var state: StateOptions
+
+    func validate() throws {
+      guard ["development", "production", "both"].contains(environment) else {
+        throw ValidationError("--environment is development, production or both")
+      }
+    }
+
+    func run() async throws {
+      guard let pem = FileManager.default.contents(atPath: file) else {
+        throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions")
+      }
+      let name = file.split(separator: "/").last.map(String.init) ?? file
+      let named = name.hasPrefix("AuthKey_") ? String(name.dropFirst(8).prefix(10)) : nil
+      guard let id = keyID ?? named else { throw CommandFailure(.usage, "--key-id is missing") }
+      let created: CreatedKey = try await Admin(state).post(
+        "/admin/v1/keys",
+        KeyRequest(
+          team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related, id: id,
+          pem: String(decoding: pem, as: UTF8.self)))
+      Output.words("key \(created.id) of team \(created.team)")
     }
   }
 

@@ -8,13 +8,15 @@ enum RefusalAdvice {
     case "BadDeviceToken": "no device here has this token: `pushcli devices register NAME TOPIC` prints one"
     case "DeviceTokenNotForTopic": "the token belongs to another app: check --topic"
     case "Unregistered": "the device has unregistered from the app: register it again for a new token"
-    case "TopicDisallowed": "the key is made for other topics: `pushcli keys list` shows them"
+    case "ExpiredToken": "the token's time is over: register the device again for a new one"
+    case "TopicDisallowed": "the key or certificate is made for other topics: `pushcli keys list` and `certs list`"
     case "BadTopic", "MissingTopic": "a topic is an app's bundle id, as com.example.news"
     case "PayloadTooLarge": "the payload has \(payload.count) bytes; 4096 are allowed, 5120 for voip"
     case "PayloadEmpty": payloadFault(payload)
     case "InvalidProviderToken": "this key is not known here, or not for this team: check --key, --key-id, --team"
     case "ExpiredProviderToken": "the token's time is over: check this machine's clock"
-    case "BadEnvironmentKeyInToken": "the key is made for the other environment: `pushcli keys list` shows it"
+    case "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken":
+      "the key is made for the other environment: `pushcli keys list` shows it"
     case "BadMessageId": "an id is a UUID"
     case "BadPriority": "a priority is 10, 5 or 1"
     case "InvalidPushType": "a push type is alert, background, voip, …"

@@ -35,6 +35,10 @@ struct Send: AsyncParsableCommand {
   @Option(help: "The .p8 key to sign with.") var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
+  @Option(help: "A certificate to show instead of signing with a key, a PEM file.") var certificate: String?
+  @Option(help: "The certificate's key. (the certificate's file with .key at its end)") var certificateKey: String?
+  @Option(help: "development or production, at a gateway that serves both. (its first listener's)") var environment:
+    String?
   @Option(help: "Wait until the push is acknowledged, viewed or closed.") var wait: Awaited?
   @Option(help: "How long to wait, in seconds.") var timeout = 30.0
   @Argument(help: "A payload file, or - for standard input.") var file: String?
@@ -67,6 +71,9 @@ struct Send: AsyncParsableCommand {
     if file != nil, [title, subtitle, body, sound, category].contains(where: { $0 != nil }) || badge != nil {
       throw ValidationError("the payload comes from the flags or from a file, not from both")
     }
+    guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
+      throw ValidationError("--environment is development or production")
+    }
   }
 
   func run() async throws {
@@ -94,44 +101,79 @@ struct Send: AsyncParsableCommand {
       throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
     }
     let admin = try await Admin(gateway.state)
+    let world = try await world(admin)
     let registrations: [RegistrationRecord]
     do {
       registrations = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
     } catch let failure as CommandFailure where failure.status == 404 {
       throw CommandFailure(.suppressed, failure.message)
     }
-    guard let found = registrations.first(where: { topic == $0.topic || topic.hasPrefix($0.topic + ".") }) else {
+    let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
+    guard let found = matching.first(where: { $0.environment == world }) else {
       throw CommandFailure(
         .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
     }
     return (found.token, topic)
   }
 
+  /// The environment of the listener that the push goes to.
+  private func world(_ admin: Admin) async throws -> String {
+    if let environment { return environment }
+    let status: GatewayStatus = try await admin.get("/admin/v1/status")
+    let first =
+      gateway.gateway.map { wanted in status.listeners.first { $0.address == wanted } } ?? status.listeners.first
+    guard let world = first?.environment, world != "by-name" else { return status.environment }
+    return world
+  }
+
+  /// Where the push goes: a listener of the environment that was asked for.
+  private func endpoint() async throws -> Client.Endpoint {
+    let identity = certificate.map { path in
+      let stem = path.hasSuffix(".pem") ? String(path.dropLast(4)) : path
+      return ClientIdentity(certificatePath: path, keyPath: certificateKey ?? stem + ".key")
+    }
+    var address: String?
+    if let environment, gateway.gateway == nil {
+      let status: GatewayStatus = try await Admin(gateway.state).get("/admin/v1/status")
+      address = status.listeners.first { $0.environment == environment }?.address
+      if address == nil, status.environment != environment {
+        throw CommandFailure(
+          .usage, "no listener of this gateway serves \(environment): `serve --listen HOST:PORT=\(environment)`")
+      }
+    }
+    return try gateway.endpoint(address: address, identity: identity)
+  }
+
   // MARK: Sending
 
   private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
-    let signer = try signer()
     var fields: [(Client.Field, String)] = [
-      (.authorization, "bearer " + (try signer.token(now: Int(Date().timeIntervalSince1970)))),
       (.apnsTopic, topic),
       (.apnsPushType, pushType ?? "alert"),
       (.contentType, "application/json"),
       // Chosen here, so that a push whose answer is lost can be sent again and still arrives once.
       (.apnsID, id ?? UUID().uuidString),
     ]
+    if certificate == nil {
+      fields.append((.authorization, "bearer " + (try signer().token(now: Int(Date().timeIntervalSince1970)))))
+    }
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
     if let expires { fields.append((.apnsExpiration, try expiration(expires))) }
     var pause = Duration.milliseconds(200)
     for attempt in 1... {
       do {
-        let client = try await Client.connect(to: try gateway.endpoint())
+        let client = try await Client.connect(to: try await endpoint())
         defer { client.close() }
         return try await client.request("POST", "/3/device/\(token)", fields, body: payload)
       } catch let error as ClientError {
         if attempt == 3 { throw CommandFailure(error) }
         try await Task.sleep(for: pause)
         pause *= 2
+      } catch let failure as CommandFailure {
+        throw failure
+      } catch {
+        throw CommandFailure(certificate == nil ? .failed : .notAuthorised, "\(error)")
       }
     }
     throw CommandFailure(.unreachable)
@@ -263,7 +305,7 @@ struct Payload {
   mutating func takeTarget() -> String? {
     guard var object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
       let target = object.removeValue(forKey: Payload.target) as? String,
-      let rest = try? JSONSerialization.data(withJSONObject: object)
+      let rest = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
     else { return nil }
     bytes = Array(rest)
     return target

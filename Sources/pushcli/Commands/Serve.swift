@@ -23,7 +23,12 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var state: StateOptions
 
-  @Option(name: .long, help: "HOST:PORT to listen on; several may be given; port 0 picks a free one. (127.0.0.1:2197)")
+  @Option(
+    name: .long,
+    help: """
+      HOST:PORT to listen on; several may be given; port 0 picks a free one. HOST:PORT=production, =development or \
+      =by-name sets the environment of one. (127.0.0.1:2197)
+      """)
   var listen: [String] = []
 
   @Option(name: .long, help: "Settings file; without it config.yaml in the state folder, if there is one.")
@@ -49,6 +54,24 @@ struct Serve: AsyncParsableCommand {
   @Option(name: .long, help: "How long the delivery log is kept, in days. (7)")
   var logRetentionDays: String?
 
+  @Option(name: .customLong("client-ca"), help: "Further authorities whose certificates senders may show, a PEM file.")
+  var clientCA: String?
+
+  @Option(name: .long, help: "Seconds a silent connection is kept, or none. (7200)")
+  var idleTimeout: String?
+
+  @Option(name: .long, help: "fixed: 1000 streams at once; faithful: 1, and 1000 with the first accepted push. (fixed)")
+  var streamLimit: String?
+
+  @Option(name: .long, help: "Seconds before a connection may change its provider token; 0: at any time. (1140)")
+  var tokenUpdateInterval: String?
+
+  @Option(name: .long, help: "strict: a push type must fit the topic's suffix and the priority. (lenient)")
+  var pushTypeCheck: String?
+
+  @Option(name: .long, help: "What a key of the other environment gets. (BadEnvironmentKeyInToken)")
+  var environmentKeyReason: String?
+
   @Option(name: .long, help: "debug, info, warning or error. (info)")
   var logLevel: String?
 
@@ -67,6 +90,12 @@ struct Serve: AsyncParsableCommand {
     flags["rate_limit"] = rateLimit
     flags["log_retention_days"] = logRetentionDays
     flags["log_level"] = logLevel
+    flags["client_ca"] = clientCA
+    flags["idle_timeout"] = idleTimeout
+    flags["stream_limit"] = streamLimit
+    flags["token_update_interval"] = tokenUpdateInterval
+    flags["push_type_check"] = pushTypeCheck
+    flags["environment_key_reason"] = environmentKeyReason
     let configuration: Configuration
     do {
       configuration = try Configuration(

@@ -240,6 +240,27 @@ import Testing
     #expect(pair.client.pongs == 2)
   }
 
+  @Test func `a server may announce few streams at first, and more before an answer`() throws {
+    let server = try SessionEnd(.server, pool: StreamPool(), maximumStreams: 1)
+    let pair = try SessionPair(client: SessionEnd(.client, pool: StreamPool()), server: server)
+    func limits() -> [UInt32] {
+      pair.serverFrames.filter { $0.kind == .settings && $0.flags == 0 }.flatMap { frame in
+        stride(from: 0, to: frame.payload.count, by: 6).filter { frame.payload[$0 + 1] == 3 }.map { place in
+          frame.payload[place + 2..<place + 6].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+      }
+    }
+    #expect(limits() == [1])
+    server.onMessage = { stream in
+      server.session.announce(maximumStreams: 1000)
+      try server.session.respond(HeaderFields(status: 200), body: [], on: stream)
+    }
+    _ = try pair.request()
+    try pair.run()
+    #expect(limits() == [1, 1000])
+    #expect(pair.serverFrames.last { $0.kind == .settings || $0.kind == .headers }?.kind == .headers)
+  }
+
   @Test func `the server announces its limits`() throws {
     let client = try SessionEnd(.client, pool: StreamPool())
     let server = try HTTP2Session(role: .server, pool: StreamPool())

@@ -6,10 +6,13 @@ import Testing
 @testable import PushGateway
 
 @Suite(.timeLimit(.minutes(1))) struct ProviderAPITests {
-  /// A mailbox whose disk is always full.
+  /// A mailbox that takes nothing: its disk is full, or what else a test says.
   final class FullMailbox: Mailbox {
+    let outcome: AppendOutcome
+    init(_ outcome: AppendOutcome = .unavailable) { self.outcome = outcome }
+
     func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
-      completion(pushes.map { _ in .unavailable })
+      completion(pushes.map { _ in outcome })
     }
     func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
       throw StoreError("the disk is full")
@@ -232,6 +235,42 @@ import Testing
     }
   }
 
+  @Test func `wrong types in aps are logged, and refused where the app is strict`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let payload = #"{"aps":{"alert":"x","category":7,"thread-id":[]}}"#
+      func log(_ id: String?) async throws -> [String] {
+        var query = DeliveryLog.Query()
+        query.id = id.flatMap { APNSID($0.utf8) }
+        return try await gateway.services.logRecords(query)
+          .filter { $0.detail != nil }.map { "\($0.event) \($0.detail ?? "")" }
+      }
+      let accepted = try await gateway.push(client, to: device.token, payload: payload)
+      #expect(accepted.status == 200)
+      #expect(
+        try await log(accepted.apnsID) == [
+          "ignored aps /aps/category: category is a string; this is the number 7",
+          "ignored aps /aps/thread-id: thread-id is a string; this is an array",
+        ])
+      _ = try await gateway.registrations.putApp(
+        topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .enforce, isStrict: true)
+      let refused = try await gateway.push(client, to: device.token, payload: payload)
+      #expect(refused.status == 403)
+      #expect(
+        text(refused)
+          == #"{"reason":"Forbidden","policy":{"rule":"aps","at":"/aps/category","message":"category is a string; "#
+          + #"this is the number 7","evidence":["7"]}}"#)
+      #expect(
+        try await log(refused.apnsID) == ["refused aps /aps/category: category is a string; this is the number 7"])
+      #expect(try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":1}}"#).status == 200)
+      let many = "{\"aps\":{" + (0..<20).map { _ in "\"category\":1" }.joined(separator: ",") + "}}"
+      _ = try await gateway.registrations.putApp(
+        topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .enforce)
+      let long = try await gateway.push(client, to: device.token, payload: many)
+      #expect(try await log(long.apnsID).count == Limits.maximumReportedFaults)
+    }
+  }
+
   @Test func `an unregistered token is 410 with its time, and a new one works`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())
@@ -285,26 +324,207 @@ import Testing
       gateway.clock.advance(seconds: 1)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       try note(try await gateway.push(client, to: device.token))
-      let old = try gateway.authorization { $0.claims = #"{"iss":"TEAM000001","iat":1799990000}"# }
       let topic: (Client.Field, String) = (.apnsTopic, SampleRequest.topic)
-      try note(try await client.request("POST", "/3/device/" + device.token, [old, topic]))
-      for (id, environment, topics) in [
-        ("PRODUCTION", Environment.production, nil), ("MAILONLY00", nil, ["com.example.mail"]),
-      ]
-        as [(String, Environment?, Set<String>?)]
-      {
-        try await gateway.registrations.addKey(
-          ProviderKey(id: id, team: TestGateway.team, publicKey: gateway.key, environment: environment, topics: topics))
-        let other = try gateway.authorization { $0.header = #"{"alg":"ES256","kid":"\#(id)"}"# }
-        try note(try await client.request("POST", "/3/device/" + device.token, [other, topic]))
+      try await gateway.addKey("PRODUCTION", environment: .production)
+      try await gateway.addKey("MAILONLY00", topics: ["com.example.mail"])
+      func noteToken(_ client: Client? = nil, _ change: (inout TokenRecipe) -> Void) async throws {
+        let client = if let client { client } else { try await gateway.client() }
+        try note(
+          try await client.request("POST", "/3/device/" + device.token, [try gateway.authorization(change), topic]))
       }
+      try await noteToken { $0.claims = #"{"iss":"TEAM000001","iat":1799990000}"# }
+      try await noteToken { $0.header = #"{"alg":"ES256","kid":"PRODUCTION"}"# }
+      try await noteToken { $0.header = #"{"alg":"ES256","kid":"MAILONLY00"}"# }
+      try await noteToken(client) { $0.header = #"{"alg":"ES256","kid":"MAILONLY00"}"# }
+      try await noteToken(client) { $0.claims = #"{"iss":"TEAM000001","iat":1800000001}"# }
       try await gateway.services.unregister(device.id, topic: SampleRequest.topic)
       try note(try await gateway.push(client, to: device.token))
+      let short = try await gateway.registrations.register(
+        device.id, topic: SampleRequest.topic, environment: .development,
+        expires: gateway.clock.seconds * 1000 + 500)
+      gateway.clock.advance(seconds: 1)
+      try note(try await gateway.push(client, to: short.token.hex))
     }
-    try await TestGateway.run(mailbox: FullMailbox()) { gateway in
+    for outcome in [AppendOutcome.unavailable, .failed] {
+      try await TestGateway.run(mailbox: FullMailbox(outcome)) { gateway in
+        let (client, device) = (try await gateway.client(), try await gateway.enrol())
+        try note(try await gateway.push(client, to: device.token))
+      }
+    }
+    let settings = ProviderSettings(environmentKeyReason: .badEnvironmentKeyIdInToken)
+    try await TestGateway.run(provider: settings) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())
-      try note(try await gateway.push(client, to: device.token))
+      try await gateway.addKey("PRODUCTION", environment: .production)
+      let other = try gateway.authorization { $0.header = #"{"alg":"ES256","kid":"PRODUCTION"}"# }
+      try note(try await client.request("POST", "/3/device/" + device.token, [other]))
     }
-    #expect(Set(Reason.allCases.map(\.rawValue)).subtracting(provoked) == [])
+    // Those that end a connection are provoked by Tests/Interop/test_reasons.py, together with all of these.
+    let endings: Set<Reason> = [.badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown]
+    #expect(Set(Reason.allCases).subtracting(endings).map(\.rawValue).filter { !provoked.contains($0) } == [])
+  }
+
+  // MARK: What a connection is bound to (reference §4.2, §4.4)
+
+  /// Sends a push with a token of a key, made at `issued`, and returns the reason, empty for none.
+  func push(_ gateway: TestGateway, _ client: Client, _ device: TestDevice, key: String, issued: Int64) async throws
+    -> String
+  {
+    let token = try gateway.authorization {
+      $0.header = #"{"alg":"ES256","kid":"\#(key)"}"#
+      $0.claims = #"{"iss":"TEAM000001","iat":\#(issued)}"#
+    }
+    let answer = try await client.request(
+      "POST", "/3/device/" + device.token, [token, (.apnsTopic, SampleRequest.topic)], body: Array("{}".utf8))
+    let object = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+    return object?["reason"] as? String ?? ""
+  }
+
+  @Test(
+    arguments: [
+      // Seconds that pass, and how much later than the first the second token was made.
+      (0, 1, "TooManyProviderTokenUpdates"), (300, 300, "TooManyProviderTokenUpdates"),
+      (1139, 1139, "TooManyProviderTokenUpdates"), (1140, 1140, ""), (1200, 1200, ""),
+      // The connection began with a token that was old already.
+      (60, 1200, ""), (1200, 60, ""), (0, -1200, "TooManyProviderTokenUpdates"),
+    ] as [(Int64, Int64, String)])
+  func `another token is accepted on a connection after twenty minutes`(
+    _ wait: Int64, _ later: Int64, _ reason: String
+  ) async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let first = gateway.clock.seconds - 1200
+      func push(_ issued: Int64, by client: Client) async throws -> String {
+        try await self.push(gateway, client, device, key: "ABC123DEFG", issued: issued)
+      }
+      #expect(try await push(first, by: client) == "")
+      #expect(try await push(first, by: client) == "")
+      gateway.clock.advance(seconds: wait)
+      #expect(try await push(first + later, by: client) == reason)
+      // Neither a refused change nor the same token again changes anything.
+      if !reason.isEmpty { #expect(try await push(first, by: client) == "") }
+      #expect(try await push(first + later, by: client) == reason)
+      #expect(try await push(first + later, by: gateway.client()) == "")
+    }
+  }
+
+  @Test func `tokens may change at any time where a setting says so`() async throws {
+    try await TestGateway.run(provider: ProviderSettings(tokenUpdateInterval: 0)) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      for later in 0..<5 {
+        let issued = gateway.clock.seconds - Int64(later)
+        #expect(try await push(gateway, client, device, key: "ABC123DEFG", issued: issued) == "")
+      }
+    }
+  }
+
+  @Test func `a removed key's successor is accepted at once, on the same connection`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      try await gateway.addKey("OLDKEY0000", topics: [SampleRequest.topic])
+      try await gateway.addKey("NEWKEY0000", topics: [SampleRequest.topic])
+      let now = gateway.clock.seconds
+      #expect(try await push(gateway, client, device, key: "OLDKEY0000", issued: now) == "")
+      #expect(try await push(gateway, client, device, key: "NEWKEY0000", issued: now) == "UnrelatedKeyIdInToken")
+      try await gateway.registrations.removeKey("OLDKEY0000")
+      #expect(try await push(gateway, client, device, key: "OLDKEY0000", issued: now) == "InvalidProviderToken")
+      #expect(try await push(gateway, client, device, key: "NEWKEY0000", issued: now) == "")
+    }
+  }
+
+  @Test(
+    arguments: [
+      // The first key, the second, what the second gets.
+      ("NEWSKEY001", "NEWSKEY002", ""), ("NEWSKEY002", "NEWSKEY001", ""),
+      ("NEWSKEY001", "NEWSKEY003", "UnrelatedKeyIdInToken"), ("NEWSKEY001", "ABC123DEFG", "UnrelatedKeyIdInToken"),
+      ("ABC123DEFG", "NEWSKEY001", "UnrelatedKeyIdInToken"), ("ABC123DEFG", "TEAMKEY002", ""),
+      ("ABC123DEFG", "OTHERTEAM1", "InvalidProviderToken"),
+    ])
+  func `a connection takes keys of its team, and of topics only related ones`(
+    _ first: String, _ second: String, _ reason: String
+  ) async throws {
+    try await TestGateway.run(provider: ProviderSettings(tokenUpdateInterval: 0)) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      try await gateway.addKey("TEAMKEY002")
+      try await gateway.addKey("NEWSKEY001", topics: [SampleRequest.topic])
+      try await gateway.addKey("NEWSKEY002", topics: [SampleRequest.topic], related: "NEWSKEY001")
+      try await gateway.addKey("NEWSKEY003", topics: [SampleRequest.topic])
+      try await gateway.registrations.addTeam("TEAM000002")
+      try await gateway.registrations.addKey(
+        ProviderKey(id: "OTHERTEAM1", team: "TEAM000002", publicKey: gateway.key, environment: nil, topics: nil))
+      let now = gateway.clock.seconds
+      #expect(try await push(gateway, client, device, key: first, issued: now) == "")
+      let other = try gateway.authorization {
+        $0.header = #"{"alg":"ES256","kid":"\#(second)"}"#
+        if second == "OTHERTEAM1" { $0.claims = #"{"iss":"TEAM000002","iat":\#(now)}"# }
+      }
+      let answer = try await client.request(
+        "POST", "/3/device/" + device.token, [other, (.apnsTopic, SampleRequest.topic)], body: Array("{}".utf8))
+      #expect(text(answer) == (reason.isEmpty ? "" : #"{"reason":"\#(reason)"}"#))
+    }
+  }
+
+  @Test func `an expired token is 410 with its time, and registering again brings a new one`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      try await gateway.services.unregister(device.id, topic: SampleRequest.topic)
+      func register() async throws -> String {
+        let now = gateway.clock.wallClock.milliseconds()
+        return try await gateway.registrations.register(
+          device.id, topic: SampleRequest.topic, environment: .development, expires: now + 60_000, now: now
+        ).token.hex
+      }
+      let token = try await register()
+      #expect(try await register() == token)
+      gateway.clock.advance(seconds: 59)
+      #expect(try await gateway.push(client, to: token).status == 200)
+      gateway.clock.advance(seconds: 1)
+      let refused = try await gateway.push(client, to: token)
+      #expect(refused.status == 410)
+      #expect(text(refused) == #"{"reason":"ExpiredToken","timestamp":1800000060000}"#)
+      let next = try await register()
+      #expect(next != token)
+      #expect(try await gateway.push(client, to: next).status == 200)
+    }
+  }
+
+  @Test(
+    arguments: [
+      // Type, suffix of the topic, priority, what a strict gateway says.
+      ("alert", "", "10", ""), ("background", "", "5", ""), ("background", "", nil, ""),
+      ("background", "", "10", "BadPriority"), ("voip", ".voip", "10", ""), ("voip", "", nil, "TopicDisallowed"),
+      ("alert", ".voip", nil, "TopicDisallowed"), ("liveactivity", ".push-type.liveactivity", "5", ""),
+      ("pushtotalk", ".voip-ptt", "10", ""), ("pushtotalk", ".voip", "10", "TopicDisallowed"),
+    ] as [(String, String, String?, String)])
+  func `a push type that contradicts topic or priority is refused where a setting says so`(
+    _ type: String, _ suffix: String, _ priority: String?, _ reason: String
+  ) async throws {
+    for isStrict in [false, true] {
+      try await TestGateway.run(provider: ProviderSettings(checksPushType: isStrict)) { gateway in
+        let (client, device) = (try await gateway.client(), try await gateway.enrol())
+        let fields: [(Client.Field, String)] = [
+          try gateway.authorization(), (.apnsTopic, SampleRequest.topic + suffix), (.apnsPushType, type),
+        ]
+        let answer = try await client.request(
+          "POST", "/3/device/" + device.token, fields + (priority.map { [(.apnsPriority, $0)] } ?? []),
+          body: Array("{}".utf8))
+        #expect(text(answer) == (reason.isEmpty || !isStrict ? "" : #"{"reason":"\#(reason)"}"#))
+      }
+    }
+  }
+
+  @Test func `the app's own id with a suffix that nobody knows is TopicDisallowed`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      _ = try await gateway.registrations.putApp(
+        topic: SampleRequest.topic + ".beta", name: "Beta", icon: "B", policyMode: .enforce)
+      for (topic, reason) in [
+        (".unknown", "TopicDisallowed"), (".beta", "DeviceTokenNotForTopic"), (".voip", ""),
+      ] {
+        let answer = try await client.request(
+          "POST", "/3/device/" + device.token,
+          [try gateway.authorization(), (.apnsTopic, SampleRequest.topic + topic)], body: Array("{}".utf8))
+        #expect(text(answer) == (reason.isEmpty ? "" : #"{"reason":"\#(reason)"}"#))
+      }
+    }
   }
 }

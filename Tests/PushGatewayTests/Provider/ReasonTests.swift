@@ -10,7 +10,8 @@ import Testing
     "InvalidPushType": 400, "MissingDeviceToken": 400, "MissingTopic": 400, "PayloadEmpty": 400,
     "TopicDisallowed": 400, "BadCertificate": 403, "BadCertificateEnvironment": 403, "ExpiredProviderToken": 403,
     "Forbidden": 403, "InvalidProviderToken": 403, "MissingProviderToken": 403, "UnrelatedKeyIdInToken": 403,
-    "BadEnvironmentKeyInToken": 403, "BadPath": 404, "MethodNotAllowed": 405, "Unregistered": 410, "ExpiredToken": 410,
+    "BadEnvironmentKeyInToken": 403, "BadEnvironmentKeyIdInToken": 403, "BadPath": 404, "MethodNotAllowed": 405,
+    "Unregistered": 410, "ExpiredToken": 410,
     "PayloadTooLarge": 413, "TooManyProviderTokenUpdates": 429, "TooManyRequests": 429, "InternalServerError": 500,
     "ServiceUnavailable": 503, "Shutdown": 503,
   ]
@@ -18,5 +19,9 @@ import Testing
   @Test(arguments: Reason.allCases)
   func `a reason is one of the reference and has its status`(_ reason: Reason) {
     #expect(ReasonTests.table[reason.rawValue] == reason.status)
+  }
+
+  @Test func `every reason of the reference is there`() {
+    #expect(Set(Reason.allCases.map(\.rawValue)) == Set(ReasonTests.table.keys))
   }
 }

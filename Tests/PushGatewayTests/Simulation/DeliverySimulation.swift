@@ -211,7 +211,7 @@ final class DeliverySimulation {
         case .duplicate:
           note("duplicate \(push.id)")
           sent[push.id]?.isAccepted = true
-        case .unavailable: break
+        case .unavailable, .failed: break
         }
       }
     }

@@ -75,6 +75,10 @@ import Testing
     let token = try #require(DeviceToken(bytes: [UInt8](repeating: 0, count: 32)))
     let (registration, app) = try #require(registrations.registration(token))
     #expect(registration.unregistered == nil)
+    #expect(registration.expires == nil)
+    #expect(registrations.key("ABC123DEFG")?.related == nil)
+    #expect(!app.isStrict)
+    #expect(registrations.certificates.isEmpty)
     #expect(app.policyMode == .report)
     #expect(registrations.devices.map(\.name) == ["laptop", "phone"])
     #expect(registrations.preferences(of: 1).parts.badge == false)
@@ -90,6 +94,7 @@ import Testing
   @Test func `a migration that fails leaves the database as it was`() throws {
     let queue = try DatabaseQueue(path: path)
     try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL; " + ReleasedSchemas.version1) }
+    try Schema.migrator.migrate(queue)
     let before = try queue.read { try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master WHERE sql NOT NULL") }
     var migrator = Schema.migrator
     migrator.registerMigration("fails") { db in

@@ -65,9 +65,9 @@ final class SessionEnd: HTTP2SessionDelegate {
   var onMessage: (HTTP2Stream) throws -> Void = { _ in }
   private(set) var failure: (any Error)?
 
-  init(_ role: HTTP2Session.Role, pool: StreamPool) throws {
+  init(_ role: HTTP2Session.Role, pool: StreamPool, maximumStreams: Int = Limits.maximumConcurrentStreams) throws {
     self.pool = pool
-    session = try HTTP2Session(role: role, pool: pool)
+    session = try HTTP2Session(role: role, pool: pool, maximumStreams: maximumStreams)
     session.delegate = self
   }
 
@@ -111,6 +111,13 @@ final class SessionPair {
   private(set) var clientFrames: [Frame] = []
   private var serverScanner = FrameScanner(of: .server)
   private var clientScanner = FrameScanner(of: .client)
+
+  /// Joins two ends, lets them exchange SETTINGS, and keeps the frames.
+  init(client: SessionEnd, server: SessionEnd) throws {
+    self.client = client
+    self.server = server
+    try run()
+  }
 
   /// Joins them and lets them exchange SETTINGS.
   init(serverPool: StreamPool = StreamPool()) throws {

@@ -14,6 +14,9 @@ final class TemporaryFolder: Sendable {
   /// The path of a file in it.
   func file(_ name: String) -> String { path + "/" + name }
 
+  /// The bytes of a file in it.
+  func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
+
   /// Writes a file and returns its path.
   func write(_ bytes: some Sequence<UInt8>, _ name: String) throws -> String {
     try Data(bytes).write(to: URL(fileURLWithPath: file(name)))

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PushPolicy
+import Synchronization
 
 @testable import PushGateway
 
@@ -17,13 +18,15 @@ final class TestGateway: Sendable {
   let key: ES256Key
   private let database: SQLiteMailbox
   private let listener: Listener
+  private let tokens = Mutex<[String: String]>([:])
 
   var registrations: Registrations { services.registrations }
   var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
 
   /// Starts one; `mailbox` takes the place of the database's.
   init(
-    environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil
+    environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
+    provider: ProviderSettings = ProviderSettings(), options: ConnectionOptions = ConnectionOptions()
   ) async throws {
     let (folder, clock) = (try TemporaryFolder(), TestClock())
     self.folder = folder
@@ -35,7 +38,7 @@ final class TestGateway: Sendable {
     let services = Services(
       registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
       tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
-      clock: clock.wallClock, durability: .full)
+      clock: clock.wallClock, durability: .full, provider: provider)
     self.services = services
     registrations.onChange { change in
       guard case .preferences(let person, let preferences) = change else { return }
@@ -50,7 +53,10 @@ final class TestGateway: Sendable {
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: .silent)
     }
-    listener = try await Listener.listen(on: .unix(path: folder.file("socket")), tls: nil, loops: loops)
+    var options = options
+    options.world = .fixed(environment)
+    listener = try await Listener.listen(
+      on: .unix(path: folder.file("socket")), tls: nil, options: options, loops: loops)
     key = try ES256Key.generate()
     try await registrations.addTeam(TestGateway.team)
     try await registrations.addKey(
@@ -70,9 +76,11 @@ final class TestGateway: Sendable {
   /// Runs a test's body with a gateway, and stops it also when the body throws.
   static func run(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
+    provider: ProviderSettings = ProviderSettings(), options: ConnectionOptions = ConnectionOptions(),
     _ body: (TestGateway) async throws -> Void
   ) async throws {
-    let gateway = try await TestGateway(environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox)
+    let gateway = try await TestGateway(
+      environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox, provider: provider, options: options)
     do {
       try await body(gateway)
     } catch {
@@ -92,12 +100,25 @@ final class TestGateway: Sendable {
     return TestDevice(id: device.id, name: name, secret: secret, token: registration.token.hex)
   }
 
-  /// The field of a provider's token.
+  /// The field of a provider's token, made anew every half hour as a provider does it.
   func authorization(_ change: (inout TokenRecipe) -> Void = { _ in }) throws -> (Client.Field, String) {
     var recipe = TokenRecipe()
-    recipe.claims = #"{"iss":"\#(TestGateway.team)","iat":\#(clock.seconds)}"#
+    recipe.claims = #"{"iss":"\#(TestGateway.team)","iat":\#(clock.seconds / 1800 * 1800)}"#
     change(&recipe)
-    return (.authorization, "bearer " + (try recipe.text(by: key)))
+    let name = "\(recipe)"
+    if let known = tokens.withLock({ $0[name] }) { return (.authorization, known) }
+    let value = "bearer " + (try recipe.text(by: key))
+    tokens.withLock { $0[name] = value }
+    return (.authorization, value)
+  }
+
+  /// Adds a key beside the first one, with the same private half.
+  func addKey(_ id: String, environment: Environment? = nil, topics: Set<String>? = nil, related: String? = nil)
+    async throws
+  {
+    try await registrations.addKey(
+      ProviderKey(
+        id: id, team: TestGateway.team, publicKey: key, environment: environment, topics: topics, related: related))
   }
 
   /// Sends a push that is acceptable as it is.

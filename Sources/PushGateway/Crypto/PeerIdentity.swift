@@ -1,0 +1,138 @@
+import COpenSSL
+import Glibc
+
+/// What a client's certificate says of a provider (reference §4.5).
+struct PeerIdentity: Sendable, Equatable {
+  /// SHA-256 of the certificate.
+  var fingerprint: [UInt8]
+  /// The subject's UID: the default topic.
+  var topic: String?
+  /// Everything it may push to: the topics that its extension lists, else the subject's UID.
+  var topics: Set<String>
+  /// Where it may be used; a certificate that names no environment is good for both.
+  var environments: Set<Environment>
+  /// The end of its validity, in seconds since 1970.
+  var expires: Int64
+  /// Why it can't be trusted, in OpenSSL's words; nil when it can.
+  var fault: String?
+
+  /// The object identifiers of the extensions that a provider's certificate has.
+  enum Extension {
+    static let development = "1.2.840.113635.100.6.3.1"
+    static let production = "1.2.840.113635.100.6.3.2"
+    static let voip = "1.2.840.113635.100.6.3.4"
+    static let topics = "1.2.840.113635.100.6.3.6"
+  }
+
+  /// Reads a certificate in PEM, whoever issued it.
+  init(pem: [UInt8]) throws(TLSError) {
+    let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
+    defer { unsafe BIO_free(bio) }
+    guard let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else {
+      throw TLSError(openSSL: "not a certificate in PEM form (-----BEGIN CERTIFICATE-----)")
+    }
+    defer { unsafe X509_free(certificate) }
+    unsafe self.init(certificate, verified: Int(X509_V_OK))
+  }
+
+  /// Reads the certificate of a TLS peer.
+  ///
+  /// - Parameter verified: what OpenSSL found when it checked the chain, an `X509_V_…`. A resumed session keeps the
+  ///   finding of its first handshake, so the time is looked at again.
+  init(_ certificate: OpaquePointer, verified: Int) {
+    fingerprint = [UInt8](repeating: 0, count: 32)
+    unsafe X509_digest(certificate, EVP_sha256(), &fingerprint, nil)
+    topic = unsafe PeerIdentity.userID(of: certificate)
+    let listed = unsafe PeerIdentity.value(of: Extension.topics, in: certificate).map(PeerIdentity.topics(der:))
+    topics = Set(listed ?? [topic].compactMap(\.self))
+    if listed == nil, let topic, !topic.hasSuffix(PushType.voip.topicSuffix),
+      unsafe PeerIdentity.value(of: Extension.voip, in: certificate) != nil
+    {
+      topics.insert(topic + PushType.voip.topicSuffix)
+    }
+    environments = []
+    if unsafe PeerIdentity.value(of: Extension.development, in: certificate) != nil {
+      environments.insert(.development)
+    }
+    if unsafe PeerIdentity.value(of: Extension.production, in: certificate) != nil { environments.insert(.production) }
+    if environments.isEmpty { environments = [.development, .production] }
+    var end = unsafe tm()
+    unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end)
+    expires = unsafe Int64(timegm(&end))
+    if verified != Int(X509_V_OK) {
+      fault = unsafe String(cString: X509_verify_cert_error_string(verified))
+    } else if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
+      fault = "certificate has expired"
+    } else if topics.isEmpty {
+      fault = "it names no topic, neither as the subject's UID nor in an extension"
+    }
+  }
+
+  private static func userID(of certificate: OpaquePointer) -> String? {
+    let subject = unsafe X509_get_subject_name(certificate)
+    let place = unsafe X509_NAME_get_index_by_NID(subject, NID_userId, -1)
+    guard place >= 0, let entry = unsafe X509_NAME_get_entry(subject, place) else { return nil }
+    var text: UnsafeMutablePointer<UInt8>?
+    let size = unsafe ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
+    guard size > 0 else { return nil }
+    defer { unsafe CRYPTO_free(text, #file, #line) }
+    return unsafe String(decoding: UnsafeBufferPointer(start: text, count: Int(size)), as: UTF8.self)
+  }
+
+  /// The DER inside an extension, or nil when the certificate has none of that kind.
+  private static func value(of kind: String, in certificate: OpaquePointer) -> [UInt8]? {
+    let object = unsafe OBJ_txt2obj(kind, 1)
+    defer { unsafe ASN1_OBJECT_free(object) }
+    let place = unsafe X509_get_ext_by_OBJ(certificate, object, -1)
+    guard place >= 0, let data = unsafe X509_EXTENSION_get_data(X509_get_ext(certificate, place)) else { return nil }
+    let size = unsafe Int(ASN1_STRING_length(data))
+    return unsafe [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(data), count: size))
+  }
+
+  // MARK: The list of topics: a SEQUENCE of pairs, UTF8String topic and SEQUENCE { UTF8String kind }
+
+  /// The topics in an extension's DER, also when it is wrapped in one more OCTET STRING; empty when it is no such list.
+  static func topics(der: [UInt8]) -> [String] {
+    guard var (tag, content, _) = element(der[...]) else { return [] }
+    if tag == 0x04, let inner = element(content) { (tag, content, _) = inner }
+    guard tag == 0x30 else { return [] }
+    var topics: [String] = []
+    var rest = content
+    while let (tag, content, following) = element(rest) {
+      if tag == 0x0C { topics.append(String(decoding: content, as: UTF8.self)) }
+      rest = following
+    }
+    return topics
+  }
+
+  /// The extension's DER for topics and their kinds.
+  static func der(topics: [(topic: String, kind: String)]) -> [UInt8] {
+    func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+      let size = content.count
+      if size < 0x80 { return [tag, UInt8(size)] + content }
+      if size < 0x100 { return [tag, 0x81, UInt8(size)] + content }
+      return [tag, 0x82, UInt8(size >> 8), UInt8(size & 0xFF)] + content
+    }
+    return element(
+      0x30,
+      topics.flatMap { entry in
+        element(0x0C, Array(entry.topic.utf8)) + element(0x30, element(0x0C, Array(entry.kind.utf8)))
+      })
+  }
+
+  /// The first DER element, with a length of up to two bytes, and what follows it.
+  private static func element(
+    _ bytes: ArraySlice<UInt8>
+  ) -> (tag: UInt8, content: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {
+    guard let tag = bytes.first, let length = bytes.dropFirst().first else { return nil }
+    var (size, rest) = (Int(length), bytes.dropFirst(2))
+    if length >= 0x80 {
+      let digits = Int(length & 0x7F)
+      guard (1...2).contains(digits), rest.count >= digits else { return nil }
+      size = rest.prefix(digits).reduce(0) { $0 << 8 | Int($1) }
+      rest = rest.dropFirst(digits)
+    }
+    guard rest.count >= size else { return nil }
+    return (tag, rest.prefix(size), rest.dropFirst(size))
+  }
+}

@@ -1,0 +1,61 @@
+/// Why the gateway ends a connection that is in order on the wire (reference §5.4).
+///
+/// The server's side knows the causes; what is said of them, to open streams and in GOAWAY, is the handler's.
+enum ConnectionEnd: Sendable {
+  /// The gateway is stopping.
+  case shutdown
+  /// Nothing came for longer than the idle timeout.
+  case idle
+  /// The client's certificate can't be used, or was revoked.
+  case badCertificate
+  /// The client's certificate is of the other environment.
+  case wrongEnvironment
+}
+
+/// What a listener does with the connections that it takes.
+struct ConnectionOptions: Sendable {
+  /// How a connection's environment is found.
+  enum World: Sendable, Equatable {
+    case fixed(Environment)
+    /// By the host name that the client gave in its TLS handshake; for any other name, or none, the one given here.
+    case byHostName(otherwise: Environment)
+  }
+
+  var world = World.fixed(.development)
+  /// Streams a peer may have open; it is told in the first SETTINGS.
+  var initialStreams = Limits.maximumConcurrentStreams
+  /// How long a connection without open streams may be silent; nil: for ever.
+  var idleTimeout: Duration?
+
+  /// The environment of a connection whose client named `host`.
+  func environment(host: String?) -> Environment {
+    switch world {
+    case .fixed(let environment): environment
+    case .byHostName(let otherwise): host.flatMap(Environment.named(by:)) ?? otherwise
+    }
+  }
+}
+
+extension Environment {
+  /// The environment that one of Apple's names stands for (reference §1.1), such as `api.sandbox.push.apple.com`, or a
+  /// name of one's own that begins like it: `api.push…` or `api.sandbox…`, `api.development…`.
+  static func named(by hostName: String) -> Environment? {
+    let labels = hostName.lowercased().split(separator: ".")
+    guard labels.count >= 3, labels[0].hasPrefix("api") else { return nil }
+    switch labels[1] {
+    case "push": return .production
+    case "sandbox", "development": return .development
+    default: return nil
+    }
+  }
+}
+
+/// What stands behind a connection on the server's side. Called on the connection's loop.
+protocol ConnectionOwner: AnyObject {
+  /// Why a peer whose handshake is done is not served; nil: it is.
+  func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  /// Answers a request that is not complete and will not be waited for.
+  func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd)
+  /// What GOAWAY says of a cause.
+  func debugData(of cause: ConnectionEnd) -> [UInt8]
+}

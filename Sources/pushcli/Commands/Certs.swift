@@ -1,0 +1,161 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import PushGateway
+
+/// `pushcli certs`: certificates of senders, and the gateway's own.
+struct Certs: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Certificates: what senders show instead of a provider token, and what the gateway shows.",
+    subcommands: [List.self, Create.self, CreateServer.self, Revoke.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List senders' certificates.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let certificates: [CertificateRecord] = try await Admin(state).get("/admin/v1/certificates")
+      if format.json { return Output.json(lines: certificates) }
+      Output.table(
+        ["ID", "TOPICS", "ENVIRONMENTS", "EXPIRES", "REVOKED"],
+        certificates.map {
+          [
+            $0.id, $0.topics.joined(separator: " "), $0.environments.joined(separator: " "), $0.expires ?? "",
+            $0.revoked ?? "no",
+          ]
+        })
+    }
+  }
+
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Issue a certificate for a sender, as TOPIC.pem and TOPIC.key.",
+      discussion: """
+        The gateway's own authority issues it. The key is written once and kept nowhere else.
+
+        Examples:
+          pushcli certs create --topic com.example.news --out ./secrets
+          pushcli certs create --topic com.example.news --kind voip --environment production
+        """)
+
+    @Option(help: "The app's bundle id, which a push that names no topic means.") var topic: String
+    @Option(help: "A kind of push besides plain ones, as voip or complication; several may be given.")
+    var kind: [String] = []
+    @Option(help: "A further topic, as it is sent; several may be given.") var also: [String] = []
+    @Option(help: "development, production or both.") var environment = "both"
+    @Option(help: "How many days it lasts.") var days = 365
+    @Option(help: "The folder for the two files.") var out = "."
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard ["development", "production", "both"].contains(environment) else {
+        throw ValidationError("--environment is development, production or both")
+      }
+    }
+
+    func run() async throws {
+      let files = try CertificateFiles(folder: out, name: topic)
+      let created: CreatedCertificate = try await Admin(state).post(
+        "/admin/v1/certificates",
+        CertificateRequest(
+          topic: topic, topics: also, kinds: kind, environment: environment == "both" ? nil : environment, days: days))
+      try files.write(created)
+      files.report(created, format, "certificate \(created.id) for \(topic)")
+    }
+  }
+
+  struct CreateServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "create-server",
+      abstract: "Issue the gateway's own certificate for more names, and use it from the next connection on.",
+      discussion: """
+        localhost, 127.0.0.1 and ::1 are always among them. With --out the two files are only written.
+
+        Example:
+          pushcli certs create-server --name api.push.apple.com --name api.sandbox.push.apple.com
+        """)
+
+    @Option(help: "A host name that senders use; several may be given.") var name: [String] = []
+    @Option(help: "An address that senders use; several may be given.") var address: [String] = []
+    @Option(help: "Write server.pem and server.key to this folder, and leave the gateway's as they are.") var out:
+      String?
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let files = try CertificateFiles(folder: out ?? state.folder.path, name: "server", isReplaced: out == nil)
+      let created: CreatedCertificate = try await Admin(state).post(
+        "/admin/v1/certificates/server",
+        ServerCertificateRequest(names: name, addresses: address, isInstalled: out == nil))
+      if out != nil { try files.write(created) }
+      files.report(created, format, "a certificate for \((["localhost"] + name + address).joined(separator: ", "))")
+    }
+  }
+
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Revoke a sender's certificate: its connections end now, and new ones are refused.",
+      discussion: """
+        A certificate of another authority is named by its file.
+
+        Examples:
+          pushcli certs revoke 4f0ce1a97b2c8d03
+          pushcli certs revoke --file sender.pem
+        """)
+
+    @Argument(help: "Its id, as `certs list` shows it.") var id: String?
+    @Option(help: "The certificate, a PEM file.") var file: String?
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard (id == nil) != (file == nil) else { throw ValidationError("say which: an id, or --file CERTIFICATE") }
+    }
+
+    func run() async throws {
+      let pem = try file.map { path in
+        guard let data = FileManager.default.contents(atPath: path) else {
+          throw CommandFailure(.failed, "\(path) can't be read: check its name and permissions")
+        }
+        return String(decoding: data, as: UTF8.self)
+      }
+      let revoked: CertificateRecord = try await Admin(state).post(
+        "/admin/v1/certificates/revocations", RevocationRequest(id: id, certificate: pem))
+      if format.json { Output.json(revoked) } else { Output.words("revoked certificate \(revoked.id)") }
+    }
+  }
+}
+
+/// Where a certificate and its key are written.
+private struct CertificateFiles {
+  let certificate, key: String
+
+  /// - Throws: ``CommandFailure`` when the files can't be written there, before anything is issued.
+  init(folder: String, name: String, isReplaced: Bool = false) throws {
+    (certificate, key) = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
+    guard !isReplaced else { return }
+    guard unsafe access(folder, W_OK) == 0 else {
+      throw CommandFailure(.failed, "\(folder) can't be written: name another folder with --out")
+    }
+    for path in [certificate, key] where FileManager.default.fileExists(atPath: path) {
+      throw CommandFailure(.failed, "\(path) is there already: move it away, or name another folder with --out")
+    }
+  }
+
+  func write(_ created: CreatedCertificate) throws {
+    let files = FileManager.default
+    guard
+      files.createFile(atPath: key, contents: Data(created.key.utf8), attributes: [.posixPermissions: 0o600]),
+      files.createFile(atPath: certificate, contents: Data(created.certificate.utf8))
+    else { throw CommandFailure(.failed, "\(certificate) can't be written: try again with another --out") }
+  }
+
+  func report(_ created: CreatedCertificate, _ format: FormatOptions, _ words: String) {
+    if format.json { return Output.json(["certificate": certificate, "id": created.id, "key": key]) }
+    Output.data(certificate)
+    Output.data(key)
+    Output.words(words)
+  }
+}
