@@ -31,3 +31,18 @@ func hexValue(ofEight digits: UInt64) -> UInt32? {
   let words = (bytes << 8 | bytes >> 16) & 0x0000_FFFF_0000_FFFF
   return UInt32(truncatingIfNeeded: words << 16 | words >> 32)
 }
+
+/// The eight hex digits of a value, the first in the lowest byte; `upperCase` has a bit for each, the first the highest,
+/// that says whether a letter is in upper case.
+func hexDigits(_ value: UInt32, upperCase: UInt8) -> UInt64 {
+  let ones: UInt64 = 0x0101_0101_0101_0101
+  var values = UInt64(value)
+  values = (values << 16 | values) & 0x0000_FFFF_0000_FFFF
+  values = (values << 8 | values) & 0x00FF_00FF_00FF_00FF
+  values = (values << 4 | values) & (ones * 0x0F)
+  // A byte of 1 for each letter, and for each letter in upper case.
+  let letters = ((values + ones * 6) >> 4) & ones
+  let bits = (UInt64(upperCase) * ones) & 0x8040_2010_0804_0201
+  let uppers = ((bits + ones * 0x7F | bits) >> 7) & ones & letters
+  return (values + ones * 0x30 + letters * 0x27 - uppers * 0x20).byteSwapped
+}

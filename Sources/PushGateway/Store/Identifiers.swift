@@ -115,42 +115,49 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
     upperCase = UInt32(number(16..<20))
   }
 
+  static let storedSize = 20
+
   /// 20 bytes for the store.
   var stored: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(20)
-    appendStored(to: &bytes)
-    return bytes
+    unsafe [UInt8](unsafeUninitializedCapacity: APNSID.storedSize) { bytes, count in
+      unsafe store(in: UnsafeMutableRawBufferPointer(bytes))
+      count = APNSID.storedSize
+    }
   }
 
-  /// Appends the 20 bytes for the store.
-  func appendStored(to bytes: inout [UInt8]) {
-    unsafe withUnsafeBytes(of: (high.bigEndian, low.bigEndian, upperCase.bigEndian)) {
-      unsafe bytes.append(contentsOf: $0.prefix(20))
-    }
+  /// Writes the 20 bytes for the store.
+  func store(in bytes: UnsafeMutableRawBufferPointer) {
+    unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
+    unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    unsafe bytes.storeBytes(of: upperCase.bigEndian, toByteOffset: 16, as: UInt32.self)
   }
 
   /// Appends the 36 bytes of the text.
   func append(to bytes: inout [UInt8]) {
-    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: APNSID.textSize) { text in
-      var place = 0
-      func write(_ word: UInt64, _ upperCase: UInt32, dashes: (Int, Int)) {
-        for digit in 0..<16 {
-          if digit == dashes.0 || digit == dashes.1 {
-            unsafe text[place] = UInt8(ascii: "-")
-            place += 1
-          }
-          let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * digit)) & 15
-          // A letter is 39 further than a digit of its value would be, or 7 in upper case.
-          let letter: UInt8 = upperCase >> UInt32(15 - digit) & 1 == 1 ? 7 : 39
-          unsafe text[place] = UInt8(ascii: "0") + value + (value > 9 ? letter : 0)
-          place += 1
-        }
-      }
-      write(high, upperCase >> 16, dashes: (8, 12))
-      write(low, upperCase, dashes: (0, 4))
+    unsafe withUnsafeTemporaryAllocation(byteCount: APNSID.textSize, alignment: 8) { text in
+      unsafe write(to: text)
       unsafe bytes.append(contentsOf: text)
     }
+  }
+
+  /// Writes the 36 bytes of the text, eight digits at once.
+  func write(to text: UnsafeMutableRawBufferPointer) {
+    let digits = (
+      hexDigits(UInt32(truncatingIfNeeded: high >> 32), upperCase: UInt8(truncatingIfNeeded: upperCase >> 24)),
+      hexDigits(UInt32(truncatingIfNeeded: high), upperCase: UInt8(truncatingIfNeeded: upperCase >> 16)),
+      hexDigits(UInt32(truncatingIfNeeded: low >> 32), upperCase: UInt8(truncatingIfNeeded: upperCase >> 8)),
+      hexDigits(UInt32(truncatingIfNeeded: low), upperCase: UInt8(truncatingIfNeeded: upperCase))
+    )
+    func store(_ digits: some FixedWidthInteger, at place: Int) {
+      unsafe text.storeBytes(of: digits.littleEndian, toByteOffset: place, as: type(of: digits))
+    }
+    store(digits.0, at: 0)
+    store(UInt32(truncatingIfNeeded: digits.1), at: 9)
+    store(UInt32(truncatingIfNeeded: digits.1 >> 32), at: 14)
+    store(UInt32(truncatingIfNeeded: digits.2), at: 19)
+    store(UInt32(truncatingIfNeeded: digits.2 >> 32), at: 24)
+    store(digits.3, at: 28)
+    for place in [8, 13, 18, 23] { store(UInt8(ascii: "-"), at: place) }
   }
 
   var description: String {

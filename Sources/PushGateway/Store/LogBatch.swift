@@ -18,19 +18,23 @@ struct LogBatch: Sendable {
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored,
   ]
-  private static let codes: [DeliveryEvent: UInt8] = Dictionary(
-    uniqueKeysWithValues: events.enumerated().map { ($1, UInt8($0)) })
 
   mutating func append(_ row: DeliveryLog.Row) {
     var detail = row.detail
     detail.withUTF8 { text in
       let size = min(text.count, Int(UInt16.max))
-      append(row.at)
-      bytes.append(LogBatch.codes[row.event] ?? .max)
-      row.id.appendStored(to: &bytes)
-      append(row.device?.row ?? -1)
-      append(row.app?.row ?? -1)
-      append(UInt16(size))
+      unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize, alignment: 8) { fixed in
+        func store(_ value: some FixedWidthInteger, at place: Int) {
+          unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
+        }
+        store(row.at, at: 0)
+        store(UInt8(LogBatch.events.firstIndex(of: row.event) ?? 255), at: 8)
+        unsafe row.id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
+        store(row.device?.row ?? -1, at: 29)
+        store(row.app?.row ?? -1, at: 37)
+        store(UInt16(size), at: 45)
+        unsafe bytes.append(contentsOf: fixed)
+      }
       unsafe bytes.append(contentsOf: text.prefix(size))
     }
     count += 1
@@ -46,10 +50,6 @@ struct LogBatch: Sendable {
     last = max(last, other.last)
     other.bytes.removeAll(keepingCapacity: true)
     (other.count, other.first, other.last) = (0, .max, .min)
-  }
-
-  private mutating func append(_ value: some FixedWidthInteger) {
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   /// The rows of a batch, in order; nothing after what makes no sense.

@@ -29,4 +29,19 @@ import Testing
       #expect(hexValue(ofEight: word) == expected, "\(text)")
     }
   }
+
+  @Test func `eight digits are written at once as they are one by one`() {
+    var random = SeededGenerator(state: 5)
+    for _ in 0..<20_000 {
+      let value = UInt32.random(in: 0 ... .max, using: &random)
+      let upperCase = UInt8.random(in: 0 ... .max, using: &random)
+      let expected = (0..<8).map { place in
+        let digit = hexDigit(UInt8(truncatingIfNeeded: value >> UInt32(28 - 4 * place)) & 15)
+        let isUpper = upperCase >> (7 - place) & 1 == 1 && digit >= UInt8(ascii: "a")
+        return isUpper ? digit - 0x20 : digit
+      }
+      let word = hexDigits(value, upperCase: upperCase)
+      #expect((0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } == expected)
+    }
+  }
 }
