@@ -27,7 +27,7 @@ final class GatewayHandler: Handler {
   func receivedHead(of exchange: Exchange) {
     let request = exchange.request
     guard let path = request[.path] else { return }
-    if path.starts(with: ProviderAPI.path.utf8) {
+    if path.starts(with: ProviderAPI.path) {
       // One byte more than the largest payload, to see that it is too large.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
     } else if path.equals(DeviceAPI.streamPath) {
@@ -43,7 +43,7 @@ final class GatewayHandler: Handler {
     let path = exchange.request[.path] ?? []
     if path.starts(with: "/v1/") {
       serve(exchange, deviceRouter)
-    } else if path.starts(with: AdminAPI.prefix.utf8), exchange.connection.peer == .adminSocket {
+    } else if path.starts(with: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
     } else {
       provider.serve(exchange)
@@ -64,7 +64,7 @@ final class GatewayHandler: Handler {
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
     let path = exchange.request[.path] ?? []
-    guard path.starts(with: "/v1/".utf8) || path.starts(with: AdminAPI.prefix.utf8) else {
+    guard path.starts(with: "/v1/") || path.starts(with: AdminAPI.prefix) else {
       return provider.refuse(exchange, cause.reason)
     }
     exchange.respond(

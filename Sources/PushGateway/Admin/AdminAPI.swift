@@ -12,7 +12,7 @@ struct AdminAPI: Sendable {
   /// Certificates; nil where there is no authority to issue them.
   var certificates: CertificatesAPI?
 
-  static let prefix = "/admin/"
+  static let prefix: StaticString = "/admin/"
 
   var router: Router { Router(routes + (certificates?.routes ?? [])) }
 

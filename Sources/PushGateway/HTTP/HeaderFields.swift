@@ -36,6 +36,12 @@ struct HeaderFields {
     fields.append(Field(name: start..<middle, value: middle..<bytes.count, isUnindexed: isUnindexed))
   }
 
+  /// Lends the bytes of a field's value, to be written over.
+  mutating func overwriteValue(_ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+    let range = fields[place].value
+    unsafe bytes.withUnsafeMutableBytes { unsafe body(UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
+  }
+
   /// Adds a field with a text of ours.
   mutating func append(_ name: HeaderName, _ value: StaticString) {
     unsafe append(name, UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))

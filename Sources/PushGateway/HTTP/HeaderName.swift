@@ -38,23 +38,30 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
 
   /// The token of a name as it arrived, or nil for one that this gateway does not read.
   init?(_ name: UnsafeRawBufferPointer) {
-    func isSame(_ candidate: HeaderName) -> HeaderName? { unsafe name.equals(candidate.wireName) ? candidate : nil }
-    // By length, those that every push has first.
-    let found: HeaderName? =
-      switch name.count {
-      case 4: isSame(.host)
-      case 5: isSame(.path)
-      case 6: isSame(.accept)
-      case 7: isSame(.method) ?? isSame(.apnsID) ?? isSame(.scheme) ?? isSame(.status)
-      case 10: isSame(.apnsTopic) ?? isSame(.authority)
-      case 12: isSame(.contentType)
-      case 13: isSame(.authorization) ?? isSame(.apnsPriority) ?? isSame(.lastEventID)
-      case 14: isSame(.apnsPushType) ?? isSame(.contentLength) ?? isSame(.apnsUniqueID)
-      case 15: isSame(.apnsExpiration) ?? isSame(.apnsRequestID) ?? isSame(.apnsChannelID)
-      case 16: isSame(.apnsCollapseID)
-      default: nil
-      }
-    guard let found else { return nil }
-    self = found
+    // Length and last byte leave one candidate in nearly every case.
+    let candidate: HeaderName
+    switch unsafe (name.count, name.last) {
+    case (4, _): candidate = .host
+    case (5, _): candidate = .path
+    case (6, _): candidate = .accept
+    case (7, UInt8(ascii: "d")): candidate = unsafe name.first == UInt8(ascii: ":") ? .method : .apnsID
+    case (7, UInt8(ascii: "e")): candidate = .scheme
+    case (7, _): candidate = .status
+    case (10, UInt8(ascii: "c")): candidate = .apnsTopic
+    case (10, _): candidate = .authority
+    case (12, _): candidate = .contentType
+    case (13, UInt8(ascii: "n")): candidate = .authorization
+    case (13, UInt8(ascii: "y")): candidate = .apnsPriority
+    case (13, _): candidate = .lastEventID
+    case (14, UInt8(ascii: "e")): candidate = .apnsPushType
+    case (14, UInt8(ascii: "d")): candidate = .apnsUniqueID
+    case (14, _): candidate = .contentLength
+    case (15, UInt8(ascii: "n")): candidate = .apnsExpiration
+    case (15, _): candidate = unsafe name[5] == UInt8(ascii: "r") ? .apnsRequestID : .apnsChannelID
+    case (16, _): candidate = .apnsCollapseID
+    default: return nil
+    }
+    guard unsafe name.equals(candidate.wireName) else { return nil }
+    self = candidate
   }
 }

@@ -23,6 +23,13 @@ final class Message {
   /// The size of all values kept, in bytes.
   var fieldsSize: Int { storage.count }
 
+  /// Keeps one field, unless the message's fields are more than this gateway keeps.
+  func keep(_ name: HeaderName, _ value: UnsafeRawBufferPointer) -> Bool {
+    guard storage.count + value.count <= Limits.maximumHeaderListSize else { return false }
+    unsafe append(name, value)
+    return true
+  }
+
   /// Keeps one field.
   func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
     guard present & name.bit == 0 else {

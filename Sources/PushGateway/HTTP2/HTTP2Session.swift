@@ -285,10 +285,8 @@ extension HTTP2Session {
   /// - Returns: false when the stream's fields are more than this gateway keeps.
   func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard let name = unsafe HeaderName(name) else { return true }
-    guard let stream = arriving?.id == id ? arriving : stream(id) else { return true }
-    guard stream.message.fieldsSize + value.count <= Limits.maximumHeaderListSize else { return false }
-    unsafe stream.message.append(name, value)
-    return true
+    if let arriving, arriving.id == id { return unsafe arriving.message.keep(name, value) }
+    return unsafe stream(id)?.message.keep(name, value) ?? true
   }
 
   func headComplete(_ id: Int32, isEnd: Bool) {

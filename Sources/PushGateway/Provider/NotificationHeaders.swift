@@ -9,15 +9,14 @@ struct NotificationHeaders {
   var expiration: Int64?
   /// Empty for none.
   var collapseID = ""
-  /// As sent, with its suffix.
-  var topic: String
+  var topic: NamedTopic
 
   /// Checks in the order of reference §2.5.
   ///
   /// - Parameter defaultTopic: the topic of a request that names none.
   /// - Throws: `BadMessageId`, `InvalidPushType`, `BadPriority`, `BadExpirationDate`, `BadCollapseId`, `MissingTopic`,
   ///   `BadTopic`.
-  init(_ request: Message, defaultTopic: String? = nil) throws(Rejection) {
+  init(_ request: Message, topics: TopicMemory, defaultTopic: String? = nil) throws(Rejection) {
     if let value = request[.apnsID] {
       guard let id = APNSID(value) else { throw Rejection(.badMessageId) }
       self.id = id
@@ -40,11 +39,10 @@ struct NotificationHeaders {
     }
     guard let value = request[.apnsTopic], !value.isEmpty else {
       guard let defaultTopic else { throw Rejection(.missingTopic) }
-      topic = defaultTopic
+      topic = NamedTopic(defaultTopic)
       return
     }
-    guard Topic.isWellFormed(value) else { throw Rejection(.badTopic) }
-    topic = String(decoding: value, as: UTF8.self)
+    topic = try topics.topic(value)
   }
 
   /// When the push ends, in seconds since 1970; nil when it is never stored (0, or a time that is over).

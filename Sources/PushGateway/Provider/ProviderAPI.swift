@@ -11,13 +11,21 @@ final class ProviderAPI {
   private var random = FastRandom()
   private var rate: RateLimit
 
-  static let path = "/3/device/"
+  private let topics = TopicMemory()
+  /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
+  private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
+
+  static let path: StaticString = "/3/device/"
 
   init(services: Services, dispatcher: Dispatcher, parser: JSONParser) {
     self.services = services
     self.dispatcher = dispatcher
     self.parser = parser
     rate = RateLimit(perSecond: services.rateLimit)
+    let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
+    acceptance.plain.append(.apnsID, id, isUnindexed: true)
+    acceptance.unique.append(.apnsID, id, isUnindexed: true)
+    acceptance.unique.append(.apnsUniqueID, id, isUnindexed: true)
     dispatcher.answer = { [unowned self] exchange, push, outcome in
       switch outcome {
       case .queued, .duplicate: accept(exchange, push)
@@ -51,18 +59,18 @@ final class ProviderAPI {
     let request = exchange.request
     let now = services.clock.milliseconds()
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
-    guard let path = request[.path], path.starts(with: ProviderAPI.path.utf8) else { throw Rejection(.badPath) }
+    guard let path = request[.path], path.starts(with: ProviderAPI.path) else { throw Rejection(.badPath) }
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
     let sender = try authenticate(exchange, now: now / 1000)
-    let headers = try NotificationHeaders(request, defaultTopic: sender.defaultTopic)
-    let (bundleID, suffixType) = PushType.split(topic: headers.topic)
-    guard sender.permits(topic: headers.topic, bundleID: bundleID) else { throw Rejection(.topicDisallowed) }
-    let type = headers.pushType ?? suffixType ?? .alert
-    if services.provider.checksPushType { try check(type, suffixType, request) }
-    let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8.count))
+    let headers = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic)
+    let topic = headers.topic
+    guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
+    let type = headers.pushType ?? topic.suffixType ?? .alert
+    if services.provider.checksPushType { try check(type, topic.suffixType, request) }
+    let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8CodeUnitCount))
     let parsed = try payload(of: request, type: type)
     let (registration, app) = try registration(
-      token, bundleID: bundleID, environment: exchange.connection.environment, now: now)
+      token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
     let id = headers.id ?? APNSID(using: &random)
     try admit(parsed, id: id, registration, app, now: now)
@@ -187,14 +195,15 @@ final class ProviderAPI {
 
   private func accept(_ exchange: Exchange, _ push: StoredPush) {
     exchange.connection.allowAllStreams()
-    begin(status: "200", exchange, push.id)
+    // An id that was accepted is a UUID, and one of the sender's keeps the case of its digits: it goes back as it came.
     if exchange.connection.environment == .development {
-      var text: [UInt8] = []
-      text.reserveCapacity(APNSID.textSize)
-      push.uniqueID.append(to: &text)
-      fields.append(.apnsUniqueID, text, isUnindexed: true)
+      unsafe acceptance.unique.overwriteValue(1) { unsafe push.id.write(to: $0) }
+      unsafe acceptance.unique.overwriteValue(2) { unsafe push.uniqueID.write(to: $0) }
+      exchange.respond(acceptance.unique, body: EmptyCollection())
+    } else {
+      unsafe acceptance.plain.overwriteValue(1) { unsafe push.id.write(to: $0) }
+      exchange.respond(acceptance.plain, body: EmptyCollection())
     }
-    exchange.respond(fields, body: EmptyCollection())
   }
 
   private func refuse(_ exchange: Exchange, _ rejection: Rejection) {

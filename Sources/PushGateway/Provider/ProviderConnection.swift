@@ -75,11 +75,11 @@ enum ProviderSender {
     }
   }
 
-  /// Whether it may push to a topic, given with and without its suffix.
-  func permits(topic: String, bundleID: String) -> Bool {
+  /// Whether it may push to a topic; a key's topics may be given with and without suffix.
+  func permits(_ topic: NamedTopic) -> Bool {
     switch self {
-    case .key(let key): key.topics.map { $0.contains(bundleID) || $0.contains(topic) } ?? true
-    case .certificate(let identity): identity.topics.contains(topic)
+    case .key(let key): key.topics.map { $0.contains(topic.bundleID) || $0.contains(topic.text) } ?? true
+    case .certificate(let identity): identity.topics.contains(topic.text)
     }
   }
 }

@@ -21,8 +21,12 @@ enum PushType: String, Sendable, CaseIterable {
   var maximumPayloadSize: Int { self == .voip ? Limits.maximumVoIPPayloadSize : Limits.maximumPayloadSize }
 
   /// Reads the header's value; Apple's own texts disagree on the case of some.
-  init?(_ bytes: some Collection<UInt8>) {
-    self.init(rawValue: String(decoding: bytes, as: UTF8.self).lowercased())
+  init?(_ bytes: ArraySlice<UInt8>) {
+    if bytes.equals("alert") {
+      self = .alert
+    } else {
+      self.init(rawValue: String(decoding: bytes, as: UTF8.self).lowercased())
+    }
   }
 
   /// The kind and the bundle id that a topic with a known suffix names.

@@ -6,23 +6,23 @@ import Testing
   let request = SampleRequest()
 
   func reason(_ request: SampleRequest) -> Reason? {
-    rejection { () throws(Rejection) in _ = try NotificationHeaders(request.message) }?.reason
+    rejection { () throws(Rejection) in _ = try NotificationHeaders(request.message, topics: TopicMemory()) }?.reason
   }
 
   @Test func `the sample is accepted as it is`() throws {
-    let headers = try NotificationHeaders(request.message)
+    let headers = try NotificationHeaders(request.message, topics: TopicMemory())
     #expect(headers.id?.description == SampleRequest.id)
     #expect(headers.pushType == .alert)
     #expect(headers.priority == 5)
     #expect(headers.expiration == 1_800_003_600)
     #expect(headers.collapseID == "weather")
-    #expect(headers.topic == SampleRequest.topic)
+    #expect(headers.topic.text == SampleRequest.topic)
   }
 
   @Test func `the topic alone is enough`() throws {
     let message = Message()
     message.keep(.apnsTopic, SampleRequest.topic)
-    let headers = try NotificationHeaders(message)
+    let headers = try NotificationHeaders(message, topics: TopicMemory())
     #expect(headers.id == nil)
     #expect(headers.pushType == nil)
     #expect(headers.priority == 10)
@@ -47,7 +47,8 @@ import Testing
 
   @Test(arguments: [("1", 1), ("5", 5), ("10", 10)] as [(String, UInt8)])
   func `the three priorities are accepted`(_ value: String, _ priority: UInt8) throws {
-    #expect(try NotificationHeaders(request.with(.apnsPriority, value).message).priority == priority)
+    #expect(
+      try NotificationHeaders(request.with(.apnsPriority, value).message, topics: TopicMemory()).priority == priority)
   }
 
   @Test(arguments: ["", "-1", "1.5", "1e9", "soon", " 0", "0x10", "1000000000000000000", "2027-01-15"])
@@ -64,12 +65,12 @@ import Testing
   func `a push lives until its expiration, at most 30 days, and not at all when that is over`(
     _ value: String, _ expires: Int64?
   ) throws {
-    let headers = try NotificationHeaders(request.with(.apnsExpiration, value).message)
+    let headers = try NotificationHeaders(request.with(.apnsExpiration, value).message, topics: TopicMemory())
     #expect(headers.expires(now: 1_800_000_000) == expires)
   }
 
   @Test func `a push without an expiration lives for 30 days`() throws {
-    let headers = try NotificationHeaders(request.with(.apnsExpiration, nil).message)
+    let headers = try NotificationHeaders(request.with(.apnsExpiration, nil).message, topics: TopicMemory())
     #expect(headers.expires(now: 1_800_000_000) == 1_802_592_000)
   }
 

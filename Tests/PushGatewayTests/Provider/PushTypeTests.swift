@@ -5,12 +5,14 @@ import Testing
 @Suite struct PushTypeTests {
   @Test(arguments: PushType.allCases)
   func `a push type is read in any case`(_ type: PushType) {
-    #expect(PushType(type.rawValue.utf8) == type)
-    #expect(PushType(type.rawValue.uppercased().utf8) == type)
+    #expect(PushType(Array(type.rawValue.utf8)[...]) == type)
+    #expect(PushType(Array(type.rawValue.uppercased().utf8)[...]) == type)
   }
 
   @Test func `Apple's own spellings of a Live Activity are one type`() {
-    for text in ["liveactivity", "LiveActivity", "Liveactivity"] { #expect(PushType(text.utf8) == .liveactivity) }
+    for text in ["liveactivity", "LiveActivity", "Liveactivity"] {
+      #expect(PushType(Array(text.utf8)[...]) == .liveactivity)
+    }
   }
 
   @Test(
