@@ -36,6 +36,13 @@ struct HeaderFields {
     fields.append(Field(name: start..<middle, value: middle..<bytes.count, isUnindexed: isUnindexed))
   }
 
+  /// Writes over the end of a field's value, whose size stays.
+  mutating func overwriteEnd(ofField index: Int, with end: UnsafeRawBufferPointer) {
+    let value = fields[index].value
+    precondition(end.count <= value.count, "a value does not grow")
+    unsafe bytes.withUnsafeMutableBytes { unsafe $0[(value.upperBound - end.count)..<value.upperBound].copyBytes(from: end) }
+  }
+
   /// Adds a field with a text of ours.
   mutating func append(_ name: HeaderName, _ value: StaticString) {
     unsafe append(name, UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
