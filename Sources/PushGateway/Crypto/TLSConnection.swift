@@ -59,9 +59,11 @@ import COpenSSL
 
   /// What a later connection may resume; nil before the server has sent a ticket.
   var session: TLSSession? {
-    guard let session = unsafe SSL_get1_session(ssl) else { return nil }
-    let kept = unsafe TLSSession(owning: session)
-    return unsafe SSL_SESSION_is_resumable(session) == 1 ? kept : nil
+    // A copy, because a connection that ends without close_notify spoils the session it has.
+    guard let session = unsafe SSL_get_session(ssl), unsafe SSL_SESSION_is_resumable(session) == 1,
+      let copy = unsafe SSL_SESSION_dup(session)
+    else { return nil }
+    return unsafe TLSSession(owning: copy)
   }
 
   /// Whether the handshake was short because it resumed a session.

@@ -72,7 +72,7 @@ struct Fleet: Sendable {
 
   /// How many pushes the device of a catch-up has received, and how long after its connection attempt the last came.
   func caughtUp() async -> (Int, Double) {
-    await each { ($0.tally.delivered, Double($0.tally.lastDelivery) / 1e9) }.first ?? (0, 0)
+    await each { ($0.tally.delivered, Double($0.tally.lastDelivery - $0.catchUpBegan) / 1e9) }.first ?? (0, 0)
   }
 
   /// How far the test is.
@@ -86,6 +86,7 @@ struct Fleet: Sendable {
     var delivered = 0
     var expected = 0
     var refused = 0
+    var dropped = 0
     var inFlight = 0
     var unsent = 0
     var isSending = false
@@ -116,6 +117,7 @@ struct Fleet: Sendable {
       sum.delivered += one.delivered
       sum.expected += one.expected
       sum.refused += one.refused
+      sum.dropped += one.dropped
       sum.inFlight += one.inFlight
       sum.unsent += one.unsent
       sum.isSending = sum.isSending || one.isSending

@@ -50,6 +50,8 @@ final class LoadLane {
   private var failure: String?
   private var storm: StormState?
   private var churnPlace = 0
+  /// When the device of a catch-up began to connect, in nanoseconds after the start.
+  private(set) var catchUpBegan: UInt64 = 0
 
   /// Devices that drop and come back at once.
   private struct StormState {
@@ -156,8 +158,7 @@ final class LoadLane {
 
   /// Connects the one device of a catch-up.
   func connectFirstDevice() {
-    start = NIODeadline.now().uptimeNanoseconds
-    tally.lastDelivery = 0
+    catchUpBegan = elapsed()
     waiting = [devices[0]]
     expectedDevices = 1
     connectDevices()
@@ -413,7 +414,7 @@ final class LoadLane {
     if isMeasured(now) { tally.deliveredMeasured += 1 }
     if device.isSlow {
       tally.deliveredSlowly += 1
-    } else if isMeasured(mark.intended) {
+    } else if isMeasured(mark.intended), catchUpBegan == 0 {
       tally.deliveryLatencies.record(nanoseconds: now &- min(now, mark.intended))
     }
   }
@@ -443,6 +444,8 @@ final class LoadLane {
     var accepted: Int
     var delivered: Int
     var expected: Int
+    /// Pushes that a `gap` said were driven out.
+    var dropped: Int
     var isSending: Bool
     var inFlight: Int
     var refused: Int
@@ -453,7 +456,7 @@ final class LoadLane {
     var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
 
     /// Whether everything sent is answered, and everything accepted delivered.
-    var isQuiet: Bool { !isSending && inFlight == 0 && delivered >= expected }
+    var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
   }
 
   var standing: Standing {
@@ -461,7 +464,8 @@ final class LoadLane {
     let due = plan.pace == .flatOut ? tally.sent : min(plan.pushes ?? .max, schedule.due(at: end))
     return Standing(
       readyProviders: readyProviders, liveDevices: liveCount, expectedDevices: expectedDevices, sent: tally.sent,
-      accepted: tally.accepted, delivered: tally.delivered, expected: tally.expected, isSending: isSending,
+      accepted: tally.accepted, delivered: tally.delivered, expected: tally.expected,
+      dropped: tally.dropped.values.reduce(0, +), isSending: isSending,
       inFlight: providers.reduce(retries.count) { $0 + $1.inFlight }, refused: tally.refusals.values.reduce(0, +),
       unsent: max(0, due - tally.sent), failure: failure, lastLoss: tally.lastLoss,
       storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
