@@ -39,6 +39,8 @@ public struct LoadPlan: Sendable {
   public var hasIDs = false
   /// Event loops of the load side; each has its share of devices, providers and rate.
   public var loops = 1
+  /// Whether the devices, and what waits for them, stay at the gateway when the test is over.
+  public var keepsDevices = false
   /// After the last push, how long to wait for answers and deliveries while none comes.
   public var patience = 10.0
 

@@ -103,6 +103,7 @@ public struct LoadTest: Sendable {
   private static let batchSize = 2000
 
   private func removeDevices(_ admin: Client?) async {
+    guard !plan.keepsDevices else { return }
     _ = try? await admin?.request("DELETE", "/admin/v1/batches/\(batchName)")
   }
 

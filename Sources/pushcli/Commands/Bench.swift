@@ -43,6 +43,7 @@ struct Bench: AsyncParsableCommand {
   @Option(help: "So many pushes wait for one device, which then connects.") var catchUp: Int?
   @Flag(help: "Connect the devices, and only measure the gateway's memory.") var idle = false
 
+  @Flag(help: "Leave the devices, and what waits for them, at the gateway.") var keep = false
   @OptionGroup var gateway: GatewayOptions
   @Option(help: "The topic. (the development key's)") var topic: String?
   @Option(help: "The .p8 key to sign with. (the development key)") var key: String?
@@ -251,6 +252,7 @@ struct Bench: AsyncParsableCommand {
     plan.churn = churn
     plan.expiration = expiration
     plan.hasIDs = ids
+    plan.keepsDevices = keep
     plan.loops = loops
     return plan
   }
