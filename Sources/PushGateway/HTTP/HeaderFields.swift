@@ -40,7 +40,9 @@ struct HeaderFields {
   mutating func overwriteEnd(ofField index: Int, with end: UnsafeRawBufferPointer) {
     let value = fields[index].value
     precondition(end.count <= value.count, "a value does not grow")
-    unsafe bytes.withUnsafeMutableBytes { unsafe $0[(value.upperBound - end.count)..<value.upperBound].copyBytes(from: end) }
+    unsafe bytes.withUnsafeMutableBytes {
+      unsafe $0[(value.upperBound - end.count)..<value.upperBound].copyBytes(from: end)
+    }
   }
 
   /// Adds a field with a text of ours.

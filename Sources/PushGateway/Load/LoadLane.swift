@@ -132,9 +132,9 @@ final class LoadLane {
   }
 
   private func connect(_ provider: LoadProvider) {
-    open({ connection, _ in provider.attach(connection) }, slowly: false) { [self] error in
-      fail("nothing answers at \(target.host):\(target.port): \(error)")
-    }
+    open(
+      slowly: false, attach: { connection, _ in provider.attach(connection) },
+      failed: { [self] error in fail("nothing answers at \(target.host):\(target.port): \(error)") })
   }
 
   /// Opens the streams of all devices that are to be connected, so many at once.
@@ -144,15 +144,16 @@ final class LoadLane {
       device.begin()
       let session = device.tlsSession
       open(
-        { [self] connection, tls in
+        slowly: device.isSlow,
+        attach: { [self] connection, tls in
           if let session { tls.resume(session) }
           try device.attach(connection, tls, secret: secrets[device.index])
-        }, slowly: device.isSlow
-      ) { [self] error in
-        connecting -= 1
-        tally.lastLoss = "\(error)"
-        again(device)
-      }
+        },
+        failed: { [self] error in
+          connecting -= 1
+          tally.lastLoss = "\(error)"
+          again(device)
+        })
     }
   }
 
@@ -165,7 +166,7 @@ final class LoadLane {
   }
 
   private func open(
-    _ attach: @escaping (Connection, TLSConnection) throws -> Void, slowly: Bool, failed: @escaping (any Error) -> Void
+    slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void, failed: @escaping (any Error) -> Void
   ) {
     let loop = context.eventLoop
     let this = NIOLoopBound((self, attach, failed), eventLoop: loop)

@@ -21,6 +21,14 @@ public struct LoadTest: Sendable {
     public var accepted: Int
     public var delivered: Int
     public var connected: Int
+
+    public init(phase: Phase, share: Double, accepted: Int, delivered: Int, connected: Int) {
+      self.phase = phase
+      self.share = share
+      self.accepted = accepted
+      self.delivered = delivered
+      self.connected = connected
+    }
   }
 
   /// Why a test could not be made, in one line.

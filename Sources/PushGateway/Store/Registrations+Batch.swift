@@ -76,7 +76,8 @@ extension Registrations {
 
   /// Leaves room for the number in a device's name, and keeps the pattern above free of what GLOB understands.
   private static func requireBatchName(_ name: String) throws(Refusal) {
-    guard (1...32).contains(name.utf8.count), name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+    guard (1...32).contains(name.utf8.count),
+      name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
     else { throw Refusal(kind: .invalid, description: "a batch's name has up to 32 letters, digits and hyphens") }
   }
 }
