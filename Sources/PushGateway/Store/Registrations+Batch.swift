@@ -49,16 +49,18 @@ extension Registrations {
   /// - Returns: the devices, whose pushes nobody waits for any longer, and the apps they were registered for.
   func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
     try Registrations.requireBatchName(name)
-    let pattern = name + "-[0-9]*"
+    // The name, a hyphen, and nothing but digits: "load" is not to take "load-2-0" with it.
+    let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
+    let names: StatementArguments = [name + "-[0-9]*", name + "-*[^0-9]*"]
     let removed = try await write { db in
       let rows = try GRDB.Row.fetchAll(
-        db, sql: "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE name GLOB ?",
-        arguments: [pattern])
+        db, sql: "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)",
+        arguments: names)
       try db.execute(
-        sql: "DELETE FROM token WHERE device IN (SELECT id FROM device WHERE name GLOB ?)", arguments: [pattern])
-      try db.execute(sql: "DELETE FROM device WHERE name GLOB ?", arguments: [pattern])
+        sql: "DELETE FROM token WHERE device IN (SELECT id FROM device WHERE \(isOfBatch))", arguments: names)
+      try db.execute(sql: "DELETE FROM device WHERE \(isOfBatch)", arguments: names)
       try db.execute(
-        sql: "DELETE FROM person WHERE name GLOB ? AND id NOT IN (SELECT person FROM device)", arguments: [pattern])
+        sql: "DELETE FROM person WHERE \(isOfBatch) AND id NOT IN (SELECT person FROM device)", arguments: names)
       return rows.map { row in
         (device: DeviceID(row: row["id"]), person: PersonID(row: row["person"]), app: AppID(row: row["app"]))
       }

@@ -124,6 +124,9 @@ struct Bench: AsyncParsableCommand {
         + "(--accept-only needs no devices)")
   }
 
+  /// Whether the gateway is one that this command starts.
+  private var isOwn: Bool { gateway.gateway == nil && !hasState }
+
   private var hasState: Bool {
     gateway.state.state != nil || !(ProcessInfo.processInfo.environment["PUSHGATEWAY_STATE"] ?? "").isEmpty
   }
@@ -148,10 +151,7 @@ struct Bench: AsyncParsableCommand {
 
   private func measure(_ bar: ProgressBar) async throws -> (LoadTest.Report, BenchReport.Setting) {
     do {
-      guard gateway.gateway == nil, !hasState else {
-        return try await measure(gateway.state.folder, try gateway.endpoint(), bar)
-      }
-      return try await measureOwn(bar)
+      return isOwn ? try await measureOwn(bar) : try await measure(gateway.state.folder, try gateway.endpoint(), bar)
     } catch let error as ClientError {
       throw CommandFailure(error)
     } catch let failure as LoadTest.Failure {
@@ -252,7 +252,8 @@ struct Bench: AsyncParsableCommand {
     plan.churn = churn
     plan.expiration = expiration
     plan.hasIDs = ids
-    plan.keepsDevices = keep
+    // A gateway of its own goes as a whole.
+    plan.keepsDevices = keep || isOwn
     plan.loops = loops
     return plan
   }
