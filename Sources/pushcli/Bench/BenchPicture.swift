@@ -97,18 +97,19 @@ struct BenchPicture {
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(BenchPicture.width)) \(Int(BenchPicture.height))" \
       role="img" aria-label="\(escaped(title))">
       <style>
-      svg { background: #ffffff; font: 13px system-ui, sans-serif; }
+      svg { font: 13px system-ui, sans-serif; } .ground { fill: #ffffff; }
       text { fill: #1f2328; } .title { font-size: 18px; font-weight: 600; } .small { fill: #59636e; }
       .grid { stroke: #d1d9e0; stroke-width: 1; } .warm { fill: #59636e; opacity: 0.1; }
       path { fill: none; stroke-width: 2; stroke-linejoin: round; }
       path.accepted, line.accepted { stroke: #0969da; } path.delivered, line.delivered { stroke: #bc4c00; }
       line.accepted, line.delivered { stroke-width: 3; }
       @media (prefers-color-scheme: dark) {
-        svg { background: #0d1117; } text { fill: #e6edf3; } .small { fill: #9198a1; } .grid { stroke: #30363d; }
+        .ground { fill: #0d1117; } text { fill: #e6edf3; } .small { fill: #9198a1; } .grid { stroke: #30363d; }
         .warm { fill: #9198a1; }
         path.accepted, line.accepted { stroke: #58a6ff; } path.delivered, line.delivered { stroke: #f0883e; }
       }
       </style>
+      <rect class="ground" width="100%" height="100%"/>
       \(body)</svg>
 
       """
