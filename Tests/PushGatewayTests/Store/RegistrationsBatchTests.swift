@@ -28,7 +28,7 @@ import Testing
       for (place, device) in devices.enumerated() {
         let known = try #require(registrations.device(secret: device.secret))
         #expect(known.name == "load-\(place + 3)")
-        let token = try #require(DeviceToken(hex: device.token.utf8))
+        let token = try #require(DeviceToken(hex: Array(device.token.utf8)[...]))
         #expect(registrations.registration(token)?.0.device == known.id)
         #expect(registrations.registrations(of: known.id).map(\.1.topic) == ["com.example.news"])
       }
@@ -48,7 +48,7 @@ import Testing
       // Somebody has that person's name.
       #expect(registrations.person(phone.person)?.name == "load-0")
       #expect(registrations.device(secret: gone[0].secret) == nil)
-      #expect(registrations.registration(try #require(DeviceToken(hex: gone[0].token.utf8))) == nil)
+      #expect(registrations.registration(try #require(DeviceToken(hex: Array(gone[0].token.utf8)[...]))) == nil)
       #expect(registrations.device(secret: other[0].secret) != nil)
     }
     // The names are free again.
