@@ -1,14 +1,18 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
 # make build  a release build of pushcli                make check   formatting
+# make bench  every figure of docs/performance.md, with the peers in the same run
 # make simulate  random worlds with faults, from seeds
 
-.PHONY: demo test build check format packages test-packages debug clean simulate
+.PHONY: demo test build check format packages test-packages debug clean simulate bench bench-packages
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
 
 test-packages: packages
 	@scripts/install-packages nghttp2-client curl tmux python3-venv
+
+bench-packages: packages
+	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3
 
 debug: packages
 	swift build --product pushcli
@@ -30,6 +34,9 @@ test: test-packages check
 	swift build --build-tests
 	swift test --skip-build
 	Tests/Interop/run .build/debug/pushcli
+
+bench: bench-packages build
+	@bench/all
 
 clean:
 	rm -rf .build

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 public import Logging
 import Synchronization
 
@@ -73,7 +74,8 @@ public final class Gateway: Sendable {
     self.mailbox = mailbox
     let status = SharedStatus(
       GatewayStatus(
-        listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601)))
+        listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601),
+        pid: getpid()))
     let certificates = CertificatesAPI(services: services, folder: folder) {
       tls.replace(with: try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     }

@@ -56,6 +56,8 @@ enum Limits {
   static let maximumCursor: UInt64 = 1 << 53
   /// A line from a device.
   static let maximumLineSize = 16 << 10
+  /// Devices enrolled in one transaction of the admin API.
+  static let maximumBatchSize = 10_000
   /// A control-plane request's body.
   static let maximumControlBodySize = 1 << 20
   /// Log events that wait to be written; beyond it the newest are dropped and counted.

@@ -30,6 +30,11 @@ struct AdminAPI: Sendable {
       .init("GET", "/admin/v1/apps") { _ in Response(services.registrations.apps) },
       .init("POST", "/admin/v1/apps", putApp),
       .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },
+      .init("POST", "/admin/v1/batches", enrolBatch),
+      .init("DELETE", "/admin/v1/batches/{name}") { request in
+        try await services.removeBatch(request.parameters[0])
+        return .noContent
+      },
       .init("POST", "/admin/v1/invitations", invite),
       .init("GET", "/admin/v1/devices/{name}/registrations") { Response(try registrations($0)) },
       .init("POST", "/admin/v1/devices/{name}/registrations", register),
@@ -125,6 +130,17 @@ struct AdminAPI: Sendable {
       expires: wish.validSeconds.map { now + Int64($0) * 1000 }, now: now)
     return Response(
       RegistrationRecord(token: registration.token.hex, topic: wish.topic, environment: environment.rawValue))
+  }
+
+  private func enrolBatch(_ request: ControlRequest) async throws -> Response {
+    let wish: BatchRequest = try request.decoded()
+    guard (1...Limits.maximumBatchSize).contains(wish.count), (0...999_999_999).contains(wish.first) else {
+      throw Problem.badRequest("a batch has 1 to \(Limits.maximumBatchSize) devices, with numbers below 1000000000")
+    }
+    let devices = try await services.registrations.enrol(
+      batch: wish.name, numbers: wish.first..<(wish.first + wish.count), topic: wish.topic,
+      environment: services.environment)
+    return Response(devices, status: 201)
   }
 
   private func invite(_ request: ControlRequest) async throws -> Response {

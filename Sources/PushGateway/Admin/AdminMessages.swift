@@ -185,6 +185,8 @@ public struct GatewayStatus: Codable, Sendable {
   public var started: String
   /// Every listener with its environment.
   public var listeners: [ListenerRecord] = []
+  /// The gateway's process, to measure it from outside.
+  public var pid: Int32
 
   /// A listener as it is listed.
   public struct ListenerRecord: Codable, Sendable {
@@ -282,6 +284,31 @@ public struct RevocationRequest: Codable, Sendable {
     self.id = id
     self.certificate = certificate
   }
+}
+
+/// The wish for many devices at once, each with a person of its own and registered for one app.
+public struct BatchRequest: Codable, Sendable {
+  /// What their names begin with; `-` and a number follow.
+  public var name: String
+  /// The number of the first.
+  public var first: Int
+  /// How many.
+  public var count: Int
+  public var topic: String
+
+  public init(name: String, first: Int, count: Int, topic: String) {
+    self.name = name
+    self.first = first
+    self.count = count
+    self.topic = topic
+  }
+}
+
+/// One device of a batch. Its secret is told this once and kept only as a hash.
+public struct BatchDevice: Codable, Sendable {
+  public var secret: String
+  /// 64 hex digits.
+  public var token: String
 }
 
 /// What a refused request says (RFC 9457).

@@ -54,6 +54,21 @@ import COpenSSL
     unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
   }
 
+  /// Makes a client's handshake short by what an earlier connection to the same server left; call it before ``start()``.
+  func resume(_ session: TLSSession) { unsafe SSL_set_session(ssl, session.handle) }
+
+  /// What a later connection may resume; nil before the server has sent a ticket.
+  var session: TLSSession? {
+    // A copy, because a connection that ends without close_notify spoils the session it has.
+    guard let session = unsafe SSL_get_session(ssl), unsafe SSL_SESSION_is_resumable(session) == 1,
+      let copy = unsafe SSL_SESSION_dup(session)
+    else { return nil }
+    return unsafe TLSSession(owning: copy)
+  }
+
+  /// Whether the handshake was short because it resumed a session.
+  var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
   /// Begins the handshake; a client's first flight is then in ``outbound``.
   func start() throws(TLSError) { try handshake() }
 

@@ -36,6 +36,8 @@ final class HTTP2Stream {
   var isInboundEnded = false
   /// Whether it was answered although the peer had not ended its side, and nobody waits for it any longer.
   var isAbandoned = false
+  /// A number of the owner's own; a client finds with it what it asked for.
+  var tag = 0
   /// Where the session keeps this stream among its open ones.
   var place = 0
 
@@ -48,6 +50,7 @@ final class HTTP2Stream {
   /// Makes it as new.
   func reset() {
     id = 0
+    tag = 0
     message.reset()
     consumer = nil
     outbound.removeAll(keepingCapacity: outbound.capacity <= 4096)

@@ -335,6 +335,34 @@ final class Registrations: Sendable {
     for listener in listeners.withLock({ $0 }) { listener(.revokedCertificate(certificate.fingerprint)) }
   }
 
+  // MARK: Batches
+
+  /// Remembers devices that are on disk.
+  func add(_ records: [BatchRecord]) {
+    state.withLock { state in
+      for record in records {
+        let device = record.device
+        state.persons[device.person] = Person(id: device.person, name: device.name, preferences: Preferences())
+        state.add(device, secretHash: record.secretHash)
+        state.add(record.registration)
+      }
+    }
+  }
+
+  /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
+  func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
+    state.withLock { state in
+      let devices = Set(removed.map(\.device))
+      state.devicesBySecret = state.devicesBySecret.filter { !devices.contains($0.value) }
+      for device in devices {
+        if let known = state.devices.removeValue(forKey: device) { state.devicesByName[known.name] = nil }
+        for token in state.tokensByDevice.removeValue(forKey: device) ?? [] { state.tokens[token] = nil }
+      }
+      let owners = Set(state.devices.values.map(\.person))
+      for (_, person) in removed where !owners.contains(person) { state.persons[person] = nil }
+    }
+  }
+
   // MARK: Invitations
 
   /// Makes a code that lets one device enrol from elsewhere, until `expires` (seconds since 1970).
@@ -363,7 +391,7 @@ final class Registrations: Sendable {
 
   /// Changes come one after another; what the memory of this process should know by the next one is told it in
   /// `afterNextTransaction`.
-  private func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+  func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
       return try await store.pool.write(change)
     } catch let error as DatabaseError {

@@ -118,6 +118,7 @@ struct Serve: AsyncParsableCommand {
 
   private func serve(_ configuration: Configuration) async throws {
     let stops = StopSignals()
+    DescriptorLimit.raise()
     let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
     let logger = Logger(label: "pushgateway") { label in
       var handler = StreamLogHandler.standardError(label: label)

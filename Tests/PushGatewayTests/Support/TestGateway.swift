@@ -46,7 +46,7 @@ final class TestGateway: Sendable {
         services.subscriptions.tell(device, .preferences(controlJSON(preferences)))
       }
     }
-    let status = GatewayStatus(listening: [], environment: "", started: "")
+    let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let admin = AdminAPI(
       services: services, status: { status },
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) })

@@ -1,0 +1,154 @@
+import NIOCore
+import NIOPosix
+
+/// All loops of a load test, as one: what is asked of it is asked of each.
+struct Fleet: Sendable {
+  private let lanes: [NIOLoopBound<LoadLane>]
+  private let target: LoadTarget
+  private let plan: LoadPlan
+
+  /// Divides devices, providers and rate among the loops of `group`.
+  init(
+    _ plan: LoadPlan, _ target: LoadTarget, run: UInt16, credentials: [BatchDevice], group: MultiThreadedEventLoopGroup
+  ) async throws {
+    self.target = target
+    self.plan = plan
+    let address: SocketAddress
+    do {
+      address = try SocketAddress.makeAddressResolvingHost(target.host, port: target.port)
+    } catch {
+      throw ClientError(.unreachable, "\(target.host) has no address: check the name")
+    }
+    let tls = try TLSContext.client(trustPath: target.trustPath)
+    let wallStart = Int(WallClock.system.seconds)
+    var lanes: [NIOLoopBound<LoadLane>] = []
+    for (index, loop) in group.makeIterator().enumerated() {
+      func part(_ count: Int) -> Range<Int> { count * index / plan.loops..<count * (index + 1) / plan.loops }
+      let devices = part(plan.devices)
+      let share = plan.share(index, devices: devices.count, providers: part(plan.providers).count)
+      let mine = credentials.isEmpty ? [] : Array(credentials[devices])
+      lanes.append(
+        try await loop.submit {
+          NIOLoopBound(
+            LoadLane(
+              index: index, plan: share, target: target, run: run, wallStart: wallStart, credentials: mine,
+              address: address, tls: tls, loop: loop), eventLoop: loop)
+        }.get())
+    }
+    self.lanes = lanes
+  }
+
+  private func each<Value: Sendable>(_ body: @escaping @Sendable (LoadLane) throws -> Value) async -> [Value] {
+    var values: [Value] = []
+    for lane in lanes {
+      if let value = try? await lane.eventLoop.submit({ try body(lane.value) }).get() { values.append(value) }
+    }
+    return values
+  }
+
+  func connectProviders() async throws {
+    let authorization = try target.authorization?()
+    _ = await each { $0.connectProviders(authorization: authorization) }
+  }
+
+  func renewAuthorization() async throws {
+    let authorization = try target.authorization?()
+    _ = await each { $0.setAuthorization(authorization) }
+  }
+
+  func connectDevices() async throws { _ = await each { $0.connectDevices() } }
+
+  func begin(start: UInt64) async { _ = await each { $0.begin(start: start) } }
+
+  func stopSending() async { _ = await each { $0.stopSending() } }
+
+  func beginStorm() async { _ = await each { $0.beginStorm() } }
+
+  /// Connects the one device of a catch-up, which the first loop has.
+  func connectFirstDevice() async {
+    guard let lane = lanes.first else { return }
+    try? await lane.eventLoop.submit { lane.value.connectFirstDevice() }.get()
+  }
+
+  /// How many pushes the device of a catch-up has received, and how long after its connection attempt the last came.
+  func caughtUp() async -> (Int, Double) {
+    await each { ($0.tally.delivered, Double($0.tally.lastDelivery - $0.catchUpBegan) / 1e9) }.first ?? (0, 0)
+  }
+
+  /// How far the test is.
+  struct Standing: Sendable {
+    var readyProviders = 0
+    var providers = 0
+    var live = 0
+    var expectedDevices = 0
+    var sent = 0
+    var accepted = 0
+    var delivered = 0
+    var expected = 0
+    var refused = 0
+    var dropped = 0
+    var inFlight = 0
+    var unsent = 0
+    var isSending = false
+    var isQuiet = true
+    var failure: String?
+    var lastLoss: String?
+    var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
+
+    /// Whether all that should be connected is.
+    var isConnected: Bool { live >= expectedDevices && readyProviders >= providers }
+
+    /// - Throws: ``ClientError`` when a loop can't go on.
+    func check() throws {
+      guard let failure else { return }
+      throw ClientError(.unreachable, failure)
+    }
+  }
+
+  func standing() async -> Standing {
+    var sum = Standing()
+    sum.providers = plan.kind == .idle ? 0 : plan.providers
+    for one in await each({ $0.standing }) {
+      sum.readyProviders += one.readyProviders
+      sum.live += one.liveDevices
+      sum.expectedDevices += one.expectedDevices
+      sum.sent += one.sent
+      sum.accepted += one.accepted
+      sum.delivered += one.delivered
+      sum.expected += one.expected
+      sum.refused += one.refused
+      sum.dropped += one.dropped
+      sum.inFlight += one.inFlight
+      sum.unsent += one.unsent
+      sum.isSending = sum.isSending || one.isSending
+      sum.isQuiet = sum.isQuiet && one.isQuiet
+      sum.failure = sum.failure ?? one.failure
+      sum.lastLoss = sum.lastLoss ?? one.lastLoss
+      guard let storm = one.storm else { continue }
+      guard let known = sum.storm else {
+        sum.storm = storm
+        continue
+      }
+      // It is over when it is over for the last.
+      func later(_ one: UInt64?, _ other: UInt64?) -> UInt64? { one.flatMap { one in other.map { max(one, $0) } } }
+      sum.storm = (
+        min(known.began, storm.began), later(known.allLive, storm.allLive), later(known.caughtUp, storm.caughtUp)
+      )
+    }
+    return sum
+  }
+
+  /// Ends everything.
+  func finish() async -> (LoadTally, missing: [Int: Int]) {
+    var sum = LoadTally()
+    var missing: [Int: Int] = [:]
+    var first = 0
+    for (index, (tally, absent)) in await each({ $0.finish() }).enumerated() {
+      sum.add(tally)
+      for (device, count) in absent { missing[first + device] = count }
+      for (device, count) in tally.dropped { sum.dropped[first + device] = count }
+      first += plan.devices * (index + 1) / plan.loops - plan.devices * index / plan.loops
+    }
+    return (sum, missing)
+  }
+}

@@ -1,0 +1,192 @@
+import Glibc
+import NIOCore
+
+/// One device of a load test: an open stream whose lines are counted and acknowledged, once for all that came together.
+/// Belongs to the loop of its ``LoadLane``.
+final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
+  enum State { case offline, connecting, live }
+
+  let index: Int
+  let isSlow: Bool
+  private(set) var state = State.offline
+  /// Whether it has been told that nothing waits, since it connected.
+  private(set) var isCaughtUp = false
+  /// The number of the last push that it has.
+  private(set) var cursor: UInt64 = 0
+  private unowned let lane: LoadLane
+  private var connection: Connection?
+  private var stream: HTTP2Stream?
+  private var tls: TLSConnection?
+  /// What the last connection left, for the next one to resume.
+  private(set) var tlsSession: TLSSession?
+  private var isAcknowledgementDue = false
+  /// The beginning of a line whose end has not come.
+  private var partial: [UInt8] = []
+
+  init(index: Int, isSlow: Bool, lane: LoadLane) {
+    self.index = index
+    self.isSlow = isSlow
+    self.lane = lane
+  }
+
+  /// Asks for the stream on a connection that is about to be made.
+  func attach(_ connection: Connection, _ tls: TLSConnection, secret: String) throws {
+    self.connection = connection
+    self.tls = tls
+    tlsSession = nil
+    connection.session.delegate = self
+    connection.closed = { [unowned self] error in lost(error) }
+    var head = HeaderFields()
+    head.append(.method, "POST")
+    head.append(.scheme, "https")
+    head.append(.authority, "\(lane.target.host):\(lane.target.port)".utf8)
+    head.append(.path, DeviceAPI.streamPath)
+    head.append(.authorization, "bearer \(secret)".utf8)
+    let stream = try connection.session.request(head, hasBody: true)
+    connection.session.write(#"{"type":"hello","cursor":\#(cursor)}\#n"#.utf8, ending: false, on: stream)
+    self.stream = stream
+  }
+
+  func begin() { state = .connecting }
+
+  /// Loses the connection without a word, as a device does that loses its network.
+  func drop() {
+    if lane.resumesSessions { tlsSession = tls?.session }
+    connection?.close(nil)
+  }
+
+  /// Ends the stream in good order.
+  func leave() {
+    guard let connection, let stream else { return }
+    connection.session.write(EmptyCollection<UInt8>(), ending: true, on: stream)
+    connection.setNeedsFlush()
+    connection.closeAfterFlush()
+  }
+
+  /// Sends what a burst made due.
+  func acknowledge() {
+    isAcknowledgementDue = false
+    guard let connection, let stream else { return }
+    lane.acknowledgement.removeSubrange(LoadLane.acknowledgementHead.count...)
+    appendDecimal(cursor, to: &lane.acknowledgement)
+    lane.acknowledgement.append(UInt8(ascii: "}"))
+    lane.acknowledgement.append(UInt8(ascii: "\n"))
+    connection.session.write(lane.acknowledgement, ending: false, on: stream)
+    connection.setNeedsFlush()
+  }
+
+  private func lost(_ error: (any Error)?) {
+    connection = nil
+    stream = nil
+    tls = nil
+    partial = []
+    isAcknowledgementDue = false
+    let wasLive = state == .live
+    state = .offline
+    isCaughtUp = false
+    lane.deviceLost(self, wasLive: wasLive, error)
+  }
+
+  // MARK: HTTP2SessionDelegate
+
+  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+    guard stream.message.has(.status, "200") else {
+      lane.fail("a device's stream was refused with \(stream.message.text(.status) ?? "nothing")")
+      connection?.closeAfterFlush()
+      return
+    }
+    stream.consumer = self
+  }
+
+  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {}
+  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+    self.stream = nil
+    connection?.closeAfterFlush()
+  }
+  func sessionReceivedSettings(_ session: HTTP2Session) {}
+  func sessionReceivedPong(_ session: HTTP2Session) {}
+  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
+
+  // MARK: StreamConsumer
+
+  func received(_ bytes: UnsafeRawBufferPointer) {
+    var rest = unsafe bytes
+    let now = lane.elapsed()
+    while let start = rest.baseAddress, let end = unsafe memchr(start, LoadDevice.newline, rest.count) {
+      let size = unsafe UnsafeRawPointer(end) - start
+      if partial.isEmpty {
+        unsafe line(.init(rebasing: rest[..<size]), now)
+      } else {
+        unsafe partial.append(contentsOf: rest[..<size])
+        let whole = partial
+        partial.removeAll(keepingCapacity: true)
+        unsafe whole.withUnsafeBytes { unsafe line($0, now) }
+      }
+      unsafe rest = unsafe .init(rebasing: rest[(size + 1)...])
+    }
+    if unsafe !rest.isEmpty { unsafe partial.append(contentsOf: rest) }
+  }
+
+  func receivedEnd() {}
+  func drained() {}
+  func drain() {}
+  func closed() {}
+
+  private static let newline = Int32(UInt8(ascii: "\n"))
+  private static let pushStart = Array(#"{"type":"push","seq":"#.utf8)
+
+  /// One line of the gateway: pushes are looked for where they always are, the others are few.
+  private func line(_ line: UnsafeRawBufferPointer, _ now: UInt64) {
+    guard line.count > LoadDevice.pushStart.count, let start = line.baseAddress,
+      unsafe memcmp(start, LoadDevice.pushStart, LoadDevice.pushStart.count) == 0
+    else { return unsafe otherLine(line) }
+    let seq = unsafe number(line, at: LoadDevice.pushStart.count)
+    if seq > 0 {
+      // The device drops what it has.
+      guard seq > cursor else {
+        lane.tally.redelivered += 1
+        return
+      }
+      cursor = seq
+      if !isAcknowledgementDue {
+        isAcknowledgementDue = true
+        lane.acknowledgements.append(self)
+      }
+    }
+    if let mark = unsafe PushMark(line: line) { lane.delivered(mark, to: self, now) }
+  }
+
+  private func otherLine(_ line: UnsafeRawBufferPointer) {
+    let text = unsafe String(decoding: line, as: UTF8.self)
+    if text.hasPrefix(#"{"type":"welcome""#) {
+      state = .live
+      if tls?.isResumed == true { lane.tally.resumed += 1 }
+      lane.deviceLive(self)
+    } else if text.hasPrefix(#"{"type":"caught-up""#) {
+      isCaughtUp = true
+      lane.deviceCaughtUp(self)
+    } else if text.hasPrefix(#"{"type":"gap""#), let place = text.firstRange(of: #""dropped":"#) {
+      lane.tally.dropped[index, default: 0] += Int(text[place.upperBound...].prefix { $0.isNumber }) ?? 0
+    }
+  }
+
+  private func number(_ line: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
+    var value: UInt64 = 0
+    var place = place
+    while place < line.count, case let digit = unsafe line[place] &- UInt8(ascii: "0"), digit < 10 {
+      value = value &* 10 &+ UInt64(digit)
+      place += 1
+    }
+    return value
+  }
+}
+
+/// Appends a number's decimal digits.
+func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
+  var divisor: UInt64 = 1
+  while value / divisor >= 10 { divisor *= 10 }
+  while divisor > 0 {
+    bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+    divisor /= 10
+  }
+}

@@ -1,0 +1,150 @@
+/// One provider connection of a load test: keeps requests in flight and counts their answers, without a string or a
+/// parsed object for any of them. Belongs to the loop of its ``LoadLane``.
+final class LoadProvider: HTTP2SessionDelegate {
+  /// A request in flight.
+  struct Request {
+    var device: Int
+    var number: UInt32
+    /// Nanoseconds after the start.
+    var intended: UInt64
+    /// What its `apns-id` is made of.
+    var id: UInt64
+  }
+
+  let index: Int
+  private unowned let lane: LoadLane
+  private var connection: Connection?
+  private var isReady = false
+  /// Requests in flight, by the tag of their stream minus one.
+  private var requests: [Request] = []
+  private var free: [Int] = []
+  private let windowSize: Int
+  private var head = HeaderFields()
+  private var idField: Int?
+  private var payload: MarkedPayload
+  /// Whether the lane has this among those with room.
+  var isListed = false
+
+  init(index: Int, lane: LoadLane) {
+    self.index = index
+    self.lane = lane
+    windowSize = lane.plan.streams
+    payload = MarkedPayload(size: lane.plan.payloadSize)
+    free = Array((0..<windowSize).reversed())
+    requests = [Request](repeating: Request(device: 0, number: 0, intended: 0, id: 0), count: windowSize)
+  }
+
+  /// Whether a request may be sent now.
+  var hasRoom: Bool { isReady && !free.isEmpty }
+
+  /// Requests without an answer.
+  var inFlight: Int { windowSize - free.count }
+
+  /// Builds the head that all requests share; each then has its own token, and its own id.
+  func setHead(authorization: String?) {
+    let target = lane.target
+    head.removeAll()
+    head.append(.method, "POST")
+    head.append(.scheme, "https")
+    head.append(.authority, "\(target.host):\(target.port)".utf8)
+    let path = target.path ?? ProviderAPI.path.description + String(repeating: "0", count: 64)
+    head.append(.path, path.utf8, isUnindexed: true)
+    if let authorization { head.append(.authorization, authorization.utf8) }
+    head.append(.apnsTopic, target.topic.utf8)
+    head.append(.apnsPushType, "alert")
+    if let expiration = lane.plan.expiration {
+      head.append(.apnsExpiration, String(expiration == 0 ? 0 : lane.wallStart + expiration).utf8)
+    }
+    idField = nil
+    if lane.plan.hasIDs {
+      idField = head.fields.count
+      head.append(.apnsID, (lane.idPrefix + "-8000-000000000000").utf8, isUnindexed: true)
+    }
+  }
+
+  func attach(_ connection: Connection) {
+    self.connection = connection
+    connection.session.delegate = self
+    connection.closed = { [unowned self] error in lost(error) }
+  }
+
+  /// Hangs up.
+  func close() { connection?.closeAfterFlush() }
+
+  /// Sends one push; call it only while there is room.
+  func send(_ request: Request) {
+    guard let connection, let slot = free.popLast() else { return }
+    requests[slot] = request
+    let device = request.device
+    if lane.target.path == nil {
+      unsafe lane.withToken(of: device) { token in
+        unsafe head.overwriteValue(LoadProvider.pathField) { unsafe $0.suffix(token.count).copyBytes(from: token) }
+      }
+    }
+    if let idField {
+      let digits = (0..<12).map { hexDigit(UInt8(truncatingIfNeeded: request.id >> UInt64(44 - 4 * $0)) & 15) }
+      unsafe head.overwriteValue(idField) { unsafe $0.suffix(digits.count).copyBytes(from: digits) }
+    }
+    payload.set(
+      PushMark(
+        run: lane.run, provider: UInt16(index), device: UInt32(device), number: request.number,
+        intended: request.intended))
+    do {
+      let stream = try connection.session.request(head, hasBody: true)
+      stream.tag = slot + 1
+      connection.session.write(payload.bytes, ending: true, on: stream)
+      connection.setNeedsFlush()
+    } catch {
+      // Out of stream numbers, or told to go away: a new connection takes it.
+      free.append(slot)
+      lane.giveUp(request, of: self, isRetriable: true)
+      connection.closeAfterFlush()
+      isReady = false
+    }
+  }
+
+  /// The place of `:path` in the head.
+  private static let pathField = 3
+
+  private func lost(_ error: (any Error)?) {
+    isReady = false
+    connection = nil
+    lane.providerLost(self, error)
+  }
+
+  // MARK: HTTP2SessionDelegate
+
+  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+    stream.message.maximumBodySize = Limits.maximumErrorBodySize
+  }
+
+  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+    guard stream.tag > 0 else { return }
+    let slot = stream.tag - 1
+    stream.tag = 0
+    free.append(slot)
+    if stream.message.has(.status, "200") {
+      lane.accepted(requests[slot], by: self)
+    } else {
+      lane.refused(requests[slot], by: self, stream.message)
+    }
+  }
+
+  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+    guard stream.tag > 0 else { return }
+    let slot = stream.tag - 1
+    stream.tag = 0
+    free.append(slot)
+    lane.giveUp(requests[slot], of: self, isRetriable: idField != nil)
+  }
+
+  func sessionReceivedSettings(_ session: HTTP2Session) {
+    guard !isReady else { return }
+    isReady = true
+    lane.providerReady(self)
+  }
+
+  func sessionReceivedPong(_ session: HTTP2Session) {}
+
+  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) { isReady = false }
+}

@@ -1,0 +1,406 @@
+import Foundation
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// A load test: enrols devices, connects them and the providers, sends as planned, and checks while it measures that
+/// every accepted push arrives exactly once and in order.
+public struct LoadTest: Sendable {
+  /// What a test is at.
+  public enum Phase: String, Sendable {
+    case enrol, connect
+    case warmUp = "warm up"
+    case run, drain
+  }
+
+  /// How far a test is.
+  public struct Progress: Sendable {
+    public var phase: Phase
+    /// Of the phase, from 0 to 1.
+    public var share: Double
+    public var accepted: Int
+    public var delivered: Int
+    public var connected: Int
+
+    public init(phase: Phase, share: Double, accepted: Int, delivered: Int, connected: Int) {
+      self.phase = phase
+      self.share = share
+      self.accepted = accepted
+      self.delivered = delivered
+      self.connected = connected
+    }
+  }
+
+  /// Why a test could not be made, in one line.
+  public struct Failure: Error, CustomStringConvertible {
+    public enum Kind: Sendable { case failed, interrupted }
+    public var kind: Kind
+    public var description: String
+  }
+
+  /// What a test has found.
+  public struct Report: Sendable {
+    public var result: LoadResult
+    /// Whole distributions, for those who want more than a few percentiles.
+    public var acceptLatencies: Latencies
+    public var deliveryLatencies: Latencies
+  }
+
+  private let plan: LoadPlan
+  private let target: LoadTarget
+  private let progress: @Sendable (Progress) -> Void
+  private let batchName: String
+  private let run: UInt16
+
+  /// - Parameter progress: is told a few times a second how far it is.
+  public init(_ plan: LoadPlan, _ target: LoadTarget, progress: @escaping @Sendable (Progress) -> Void) {
+    self.plan = plan
+    self.target = target
+    self.progress = progress
+    run = UInt16.random(in: 1 ... .max)
+    batchName = "bench-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+  }
+
+  /// - Throws: ``Failure``; ``ClientError`` when no gateway answers.
+  public func run() async throws -> Report {
+    let limit = DescriptorLimit.raise()
+    let needed = plan.devices + plan.providers + LoadTest.otherDescriptors
+    guard needed <= limit || plan.kind == .accept else {
+      throw Failure(
+        kind: .failed,
+        description: "\(plan.devices) devices need \(needed) open files, and this system allows a process \(limit): "
+          + "at most \(limit - plan.providers - LoadTest.otherDescriptors) devices, or raise the limit (ulimit -Hn)")
+    }
+    let admin = try await target.adminSocket.asyncMap { try await Client.connect(to: .admin(path: $0)) }
+    defer { admin?.close() }
+    do {
+      let report = try await run(admin)
+      await removeDevices(admin)
+      return report
+    } catch {
+      await removeDevices(admin)
+      throw error
+    }
+  }
+
+  /// Files and sockets besides those of devices and providers.
+  private static let otherDescriptors = 64
+
+  // MARK: Devices
+
+  private func enrol(_ admin: Client?) async throws -> [BatchDevice] {
+    guard let admin else { return [] }
+    var devices: [BatchDevice] = []
+    while devices.count < plan.devices {
+      try checkInterrupted()
+      let wish = BatchRequest(
+        name: batchName, first: devices.count, count: min(LoadTest.batchSize, plan.devices - devices.count),
+        topic: target.topic)
+      let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wish))
+      guard answer.status == 201 else {
+        let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+        throw Failure(
+          kind: .failed, description: problem?.detail ?? "the gateway refused to enrol devices with \(answer.status)")
+      }
+      devices += try JSONDecoder().decode([BatchDevice].self, from: Data(answer.body))
+      tell(.enrol, Double(devices.count) / Double(plan.devices), .init())
+    }
+    return devices
+  }
+
+  private static let batchSize = 2000
+
+  private func removeDevices(_ admin: Client?) async {
+    guard !plan.keepsDevices else { return }
+    _ = try? await admin?.request("DELETE", "/admin/v1/batches/\(batchName)")
+  }
+
+  private func gatewayPID(_ admin: Client?) async -> Int32? {
+    if let pid = target.pid { return pid }
+    guard let answer = try? await admin?.request("GET", "/admin/v1/status") else { return nil }
+    return (try? JSONDecoder().decode(GatewayStatus.self, from: Data(answer.body)))?.pid
+  }
+
+  // MARK: The way of a test
+
+  private func run(_ admin: Client?) async throws -> Report {
+    let clock = ContinuousClock()
+    let pid = await gatewayPID(admin)
+    var result = LoadResult(loadProcess: .init(pid: getpid()))
+    let enrolBegan = clock.now
+    let credentials = try await enrol(admin)
+    result.enrolSeconds = (clock.now - enrolBegan).seconds
+
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.loops)
+    do {
+      let fleet = try await Fleet(plan, target, run: run, credentials: credentials, group: group)
+      let report = try await measure(fleet, pid, &result)
+      try? await group.shutdownGracefully()
+      return report
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
+  }
+
+  private func measure(_ fleet: Fleet, _ pid: Int32?, _ result: inout LoadResult) async throws -> Report {
+    let clock = ContinuousClock()
+    let before = pid.flatMap(ProcessUse.init)
+    let connectBegan = clock.now
+    if plan.kind != .idle { try await fleet.connectProviders() }
+    try await fleet.connectDevices()
+    try await waitUntilConnected(fleet)
+    result.connectSeconds = (clock.now - connectBegan).seconds
+    if plan.kind == .idle { await settle(pid) }
+    let connected = pid.flatMap(ProcessUse.init)
+    result.connectedDevices = await fleet.standing().live
+
+    let start = NIODeadline.now()
+    let began = clock.now
+    var warm: (gateway: ProcessUse?, load: ProcessUse?, accepted: Int) = (connected, ProcessUse(pid: getpid()), 0)
+    var measuredFrom = clock.now
+    if plan.kind != .idle {
+      await fleet.begin(start: start.uptimeNanoseconds)
+      if plan.warmUp > 0 {
+        try await run(.warmUp, until: began + .seconds(plan.warmUp), length: plan.warmUp, fleet)
+        warm = (pid.flatMap(ProcessUse.init), ProcessUse(pid: getpid()), await fleet.standing().accepted)
+        measuredFrom = clock.now
+      }
+      if plan.kind == .storm {
+        try await run(.run, until: began + .seconds(plan.warmUp + plan.duration / 2), length: plan.duration / 2, fleet)
+        await fleet.beginStorm()
+      }
+      try await send(fleet, began)
+      result.runSeconds = (clock.now - measuredFrom).seconds
+      let drainBegan = clock.now
+      try await drain(fleet)
+      result.drainSeconds = (clock.now - drainBegan).seconds
+      if case .catchUp(let count) = plan.kind { result.catchUp = try await catchUp(fleet, count) }
+    }
+    let seconds = max(1e-9, (clock.now - measuredFrom).seconds)
+    let atEnd = (gateway: pid.flatMap(ProcessUse.init), load: ProcessUse(pid: getpid()))
+    let last = await fleet.standing()
+    let (tally, missing) = await fleet.finish()
+    result.warmUpSeconds = plan.warmUp
+    result.pushes = pushes(tally, missing, last)
+    result.seconds = tally.seconds
+    result.acceptLatency = tally.acceptLatencies.summary
+    result.deliveryLatency = tally.deliveryLatencies.summary
+    result.elapsedSeconds = Double(max(tally.lastAnswer, tally.lastDelivery)) / 1e9
+    // So many pushes took as long as they took; the others are what came within the time.
+    func measured(_ last: UInt64) -> Double { plan.pushes == nil ? plan.duration : max(1e-9, Double(last) / 1e9) }
+    result.acceptedPerSecond = Double(tally.acceptedMeasured) / measured(tally.lastAnswer)
+    result.deliveredPerSecond = isCatchUp ? 0 : Double(tally.deliveredMeasured) / measured(tally.lastDelivery)
+    result.connectionsLost = tally.connectionsLost
+    if let pid, let before, let connected, let from = warm.gateway, let to = atEnd.gateway {
+      result.gatewayProcess = process(
+        pid, from, to, seconds, accepted: tally.accepted - warm.accepted, before: before, connected: connected,
+        streams: result.connectedDevices)
+    }
+    if let from = warm.load, let to = atEnd.load {
+      result.loadProcess = process(
+        getpid(), from, to, seconds, accepted: tally.accepted - warm.accepted, before: from, connected: from,
+        streams: 0)
+      result.isLoadSaturated = result.loadProcess.cpuShare > LoadTest.saturatedShare * Double(plan.loops)
+    }
+    if plan.kind == .storm, let storm = last.storm {
+      result.storm = .init(
+        devices: last.expectedDevices, connectedSeconds: storm.allLive.map { Double($0 - storm.began) / 1e9 },
+        caughtUpSeconds: storm.caughtUp.map { Double($0 - storm.began) / 1e9 }, resumed: tally.resumed)
+    }
+    return Report(
+      result: result, acceptLatencies: tally.acceptLatencies, deliveryLatencies: tally.deliveryLatencies)
+  }
+
+  private static let connectPatience = 120.0
+  /// Above this share of a core the load side can't be said to have waited for the gateway.
+  private static let saturatedShare = 0.93
+
+  private func process(
+    _ pid: Int32, _ from: ProcessUse, _ to: ProcessUse, _ seconds: Double, accepted: Int, before: ProcessUse,
+    connected: ProcessUse, streams: Int
+  ) -> LoadResult.Process {
+    let cpu = to.cpu - from.cpu
+    return .init(
+      pid: pid, cpuSeconds: cpu, cpuSecondsPer100000: accepted > 0 ? cpu / Double(accepted) * 100_000 : nil,
+      cpuShare: cpu / seconds, residentBytesBefore: before.resident, residentBytesConnected: connected.resident,
+      residentBytesAtEnd: to.resident,
+      residentBytesPerIdleStream: streams > 0 ? (connected.resident - before.resident) / streams : nil)
+  }
+
+  private func pushes(_ tally: LoadTally, _ missing: [Int: Int], _ last: Fleet.Standing) -> LoadResult.Pushes {
+    var pushes = LoadResult.Pushes()
+    pushes.sent = tally.sent
+    pushes.accepted = tally.accepted
+    pushes.refusals = tally.refusals
+    pushes.refused = tally.refusals.values.reduce(0, +)
+    pushes.unanswered = tally.unanswered
+    pushes.unsent = last.unsent
+    pushes.retried = tally.retried
+    pushes.expected = tally.expected
+    pushes.delivered = tally.delivered
+    pushes.duplicated = tally.duplicated
+    pushes.reordered = tally.reordered
+    pushes.misdelivered = tally.misdelivered
+    pushes.redelivered = tally.redelivered
+    for (device, count) in missing {
+      // What is never stored is promised to nobody; what the cap drove out was announced.
+      let told = plan.expiration == 0 ? count : min(count, tally.dropped[device] ?? 0)
+      pushes.dropped += told
+      pushes.lost += count - told
+    }
+    return pushes
+  }
+
+  /// Waits until the gateway's memory has stopped growing.
+  private func settle(_ pid: Int32?) async {
+    var last = 0
+    for _ in 0..<20 {
+      try? await Task.sleep(for: .milliseconds(250))
+      let now = pid.flatMap(ProcessUse.init)?.resident ?? 0
+      if now <= last { return }
+      last = now
+    }
+  }
+
+  /// Sends until the time is over, or the number of pushes is reached.
+  private func send(_ fleet: Fleet, _ began: ContinuousClock.Instant) async throws {
+    let clock = ContinuousClock()
+    let end = began + .seconds(plan.warmUp + plan.duration)
+    var lastRenewal = clock.now
+    var lastSent = (count: -1, at: clock.now)
+    while true {
+      try checkInterrupted()
+      let standing = await fleet.standing()
+      try standing.check()
+      if !standing.isSending { return }
+      // A gateway that leaves no room at all ends an open loop, too.
+      if standing.sent + standing.accepted != lastSent.count {
+        lastSent = (standing.sent + standing.accepted, clock.now)
+      } else if clock.now - lastSent.at > .seconds(plan.patience), clock.now > end || plan.pushes != nil {
+        return await fleet.stopSending()
+      }
+      let share =
+        plan.pushes.map { Double(standing.sent) / Double($0) }
+        ?? 1 - (end - clock.now).seconds / max(1e-9, plan.duration)
+      tell(.run, share, standing)
+      if clock.now - lastRenewal > .seconds(LoadTest.tokenLifetime) {
+        lastRenewal = clock.now
+        try await fleet.renewAuthorization()
+      }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Provider tokens are good for an hour.
+  private static let tokenLifetime = 1800.0
+
+  /// Waits for the last answers and deliveries, as long as some come.
+  private func drain(_ fleet: Fleet) async throws {
+    let clock = ContinuousClock()
+    var last = (count: -1, at: clock.now)
+    while true {
+      try checkInterrupted()
+      let standing = await fleet.standing()
+      try standing.check()
+      let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
+      if (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver { return }
+      let count = standing.accepted + standing.refused + standing.delivered + standing.live
+      if count != last.count { last = (count, clock.now) }
+      if clock.now - last.at > .seconds(plan.patience) { return }
+      tell(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  private var isCatchUp: Bool { if case .catchUp = plan.kind { true } else { false } }
+
+  private func catchUp(_ fleet: Fleet, _ count: Int) async throws -> LoadResult.CatchUp {
+    await fleet.connectFirstDevice()
+    try await drainCatchUp(fleet)
+    let (delivered, seconds) = await fleet.caughtUp()
+    return .init(
+      pushes: delivered, seconds: seconds, pushesPerSecond: seconds > 0 ? Double(delivered) / seconds : 0)
+  }
+
+  private func drainCatchUp(_ fleet: Fleet) async throws {
+    let clock = ContinuousClock()
+    var last = (count: -1, at: clock.now)
+    while true {
+      try checkInterrupted()
+      let standing = await fleet.standing()
+      try standing.check()
+      if standing.delivered + standing.dropped >= standing.expected { return }
+      if standing.delivered != last.count { last = (standing.delivered, clock.now) }
+      if clock.now - last.at > .seconds(plan.patience) { return }
+      tell(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  private func run(
+    _ phase: Phase, until end: ContinuousClock.Instant, length: Double, _ fleet: Fleet
+  ) async throws {
+    let clock = ContinuousClock()
+    while clock.now < end {
+      try checkInterrupted()
+      let standing = await fleet.standing()
+      try standing.check()
+      if !standing.isSending { return }
+      tell(phase, 1 - (end - clock.now).seconds / max(1e-9, length), standing)
+      try? await Task.sleep(until: min(end, clock.now + .milliseconds(20)), clock: clock)
+    }
+  }
+
+  private func waitUntilConnected(_ fleet: Fleet) async throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(LoadTest.connectPatience)
+    while true {
+      try checkInterrupted()
+      let standing = await fleet.standing()
+      try standing.check()
+      if standing.isConnected { return }
+      if clock.now > end {
+        throw Failure(
+          kind: .failed,
+          description: "only \(standing.live) of \(standing.expectedDevices) devices and \(standing.readyProviders) of "
+            + "\(standing.providers) providers connected within \(Int(LoadTest.connectPatience)) s"
+            + (standing.lastLoss.map { ": \($0)" } ?? ""))
+      }
+      tell(.connect, Double(standing.live) / Double(max(1, standing.expectedDevices)), standing)
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  private func checkInterrupted() throws {
+    if Task.isCancelled { throw Failure(kind: .interrupted, description: "interrupted") }
+  }
+
+  private func tell(_ phase: Phase, _ share: Double, _ standing: Fleet.Standing) {
+    progress(
+      Progress(
+        phase: phase, share: min(1, max(0, share)), accepted: standing.accepted, delivered: standing.delivered,
+        connected: standing.live))
+  }
+}
+
+extension LoadResult.Process {
+  /// A process that has not been measured yet.
+  init(pid: Int32) {
+    self.init(
+      pid: pid, cpuSeconds: 0, cpuSecondsPer100000: nil, cpuShare: 0, residentBytesBefore: 0,
+      residentBytesConnected: 0, residentBytesAtEnd: 0, residentBytesPerIdleStream: nil)
+  }
+}
+
+extension Duration {
+  /// As a number.
+  fileprivate var seconds: Double { self / .seconds(1) }
+}
+
+extension Optional {
+  fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows -> Value? {
+    guard let self else { return nil }
+    return try await transform(self)
+  }
+}

@@ -1,0 +1,118 @@
+import Glibc
+
+/// What a test writes into each push and finds again where it arrives: which test, who sent it to whom, the how manieth of
+/// these two, and when it was intended.
+///
+/// In the payload it is a top-level key of fixed width, so that it is written over in place and read without parsing.
+struct PushMark: Equatable {
+  /// The test, so that what an earlier one left behind is not counted.
+  var run: UInt16
+  var provider: UInt16
+  var device: UInt32
+  /// Counts from 0 for each pair of provider and device.
+  var number: UInt32
+  /// Nanoseconds after the test's start, below 2⁴⁸ (78 hours).
+  var intended: UInt64
+
+  /// Hex digits of a mark.
+  static let size = 4 + 4 + 8 + 8 + 12
+  /// What stands before the digits.
+  static let key = Array(#""mark":""#.utf8)
+  /// What a line of the gateway ends with after the digits.
+  private static let tailSize = 3
+
+  /// Writes the digits.
+  func write(to digits: UnsafeMutableRawBufferPointer) {
+    var place = 0
+    func put(_ value: UInt64, _ width: Int) {
+      for digit in stride(from: 4 * (width - 1), through: 0, by: -4) {
+        unsafe digits[place] = hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(digit)) & 15)
+        place += 1
+      }
+    }
+    put(UInt64(run), 4)
+    put(UInt64(provider), 4)
+    put(UInt64(device), 8)
+    put(UInt64(number), 8)
+    put(intended, 12)
+  }
+
+  /// Reads the digits; nil when they are none.
+  init?(digits: UnsafeRawBufferPointer) {
+    guard digits.count >= PushMark.size else { return nil }
+    var place = 0
+    var isHex = true
+    func take(_ width: Int) -> UInt64 {
+      var value: UInt64 = 0
+      for _ in 0..<width {
+        guard let digit = unsafe hexValue(digits[place]) else {
+          isHex = false
+          return 0
+        }
+        value = value << 4 | UInt64(digit)
+        place += 1
+      }
+      return value
+    }
+    run = UInt16(take(4))
+    provider = UInt16(take(4))
+    device = UInt32(take(8))
+    number = UInt32(take(8))
+    intended = take(12)
+    if !isHex { return nil }
+  }
+
+  init(run: UInt16, provider: UInt16, device: UInt32, number: UInt32, intended: UInt64) {
+    self.run = run
+    self.provider = provider
+    self.device = device
+    self.number = number
+    self.intended = intended
+  }
+
+  /// Finds the mark in a line: at its usual place near the end, else wherever it is.
+  init?(line: UnsafeRawBufferPointer) {
+    let usual = line.count - PushMark.tailSize - PushMark.size - PushMark.key.count
+    if usual >= 0, unsafe memcmp(line.baseAddress! + usual, PushMark.key, PushMark.key.count) == 0 {
+      unsafe self.init(digits: .init(rebasing: line[(usual + PushMark.key.count)...]))
+      return
+    }
+    for place in line.indices.dropLast(PushMark.key.count + PushMark.size - 1)
+    where unsafe line[place...].starts(with: PushMark.key) {
+      unsafe self.init(digits: .init(rebasing: line[(place + PushMark.key.count)...]))
+      return
+    }
+    return nil
+  }
+}
+
+/// A payload of a chosen size with a place for a ``PushMark``.
+struct MarkedPayload {
+  private(set) var bytes: [UInt8]
+
+  private static let head = Array(#"{"aps":{"alert":{"title":"Train in 5 Minutes","body":""#.utf8)
+  private static let middle = Array(#""}},"#.utf8)
+  private static let end = Array(#""}"#.utf8)
+  private static let words = Array("Platform 4, coaches 21 to 28 stop in section B. ".utf8)
+
+  /// The smallest payload that has room for a mark.
+  static let minimumSize = head.count + middle.count + PushMark.key.count + PushMark.size + end.count
+
+  /// - Precondition: `size` is at least ``minimumSize``.
+  init(size: Int) {
+    precondition(size >= MarkedPayload.minimumSize, "a payload has room for its mark")
+    bytes = MarkedPayload.head
+    for place in 0..<(size - MarkedPayload.minimumSize) {
+      bytes.append(MarkedPayload.words[place % MarkedPayload.words.count])
+    }
+    bytes += MarkedPayload.middle + PushMark.key
+    bytes += [UInt8](repeating: UInt8(ascii: "0"), count: PushMark.size)
+    bytes += MarkedPayload.end
+  }
+
+  /// Writes a mark in.
+  mutating func set(_ mark: PushMark) {
+    let end = bytes.count - MarkedPayload.end.count
+    unsafe bytes.withUnsafeMutableBytes { unsafe mark.write(to: .init(rebasing: $0[(end - PushMark.size)..<end])) }
+  }
+}

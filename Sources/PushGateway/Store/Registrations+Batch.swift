@@ -1,0 +1,92 @@
+import Foundation
+import GRDB
+import PushPolicy
+
+/// Many devices at once, for load tests: a transaction for each device would cost more than the test.
+extension Registrations {
+  /// Enrols devices named `NAME-NUMBER`, each with a person of its own, and registers each for one app.
+  ///
+  /// - Returns: their secrets, which are kept only as hashes, and their tokens, in the order of the numbers.
+  func enrol(
+    batch name: String, numbers: Range<Int>, topic: String, environment: Environment
+  ) async throws -> [BatchDevice] {
+    try Registrations.requireBatchName(name)
+    let app = try app(topic: topic)
+    struct Row: Sendable {
+      var name: String
+      var uuid = UUID().uuidString
+      var secret = Digest.random(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
+      var token = DeviceToken.random()
+    }
+    let rows = numbers.map { Row(name: "\(name)-\($0)") }
+    let records = try await write { db in
+      let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, '{}')")
+      let device = try db.makeStatement(
+        sql: "INSERT INTO device (uuid, name, person, secret_hash) VALUES (?, ?, ?, ?)")
+      let token = try db.makeStatement(sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)")
+      return try rows.map { row in
+        let hash = Digest.sha256(row.secret)
+        do {
+          try person.execute(arguments: [row.name])
+          let owner = PersonID(row: db.lastInsertedRowID)
+          try device.execute(arguments: [row.uuid, row.name, owner.row, Data(hash)])
+          let id = DeviceID(row: db.lastInsertedRowID)
+          try token.execute(arguments: [Data(row.token.bytes), id.row, app.id.row, environment.rawValue])
+          return BatchRecord(
+            device: Device(id: id, uuid: row.uuid, name: row.name, person: owner), secretHash: hash,
+            registration: Registration(token: row.token, device: id, app: app.id, environment: environment))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+          throw Refusal(kind: .conflict, description: "there is a device or person \(row.name): choose another name")
+        }
+      }
+    }
+    add(records)
+    return rows.map { BatchDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token.hex) }
+  }
+
+  /// Forgets the devices of a batch, their persons and their tokens.
+  ///
+  /// - Returns: the devices, whose pushes nobody waits for any longer, and the apps they were registered for.
+  func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
+    try Registrations.requireBatchName(name)
+    // The name, a hyphen, and nothing but digits: "load" is not to take "load-2-0" with it.
+    let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
+    let names: StatementArguments = [name + "-[0-9]*", name + "-*[^0-9]*"]
+    let removed = try await write { db in
+      let rows = try GRDB.Row.fetchAll(
+        db, sql: "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)",
+        arguments: names)
+      try db.execute(
+        sql: "DELETE FROM token WHERE device IN (SELECT id FROM device WHERE \(isOfBatch))", arguments: names)
+      try db.execute(sql: "DELETE FROM device WHERE \(isOfBatch)", arguments: names)
+      try db.execute(
+        sql: "DELETE FROM person WHERE \(isOfBatch) AND id NOT IN (SELECT person FROM device)", arguments: names)
+      return rows.map { row in
+        (device: DeviceID(row: row["id"]), person: PersonID(row: row["person"]), app: AppID(row: row["app"]))
+      }
+    }
+    forget(removed.map { ($0.device, $0.person) })
+    return removed.map { ($0.device, $0.app) }
+  }
+
+  /// One device as it is remembered.
+  struct BatchRecord: Sendable {
+    var device: Device
+    var secretHash: [UInt8]
+    var registration: Registration
+  }
+
+  /// Leaves room for the number in a device's name, and keeps the pattern above free of what GLOB understands.
+  private static func requireBatchName(_ name: String) throws(Refusal) {
+    guard (1...32).contains(name.utf8.count),
+      name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+    else { throw Refusal(kind: .invalid, description: "a batch's name has up to 32 letters, digits and hyphens") }
+  }
+}
+
+extension Services {
+  /// Forgets the devices of a batch and what waits for them.
+  func removeBatch(_ name: String) async throws {
+    for (device, app) in try await registrations.remove(batch: name) { mailbox.purge(device, app: app) }
+  }
+}

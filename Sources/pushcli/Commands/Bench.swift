@@ -1,0 +1,320 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import PushGateway
+
+/// `pushcli bench`: a load test that checks while it measures.
+struct Bench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measure a gateway under load, and check that every push arrives exactly once.",
+    discussion: """
+      Opens device streams and provider connections, sends at a fixed rate or flat out, and counts what arrives. At a \
+      fixed rate latency counts from the moment each push should have been sent, also when the gateway holds it up. \
+      Without --gateway and --state (or $PUSHGATEWAY_STATE) it starts a gateway of its own on a temporary folder. On a \
+      gateway that is there it enrols devices named bench-… and removes them at the end.
+
+      Exit code 1 when a push was lost, duplicated or reordered, or a condition of --fail-if holds.
+
+      Examples:
+        pushcli bench --devices 1000 --providers 4 --rate max --duration 10 --pin
+        pushcli bench --devices 1000 --rate 15000 --duration 30 --fail-if 'p99>25ms' --fail-if 'rate<14900'
+        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 --svg load.svg
+        pushcli bench --accept-only --gateway 127.0.0.1:8443 --path / --ca ca.pem
+      """)
+
+  @Option(help: "Registered devices. (100; 1 with --accept-only and --catch-up)") var devices: Int?
+  @Option(help: "Provider connections.") var providers = 4
+  @Option(help: "Pushes a second, or max.") var rate: Rate?
+  @Option(help: "FROM:TO pushes a second, changing evenly over the duration.") var ramp: Ramp?
+  @Option(help: "Seconds that are measured.") var duration = 10.0
+  @Option(help: "Seconds before them.") var warmUp = 1.0
+  @Option(help: "Stop after so many pushes instead; nothing is warmed up.") var pushes: Int?
+  @Option(help: "Size of a payload, in bytes.") var payload = 200
+  @Option(help: "Requests in flight on each provider connection.") var streams = 100
+  @Option(help: "Percentage of the devices that are registered and not connected.") var offline = 0.0
+  @Option(help: "Percentage of the connected devices that read only now and then.") var slow = 0.0
+  @Option(help: "Devices that drop and come back each second.") var churn = 0.0
+  @Option(help: "Seconds until a push expires; 0: it is never stored. (not said: 30 days)") var expiration: Int?
+  @Flag(help: "Send an apns-id with each push, and send again after a lost connection.") var ids = false
+
+  @Flag(help: "Send requests only, to any HTTP/2 server; no device is connected.") var acceptOnly = false
+  @Option(help: "With --accept-only: the path to send to. (/3/device/<token>)") var path: String?
+  @Flag(help: "Half-way, all devices drop and come back at once.") var storm = false
+  @Option(help: "So many pushes wait for one device, which then connects.") var catchUp: Int?
+  @Flag(help: "Connect the devices, and only measure the gateway's memory.") var idle = false
+
+  @Flag(help: "Leave the devices, and what waits for them, at the gateway.") var keep = false
+  @OptionGroup var gateway: GatewayOptions
+  @Option(help: "The topic. (the development key's)") var topic: String?
+  @Option(help: "The .p8 key to sign with. (the development key)") var key: String?
+  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
+  @Option(help: "The key's team.") var team: String?
+  @Option(help: "The process to measure. (the gateway's, as its status says)") var pid: Int32?
+
+  @Flag(help: "Bind the own gateway and the load to separate cores.") var pin = false
+  @Option(help: "Event loops of the load side.") var loops = 1
+  @Option(help: "Event loops of the own gateway. (one per core; 1 with --pin)") var gatewayLoops: Int?
+  @Option(help: "What a 200 of the own gateway promises: full or normal. (full)") var durability: String?
+  @Option(help: "Where the own gateway's folder is made. ($TMPDIR, else /tmp)") var folder: String?
+
+  @Option(
+    help: "NAME>NUMBER or NAME<NUMBER, such as p99>25ms or rate<30000: then the test has failed. Several may be given.")
+  var failIf: [String] = []
+  @Option(help: "Write the whole latency distribution to a file (.hgrm).") var histogram: String?
+  @Option(help: "Draw latency percentiles and rates to a file.") var svg: String?
+  @OptionGroup var format: FormatOptions
+
+  /// Pushes a second, or as many as there can be.
+  enum Rate: ExpressibleByArgument, Equatable {
+    case max
+    case number(Double)
+
+    init?(argument: String) {
+      if argument == "max" {
+        self = .max
+      } else {
+        guard let number = Double(argument), number > 0, number <= 10_000_000 else { return nil }
+        self = .number(number)
+      }
+    }
+  }
+
+  /// A rate that changes.
+  struct Ramp: ExpressibleByArgument, Equatable {
+    var from: Double
+    var to: Double
+
+    init?(argument: String) {
+      let parts = argument.split(separator: ":").map { Double($0) }
+      guard parts.count == 2, let from = parts[0], let to = parts[1], from > 0, to > 0, from <= 10_000_000,
+        to <= 10_000_000
+      else { return nil }
+      (self.from, self.to) = (from, to)
+    }
+  }
+
+  func validate() throws {
+    func require(_ isFine: Bool, _ words: String) throws { if !isFine { throw ValidationError(words) } }
+    try require(
+      [acceptOnly, storm, catchUp != nil, idle].filter { $0 }.count <= 1,
+      "only one of --accept-only, --storm, --catch-up and --idle")
+    try require(rate == nil || ramp == nil, "either --rate or --ramp")
+    try require((devices ?? 1) >= 1 && (devices ?? 1) <= 1_000_000, "--devices is a number from 1 to 1000000")
+    try require((1...1000).contains(providers), "--providers is a number from 1 to 1000")
+    try require((1...1000).contains(streams), "--streams is a number from 1 to 1000")
+    try require((1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and of --providers")
+    try require(loops == 1 || catchUp == nil && !acceptOnly || loops <= devices ?? 1, "--loops is for several devices")
+    try require(duration > 0 && duration <= 86_400, "--duration is in seconds, up to a day")
+    try require(warmUp >= 0 && warmUp <= 3600, "--warm-up is in seconds, up to an hour")
+    try require(pushes ?? 1 >= 1, "--pushes is 1 or more")
+    try require(catchUp ?? 1 >= 1 && catchUp ?? 1 <= 1_000_000, "--catch-up is a number from 1 to 1000000")
+    try require(
+      (LoadPlan.minimumPayloadSize...4096).contains(payload),
+      "--payload is a number from \(LoadPlan.minimumPayloadSize), which the test's own mark needs, to 4096")
+    try require((0...100).contains(offline) && (0...100).contains(slow), "--offline and --slow are percentages")
+    try require(churn >= 0 && churn <= 10_000, "--churn is a number from 0 to 10000")
+    try require(path == nil || acceptOnly, "--path is for --accept-only")
+    try require(durability == nil || ["full", "normal"].contains(durability), "--durability is full or normal")
+    for text in failIf {
+      do { _ = try Threshold(text) } catch { throw ValidationError(error.description) }
+    }
+    try require(
+      gateway.gateway == nil || acceptOnly || hasState,
+      "devices are enrolled through the admin socket of a gateway on this machine: name its folder with --state DIR "
+        + "(--accept-only needs no devices)")
+  }
+
+  /// Whether the gateway is one that this command starts.
+  private var isOwn: Bool { gateway.gateway == nil && !hasState }
+
+  private var hasState: Bool {
+    gateway.state.state != nil || !(ProcessInfo.processInfo.environment["PUSHGATEWAY_STATE"] ?? "").isEmpty
+  }
+
+  func run() async throws {
+    DescriptorLimit.raise()
+    let thresholds = try failIf.map { try Threshold($0) }
+    let stops = StopSignals()
+    let bar = ProgressBar()
+    let test = Task { try await measure(bar) }
+    let watch = Task {
+      if await stops.next() != nil { test.cancel() }
+    }
+    defer { watch.cancel() }
+    let outcome = await test.result
+    bar.clear()
+    let (report, setting) = try outcome.get()
+    try present(report, setting, thresholds)
+  }
+
+  // MARK: The test
+
+  private func measure(_ bar: ProgressBar) async throws -> (LoadTest.Report, BenchReport.Setting) {
+    do {
+      return isOwn ? try await measureOwn(bar) : try await measure(gateway.state.folder, try gateway.endpoint(), bar)
+    } catch let error as ClientError {
+      throw CommandFailure(error)
+    } catch let failure as LoadTest.Failure {
+      switch failure.kind {
+      case .failed: throw CommandFailure(.failed, failure.description)
+      case .interrupted: throw CommandFailure(.interrupted)
+      }
+    }
+  }
+
+  private func measureOwn(_ bar: ProgressBar) async throws -> (LoadTest.Report, BenchReport.Setting) {
+    let cores = try pin ? self.cores() : nil
+    var arguments = ["--log-level", "warning", "--mailbox-cap", String(max(10_000, catchUp ?? 0))]
+    if let durability { arguments += ["--durability", durability] }
+    if let count = gatewayLoops ?? (pin ? 1 : nil) { arguments += ["--loops", String(count)] }
+    let parent = folder ?? ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+    let child = try ChildGateway(in: parent, arguments: arguments, cores: cores?.gateway ?? [])
+    do {
+      if let cores { try CorePinning.pinProcess(to: cores.load) }
+      try await child.waitUntilReady()
+      var options = gateway
+      options.state.state = child.folder.path
+      var (report, setting) = try await measure(child.folder, try options.endpoint(), bar)
+      setting.isOwn = true
+      setting.storage = child.storage
+      setting.durability = durability ?? ProcessInfo.processInfo.environment["PUSHGATEWAY_DURABILITY"] ?? "full"
+      setting.cores = cores
+      await child.stop()
+      return (report, setting)
+    } catch {
+      await child.stop()
+      throw error
+    }
+  }
+
+  /// The first cores are the gateway's, the next ones the load's.
+  private func cores() throws -> BenchReport.Setting.Cores {
+    let available = CorePinning.available
+    let count = gatewayLoops ?? 1
+    guard available.count >= count + loops else {
+      throw CommandFailure(
+        .failed, "--pin needs \(count + loops) cores, and this process may use \(available.count): leave it out")
+    }
+    return .init(gateway: Array(available.prefix(count)), load: Array(available.dropFirst(count).prefix(loops)))
+  }
+
+  private func measure(
+    _ folder: StateFolder, _ endpoint: Client.Endpoint, _ bar: ProgressBar
+  ) async throws -> (LoadTest.Report, BenchReport.Setting) {
+    guard case .tls(let host, let port, let trustPath, _) = endpoint else { preconditionFailure("devices speak TLS") }
+    guard FileManager.default.fileExists(atPath: trustPath) else {
+      throw CommandFailure(.failed, "\(trustPath) is not there: name the certificates to trust with --ca FILE")
+    }
+    let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
+    let development = Development.read(folder)
+    var target = LoadTarget(
+      host: host, port: port, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
+      topic: topic ?? development?.topic ?? "com.example.news")
+    if !isOurs, !acceptOnly { target.adminSocket = folder.adminSocket }
+    target.path = path
+    target.pid = pid
+    if let signer = try signer(isOurs ? development : nil) {
+      target.authorization = { "bearer " + (try signer.token(now: Int(Date().timeIntervalSince1970))) }
+    }
+    let test = LoadTest(plan, target) { bar.show($0) }
+    return (try await test.run(), BenchReport.Setting(gateway: "\(endpoint)", isOwn: false))
+  }
+
+  private func signer(_ development: StateFolder.Development?) throws -> ProviderTokenSigner? {
+    if let key {
+      let name = URL(fileURLWithPath: key).deletingPathExtension().lastPathComponent
+      guard let team, let id = keyID ?? name.split(separator: "_").dropFirst().first.map(String.init) else {
+        throw CommandFailure(.usage, "--key needs --team, and --key-id unless the file is AuthKey_<KEYID>.p8")
+      }
+      return try ProviderTokenSigner(path: key, keyID: id, teamID: team)
+    }
+    return try development.map {
+      try ProviderTokenSigner(path: $0.keyPath, keyID: $0.keyID, teamID: $0.teamID)
+    }
+  }
+
+  private var plan: LoadPlan {
+    var plan = LoadPlan()
+    plan.kind =
+      if acceptOnly { .accept } else if storm { .storm } else if idle { .idle } else if let catchUp {
+        .catchUp(catchUp)
+      } else { .deliver }
+    plan.devices = catchUp != nil ? 1 : devices ?? (acceptOnly ? 1 : 100)
+    plan.providers = providers
+    plan.pace = pace
+    plan.duration = duration
+    plan.pushes = catchUp ?? pushes
+    plan.warmUp = plan.pushes == nil ? warmUp : 0
+    plan.payloadSize = payload
+    plan.streams = streams
+    plan.offline = offline
+    plan.slow = slow
+    plan.churn = churn
+    plan.expiration = expiration
+    plan.hasIDs = ids
+    // A gateway of its own goes as a whole.
+    plan.keepsDevices = keep || isOwn
+    plan.loops = loops
+    return plan
+  }
+
+  private var pace: LoadPlan.Pace {
+    if let ramp { return .ramp(from: ramp.from, to: ramp.to) }
+    return switch rate {
+    case .number(let rate): .steady(rate)
+    case .max: .flatOut
+    // A storm is about connections, not about pushes.
+    case nil: storm ? .steady(1000) : .flatOut
+    }
+  }
+
+  // MARK: What is said
+
+  private func present(_ report: LoadTest.Report, _ setting: BenchReport.Setting, _ thresholds: [Threshold]) throws {
+    let full = BenchReport(setting: setting, workload: workload, result: report.result, thresholds: thresholds)
+    if format.json { Output.json(full) } else { for line in BenchTable.lines(full) { Output.data(line) } }
+    let subtitle =
+      BenchTable.lines(full).dropFirst().first.map { String($0.drop { $0 != " " }.drop { $0 == " " }) } ?? ""
+    if let svg {
+      try write(BenchPicture(report, title: "pushcli bench", subtitle: subtitle).svg, to: svg)
+    }
+    if let histogram {
+      let latencies = report.deliveryLatencies.count > 0 ? report.deliveryLatencies : report.acceptLatencies
+      try write(latencies.distribution, to: histogram)
+    }
+    if report.result.isLoadSaturated, format.json {
+      Output.words("pushcli: the load side was busy all the time: it was the limit, not the gateway (--loops)")
+    }
+    if full.hasFailed { throw CommandFailure(.failed) }
+  }
+
+  private var workload: BenchReport.Workload {
+    let plan = plan
+    let kind =
+      switch plan.kind {
+      case .deliver: "deliver"
+      case .accept: "accept"
+      case .storm: "storm"
+      case .catchUp: "catch_up"
+      case .idle: "idle"
+      }
+    let rate =
+      switch plan.pace {
+      case .flatOut: "max"
+      case .steady(let rate): BenchTable.decimal(rate, 0)
+      case .ramp(let from, let to): "\(BenchTable.decimal(from, 0)):\(BenchTable.decimal(to, 0))"
+      }
+    return .init(
+      kind: kind, devices: plan.devices, providers: plan.providers, rate: rate, durationSeconds: plan.duration,
+      payloadBytes: plan.payloadSize, streams: plan.streams, offlinePercent: plan.offline, slowPercent: plan.slow,
+      expiration: plan.expiration)
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    do {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure(.failed, "\(path) can't be written: check the folder and its permissions")
+    }
+  }
+}
