@@ -24,6 +24,7 @@ public final class Gateway: Sendable {
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
   public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
+    TLSMemory.use()
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
     try folder.prepareCertificates()

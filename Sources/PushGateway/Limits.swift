@@ -10,6 +10,9 @@ enum Limits {
   static let maximumHeaderListSize = 16_000
   /// The receive window of a connection: no sender waits for credit, however it writes.
   static let connectionWindowSize = 16 << 20
+  /// A DATA frame of a body that goes on for days, so that the session's frame buffer stays within its first page
+  /// (``HTTP2Memory``).
+  static let streamedFrameSize = 4000
   /// Plaintext handed to one `SSL_write`: one TLS record.
   static let recordSize = 16_384
   /// Two unanswered PINGs this far apart end a device's connection, so a dead link is known within about a minute.

@@ -1,4 +1,5 @@
 import COpenSSL
+import NIOCore
 
 /// One TLS connection over a BIO of ours: ciphertext in, plaintext out, and back. No sockets.
 ///
@@ -10,8 +11,8 @@ import COpenSSL
   private let isServer: Bool
   /// Ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not taken yet.
   private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Ciphertext to send.
-  private(set) var outbound: [UInt8] = []
+  /// Ciphertext to send; an idle connection holds no storage for it.
+  private(set) var outbound = ByteBuffer()
   /// Whether the handshake is done, so that plaintext may be sent.
   private(set) var isEstablished = false
   /// Called once, when the handshake is done and before any plaintext is handed on.
@@ -103,6 +104,7 @@ import COpenSSL
   /// Encrypts plaintext into ``outbound``.
   func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
     guard plaintext.count > 0 else { return }
+    outbound.reserveCapacity(minimumWritableBytes: plaintext.count + TLSConnection.recordOverhead)
     ERR_clear_error()
     // The BIO takes everything, so a write is never partial.
     guard unsafe SSL_write(ssl, plaintext.baseAddress, Int32(clamping: plaintext.count)) > 0 else {
@@ -116,10 +118,14 @@ import COpenSSL
     if isEstablished { unsafe SSL_shutdown(ssl) }
   }
 
-  /// Empties ``outbound``, keeping its storage unless a burst made it large.
-  func clearOutbound() {
-    outbound.removeAll(keepingCapacity: outbound.capacity <= 2048)
+  /// Hands over the ciphertext to send, with its storage.
+  func takeOutbound() -> ByteBuffer {
+    defer { outbound = ByteBuffer() }
+    return outbound
   }
+
+  /// What a record adds to its plaintext, with a cipher of this gateway (RFC 8446 §5.2; more in TLS 1.2).
+  private static let recordOverhead = 64
 
   private func handshake() throws(TLSError) {
     ERR_clear_error()
@@ -160,7 +166,7 @@ import COpenSSL
     return size
   }
 
-  fileprivate func give(_ bytes: UnsafeRawBufferPointer) { unsafe outbound.append(contentsOf: bytes) }
+  fileprivate func give(_ bytes: UnsafeRawBufferPointer) { unsafe outbound.writeBytes(bytes) }
 
   private static func owner(of bio: OpaquePointer?) -> TLSConnection? {
     unsafe BIO_get_data(bio).map { unsafe Unmanaged<TLSConnection>.fromOpaque($0).takeUnretainedValue() }

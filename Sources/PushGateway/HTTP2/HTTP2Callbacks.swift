@@ -55,6 +55,8 @@ enum HTTP2Callbacks {
   nonisolated(unsafe) private static let serverOptions: OpaquePointer? = {
     var options: OpaquePointer?
     guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
+    // Answers have few names to remember, and each connection would hold 4 KiB for them.
+    unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 1024)
     return unsafe options
   }()
 
@@ -74,7 +76,8 @@ enum HTTP2Callbacks {
       stream.isDeferred = true
       return Int(NGHTTP2_ERR_DEFERRED.rawValue)
     }
-    let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: size))
+    let room = stream.consumer == nil ? size : min(size, Limits.streamedFrameSize)
+    let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: room))
     if isEnd { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
     if stream.outboundSize == 0, !isEnd { unsafe with(context) { $0.drained(stream) } }
     return count

@@ -49,10 +49,11 @@ protocol HTTP2SessionDelegate: AnyObject {
     self.pool = pool
     var handle: OpaquePointer?
     let options = unsafe HTTP2Callbacks.options(of: role)
+    var memory = unsafe HTTP2Memory.table
     let code =
       switch role {
-      case .server: unsafe nghttp2_session_server_new2(&handle, HTTP2Callbacks.table, nil, options)
-      case .client: unsafe nghttp2_session_client_new2(&handle, HTTP2Callbacks.table, nil, options)
+      case .server: unsafe nghttp2_session_server_new3(&handle, HTTP2Callbacks.table, nil, options, &memory)
+      case .client: unsafe nghttp2_session_client_new3(&handle, HTTP2Callbacks.table, nil, options, &memory)
       }
     try HTTP2Error.check(code)
     guard let handle = unsafe handle else { throw HTTP2Error(code: NGHTTP2_ERR_NOMEM.rawValue) }
@@ -115,11 +116,14 @@ protocol HTTP2SessionDelegate: AnyObject {
   }
 
   /// Tells the consumers of streams whose bytes are all on their way; call it after sending.
-  func announceDrained() {
-    guard !drainedStreams.isEmpty else { return }
+  /// - Returns: whether there was one.
+  @discardableResult
+  func announceDrained() -> Bool {
+    guard !drainedStreams.isEmpty else { return false }
     let streams = drainedStreams
     drainedStreams.removeAll(keepingCapacity: true)
     for stream in streams where stream.outboundSize == 0 { stream.consumer?.drained() }
+    return true
   }
 
   // MARK: Submitting

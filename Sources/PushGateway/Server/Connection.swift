@@ -149,12 +149,9 @@ final class Connection: ChannelInboundHandler {
         while context.channel.isWritable {
           loop.plaintext.removeAll(keepingCapacity: true)
           let hasMore = try session.send(into: &loop.plaintext, limit: Limits.recordSize)
-          if loop.plaintext.isEmpty { break }
-          try write(loop.plaintext, context)
-          if !hasMore {
-            session.announceDrained()
-            if !session.wantsToSend { break }
-          }
+          if !loop.plaintext.isEmpty { try write(loop.plaintext, context) }
+          // What was written just now may have filled the record to its last byte: nothing more, but a stream drained.
+          if !hasMore, !session.announceDrained() || !session.wantsToSend { break }
         }
       }
       writeCiphertext(context)
@@ -183,9 +180,8 @@ final class Connection: ChannelInboundHandler {
   }
 
   private func writeCiphertext(_ context: ChannelHandlerContext) {
-    guard let tls, !tls.outbound.isEmpty else { return }
-    context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: tls.outbound)), promise: nil)
-    tls.clearOutbound()
+    guard let tls, tls.outbound.readableBytes > 0 else { return }
+    context.write(wrapOutboundOut(tls.takeOutbound()), promise: nil)
   }
 
   // MARK: Ending

@@ -29,7 +29,8 @@ final class Listener: Sendable {
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 32768)
+        // A connection keeps its last buffer: an idle device's is small.
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: 32768)
       )
       .childChannelOption(.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in

@@ -1,4 +1,5 @@
 import COpenSSL
+import NIOCore
 import Testing
 
 @testable import PushGateway
@@ -50,8 +51,8 @@ import Testing
           return nil
         }
       }
-      unsafe BIO_write(inbound, server.outbound, Int32(server.outbound.count))
-      server.clearOutbound()
+      let ciphertext = Array(buffer: server.takeOutbound())
+      unsafe BIO_write(inbound, ciphertext, Int32(ciphertext.count))
     }
     guard server.isEstablished else { return nil }
     var (name, nameSize): (UnsafePointer<UInt8>?, UInt32) = (nil, 0)

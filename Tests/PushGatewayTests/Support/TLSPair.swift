@@ -1,3 +1,5 @@
+import NIOCore
+
 @testable import PushGateway
 
 /// Files of an authority and of a server's certificate that it issued.
@@ -42,7 +44,7 @@ final class TLSPair {
 
   /// Carries ciphertext to and fro, in pieces of `pieceSize`, until both are silent.
   func run(pieceSize: Int = .max) throws {
-    while !client.outbound.isEmpty || !server.outbound.isEmpty {
+    while client.outbound.readableBytes > 0 || server.outbound.readableBytes > 0 {
       serverProgress = try TLSPair.carry(from: client, to: server, pieceSize, into: &atServer) ?? serverProgress
       clientProgress = try TLSPair.carry(from: server, to: client, pieceSize, into: &atClient) ?? clientProgress
     }
@@ -55,8 +57,7 @@ final class TLSPair {
   private static func carry(
     from one: TLSConnection, to other: TLSConnection, _ pieceSize: Int, into plaintext: inout [UInt8]
   ) throws -> TLSConnection.Progress? {
-    let ciphertext = one.outbound
-    one.clearOutbound()
+    let ciphertext = Array(buffer: one.takeOutbound())
     var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
     var taken: [UInt8] = []
     defer { plaintext += taken }

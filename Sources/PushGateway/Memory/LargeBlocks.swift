@@ -1,0 +1,92 @@
+import Glibc
+import Synchronization
+
+/// Blocks of 20 KiB on pages of their own, for what would tear holes into the heap: buffers that live for one record next to
+/// what lives as long as a connection, and buffers of which an idle connection has touched a few bytes.
+///
+/// Address space is had at once, memory when it is touched.
+@safe final class LargeBlocks: Sendable {
+  /// The frame buffer of each HTTP/2 session.
+  static let frames = LargeBlocks(count: 65_536, keepsPages: false)
+  /// TLS records while they are read and written.
+  static let records = LargeBlocks(count: 8192, keepsPages: true)
+
+  /// A TLS record with its overhead is the largest thing that is asked for.
+  static let size = 20_480
+  /// What is smaller lies better in the heap.
+  static let smallest = 16_384
+  private static let pageSize = 4096
+
+  nonisolated(unsafe) private let start: UnsafeMutableRawPointer
+  private let count: Int
+  private let keepsPages: Bool
+  private let places: Mutex<Places>
+
+  private struct Places {
+    var free: [Int] = []
+    /// The first that was never taken.
+    var fresh = 0
+  }
+
+  /// - Parameters:
+  ///   - count: how many there are at most.
+  ///   - keepsPages: whether a free block keeps its memory, for one that is taken again and again; else only its first
+  ///     page.
+  /// - Returns: nil where so much address space is not to be had.
+  init?(count: Int, keepsPages: Bool) {
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    guard let start = unsafe mmap(nil, count * LargeBlocks.size, PROT_READ | PROT_WRITE, flags, -1, 0),
+      unsafe start != MAP_FAILED
+    else { return nil }
+    unsafe self.start = unsafe start
+    self.count = count
+    self.keepsPages = keepsPages
+    places = Mutex(Places())
+  }
+
+  deinit { unsafe munmap(start, count * LargeBlocks.size) }
+
+  func owns(_ memory: UnsafeMutableRawPointer) -> Bool {
+    unsafe memory >= start && memory < start + count * LargeBlocks.size
+  }
+
+  /// Returns the block that was given back last; nil when `size` is none for a block, or all are taken.
+  func take(_ size: Int) -> UnsafeMutableRawPointer? {
+    guard size >= LargeBlocks.smallest, size <= LargeBlocks.size else { return nil }
+    let place: Int? = places.withLock { places in
+      if let place = places.free.popLast() { return place }
+      guard places.fresh < count else { return nil }
+      places.fresh += 1
+      return places.fresh - 1
+    }
+    return unsafe place.map { unsafe start + $0 * LargeBlocks.size }
+  }
+
+  /// Takes a block back.
+  /// - Returns: false when the memory is none of these.
+  @discardableResult
+  func give(_ memory: UnsafeMutableRawPointer) -> Bool {
+    guard unsafe owns(memory) else { return false }
+    if !keepsPages {
+      unsafe madvise(memory + LargeBlocks.pageSize, LargeBlocks.size - LargeBlocks.pageSize, Int32(MADV_DONTNEED))
+    }
+    let place = unsafe (memory - start) / LargeBlocks.size
+    places.withLock { $0.free.append(place) }
+    return true
+  }
+
+  /// As `realloc` does it, for these and all other memory.
+  func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+    guard let memory = unsafe memory else { return unsafe take(size) ?? malloc(size) }
+    guard unsafe owns(memory) else { return unsafe realloc(memory, size) }
+    if size > 0, size <= LargeBlocks.size { return unsafe memory }
+    if size > 0 {
+      guard let other = unsafe malloc(size) else { return nil }
+      unsafe other.copyMemory(from: memory, byteCount: LargeBlocks.size)
+      unsafe give(memory)
+      return unsafe other
+    }
+    unsafe give(memory)
+    return nil
+  }
+}
