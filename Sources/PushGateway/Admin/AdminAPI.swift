@@ -156,14 +156,19 @@ struct AdminAPI: Sendable {
     let device = try device(request)
     if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
     return Response(
-      try await services.registrations.changePreferences(of: device.person) { preferences in
-        for assignment in wish.settings {
-          do throws(SettingError) {
-            try preferences.set(assignment, app: wish.app, category: wish.category)
-          } catch {
-            throw Problem.badRequest(error.description)
-          }
-        }
-      })
+      try await services.registrations.changePreferences(of: device.person) { try $0.assign(wish) })
+  }
+}
+
+extension Preferences {
+  /// Makes all the assignments of `wish`.
+  mutating func assign(_ wish: PreferencesRequest) throws {
+    for assignment in wish.settings {
+      do throws(SettingError) {
+        try set(assignment, app: wish.app, category: wish.category)
+      } catch {
+        throw Problem.badRequest(error.description)
+      }
+    }
   }
 }

@@ -32,29 +32,13 @@ enum PlainText {
 
   /// The parts that the payload asks for and the presentation lacks.
   private static func removedParts(of push: PhonePush) -> [String] {
-    guard let asked = try? JSONDecoder().decode(AskedParts.self, from: Data(push.payload.utf8)) else { return [] }
-    return [
-      asked.badge && push.presentation.badge == nil ? "badge" : nil,
-      asked.sound && push.presentation.sound == nil ? "sound" : nil,
-      asked.alert && push.presentation.alert == nil ? "alert" : nil,
-    ].compactMap { $0 }
+    push.asked.filter { !push.presentation.parts.contains($0) }.map(\.rawValue)
   }
-}
 
-/// Which parts a payload asks for, by the keys of its `aps`.
-private struct AskedParts: Decodable {
-  var badge: Bool
-  var sound: Bool
-  var alert: Bool
-
-  private enum RootKey: String, CodingKey { case aps }
-  private enum PartKey: String, CodingKey { case badge, sound, alert }
-
-  init(from decoder: any Decoder) throws {
-    let aps = try decoder.container(keyedBy: RootKey.self).nestedContainer(keyedBy: PartKey.self, forKey: .aps)
-    func asks(_ key: PartKey) throws -> Bool { try aps.contains(key) && !aps.decodeNil(forKey: key) }
-    badge = try asks(.badge)
-    sound = try asks(.sound)
-    alert = try asks(.alert)
+  /// The numbered question after an alert's paragraph; the first choice dismisses.
+  static func question(for push: PhonePush) -> String {
+    let choices = push.presentation.alert?.choices ?? []
+    let words = choices.enumerated().map { "\($0 + 1) \(Sanitiser.line($1.title))" }.joined(separator: "  ")
+    return "\(Sanitiser.line(push.app.name)), \(Sanitiser.line(push.summary.headline)): \(words)? "
   }
 }

@@ -7,7 +7,7 @@ struct StatusBar {
     let time = clock.time(model.now)
     var right = frame.size.columns - 1 - time.count
     frame.write(time, column: right, row: 0, style: .bold)
-    if model.isSilent {
+    if model.state.settings.isSilent {
       right -= "silent  ".count
       frame.write("silent", column: right, row: 0)
     }
