@@ -123,6 +123,13 @@ extension AlertPresentation {
     self.init(
       title: element["title"]?.string ?? "", subtitle: element["subtitle"]?.string ?? "",
       body: element["body"]?.string ?? "", buttons: buttons)
+    guard let offered = element["actions"] else { return }
+    var actions: [AlertAction] = []
+    offered.forEachElement { action in
+      guard let id = action["id"]?.string, let title = action["title"]?.string else { return }
+      actions.append(AlertAction(id: id, title: title, isDestructive: action["destructive"]?.boolean ?? false))
+    }
+    self.actions = actions
   }
 }
 

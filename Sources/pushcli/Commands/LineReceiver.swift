@@ -153,7 +153,7 @@ private final class Questions: Sendable {
   func answer(_ line: String) {
     let answered = state.withLock { state -> (id: String, action: String)? in
       guard let push = state.waiting.first, state.asked == push.id else { return nil }
-      let choices = push.presentation.alert?.choices ?? []
+      let choices = push.presentation.alert?.linearChoices ?? []
       let wish = line.trimmingCharacters(in: .whitespaces).lowercased()
       let index =
         wish.isEmpty
@@ -184,7 +184,7 @@ private final class Questions: Sendable {
   /// Leaving equals the cancelling button of what is asked (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
-    if let push { session.answer(push.id, push.presentation.alert?.choices[0].action ?? "close") }
+    if let push { session.answer(push.id, push.presentation.alert?.linearChoices[0].action ?? "close") }
   }
 }
 

@@ -372,13 +372,3 @@ extension PhonePush {
     return [alert.title, alert.subtitle, alert.body, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n")
   }
 }
-
-extension AlertChoice {
-  /// The action of a button that opens the action sheet; the gateway never hears of it.
-  static let options = "options"
-}
-
-extension AlertPresentation {
-  /// What the action sheet of the alert offers.
-  var sheetChoices: [AlertChoice] { [] }
-}

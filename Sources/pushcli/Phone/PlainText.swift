@@ -22,7 +22,7 @@ enum PlainText {
       let titles = [alert.title, alert.subtitle].filter { !$0.isEmpty }
       if !titles.isEmpty { lines.append(Sanitiser.line(titles.joined(separator: " — "))) }
       if !alert.body.isEmpty { lines.append(Sanitiser.body(alert.body)) }
-      lines.append("Buttons: " + alert.buttons.map(Sanitiser.line).joined(separator: ", "))
+      lines.append("Buttons: " + alert.linearChoices.map { Sanitiser.line($0.title) }.joined(separator: ", "))
     }
     let removed = removedParts(of: push)
     if push.presentation.isEmpty { lines.append("Nothing is presented.") }
@@ -37,7 +37,7 @@ enum PlainText {
 
   /// The numbered question after an alert's paragraph; the first choice dismisses.
   static func question(for push: PhonePush) -> String {
-    let choices = push.presentation.alert?.choices ?? []
+    let choices = push.presentation.alert?.linearChoices ?? []
     let words = choices.enumerated().map { "\($0 + 1) \(Sanitiser.line($1.title))" }.joined(separator: "  ")
     return "\(Sanitiser.line(push.app.name)), \(Sanitiser.line(push.summary.headline)): \(words)? "
   }

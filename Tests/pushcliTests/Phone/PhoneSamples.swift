@@ -18,6 +18,15 @@ enum Sample {
     body: "A strong earthquake has struck off the coast of northern Chile. Tsunami warnings are in force."
   )
   static let dinner = AlertPresentation(title: "Dinner at Eight?", body: "", buttons: ["Close", "Reply"])
+  /// Asks for one of three actions.
+  static let deploy: AlertPresentation = {
+    var alert = AlertPresentation(title: "Deploy to Production?", body: "Build 4711 has passed its tests.")
+    alert.offer([
+      AlertAction(id: "approve", title: "Approve"), AlertAction(id: "later", title: "In an Hour"),
+      AlertAction(id: "reject", title: "Reject", isDestructive: true),
+    ])
+    return alert
+  }()
   static let done = AlertPresentation(title: "Backup Finished", body: "", buttons: ["OK"])
 
   /// A push two minutes ago, read from its line; its id is `push-` and its `seq`.

@@ -225,4 +225,42 @@ import Testing
     #expect(phone.press("v").isEmpty)
     #expect(!phone.isHelpShown && phone.alerts.count == 1)
   }
+
+  @Test func `more than one action is picked from a sheet, destructive on top, Cancel last (A6, X3)`() {
+    var phone = Sample.phone([.push(Sample.push(1, alert: Sample.deploy))])
+    #expect(phone.alerts[0].choices.map(\.title) == ["Close", "Options"])
+    #expect(phone.press("v").isEmpty, "nothing is answered yet")
+    #expect(phone.sheet?.titles == ["Reject", "Approve", "In an Hour", "Cancel"])
+    #expect(phone.press(.escape).isEmpty)
+    #expect(phone.sheet == nil && phone.alerts.count == 1)
+    phone.press("v")
+    phone.press(.up)
+    #expect(phone.press(.return) == [.answer(id: "push-1", action: "later")])
+    #expect(phone.alerts.isEmpty && phone.sheet == nil)
+  }
+
+  @Test func `a sheet goes with its alert when that is over elsewhere`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.deploy)), .push(Sample.push(2, alert: Sample.done)), .key(.character("v")),
+    ])
+    #expect(phone.sheet != nil)
+    phone.happens(.retract(id: "push-1"))
+    #expect(phone.sheet == nil && phone.alerts.map(\.id) == ["push-2"])
+  }
+
+  @Test func `a single action is a button: right when harmless, left when it destroys (D1, D2)`() {
+    var alert = Sample.dinner
+    alert.offer([AlertAction(id: "accept", title: "Accept")])
+    var phone = Sample.phone([.push(Sample.push(1, alert: alert))])
+    #expect(phone.alerts[0].choices.map(\.title) == ["Close", "Accept"])
+    #expect(phone.press(.return) == [.answer(id: "push-1", action: "accept")])
+    alert.offer([AlertAction(id: "erase", title: "Erase", isDestructive: true)])
+    phone.happens(.push(Sample.push(2, alert: alert)))
+    #expect(phone.alerts[0].choices.map(\.title) == ["Erase", "Close"])
+    #expect(phone.press(.return) == [.answer(id: "push-2", action: "close")])
+    phone.happens(.push(Sample.push(3, alert: alert)))
+    #expect(phone.press(.escape) == [.answer(id: "push-3", action: "close")])
+    phone.happens(.push(Sample.push(4, alert: alert)))
+    #expect(phone.happens(.terminate).suffix(2) == [.answer(id: "push-4", action: "close"), .quit])
+  }
 }

@@ -48,4 +48,11 @@ import Testing
     push.presentation.alert?.buttons = ["Clo\u{9B}se"]
     #expect(paragraph(push) == "[14:03] 📰 Ne[2Jws\na bc\none\ntwo\nButtons: Close\n\n")
   }
+
+  @Test func `a question names everything that can be answered, by number`() {
+    #expect(
+      PlainText.question(for: Sample.push(1, alert: Sample.deploy))
+        == "News, Deploy to Production?: 1 Close  2 Approve  3 In an Hour  4 Reject? ")
+    #expect(PlainText.question(for: Sample.push(1, alert: Sample.done)) == "News, Backup Finished: 1 OK? ")
+  }
 }

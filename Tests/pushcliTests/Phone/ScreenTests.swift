@@ -65,6 +65,8 @@ import Testing
       messages: [.connection(.disconnected(lastConnected: Sample.now - 86_400, retryAt: Sample.now + 9))]),
     Scene(name: "alert", messages: alerts, sizes: [(80, 24), (40, 12), (200, 60), (20, 5), (30, 10)]),
     Scene(name: "alert-long", messages: [.push(Sample.push(1, alert: long))]),
+    Scene(name: "alert-options", messages: [.push(Sample.push(1, alert: Sample.deploy))]),
+    Scene(name: "alert-sheet", messages: [.push(Sample.push(1, alert: Sample.deploy)), .key(.character("v"))]),
     Scene(name: "alert-one-button", messages: [.push(Sample.push(1, alert: Sample.done))]),
     Scene(name: "alert-foreign", messages: [.push(Sample.push(1, alert: foreign))]),
     Scene(
