@@ -46,10 +46,12 @@ struct CentreList {
     var topics: [String] = []
     var byTopic: [String: [Int]] = [:]
     for index in state.entries.indices.reversed() {
-      let push = state.entries[index].push
-      guard push.presentation.alert != nil, wish.isEmpty || push.holds(wish) else { continue }
-      if byTopic[push.topic] == nil { topics.append(push.topic) }
-      byTopic[push.topic, default: []].append(index)
+      // Nothing of an entry is copied: there are thousands.
+      guard state.entries[index].isAlert, wish.isEmpty || state.entries[index].push.holds(wish) else { continue }
+      let topic = state.entries[index].push.app.topic
+      let count = byTopic[topic, default: []].count
+      if count == 0 { topics.append(topic) }
+      byTopic[topic, default: []].append(index)
     }
     rows.reserveCapacity(state.entries.count + 2 * topics.count)
     for topic in topics {

@@ -232,7 +232,10 @@ extension JournalRecord {
 
   /// The push at the end of a line.
   private static func push(_ root: JSONElement, line: [UInt8]) -> PhonePush? {
-    guard let element = root["push"], let mark = line.firstRange(of: Array(#","push":"#.utf8)) else { return nil }
-    return PhonePush(element, line: Array(line[mark.upperBound...].dropLast()))
+    guard let element = root["push"] else { return nil }
+    // What stands before it is short and holds no such mark.
+    let mark = Array(#","push":"#.utf8)
+    let place = line.indices.prefix(200).first { line[$0...].starts(with: mark) }
+    return place.flatMap { PhonePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
   }
 }

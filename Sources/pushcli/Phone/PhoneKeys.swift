@@ -125,7 +125,7 @@ extension PhoneModel {
       centre.search != nil
       ? [KeyBinding("esc", "all", .cancelSearch, keys: [.escape])]
       : [KeyBinding("esc", "home", .back, keys: [.escape, .backspace])]
-    return undoBinding + (CentreList(state, search: centre.search).rows.isEmpty ? [search] : list) + leave
+    return undoBinding + (state.entries.contains { $0.isAlert } ? list : [search]) + leave
   }
 
   private var appBindings: [KeyBinding] {

@@ -30,8 +30,17 @@ struct PhoneState: Sendable, Equatable {
   struct Entry: Sendable, Equatable {
     /// Counts what arrives here; names the entry.
     var ordinal: Int
-    var push: PhonePush
-    var isRead = false
+    let push: PhonePush
+    var isRead: Bool
+    /// Whether it has texts, which the centre shows.
+    let isAlert: Bool
+
+    init(ordinal: Int, push: PhonePush, isRead: Bool = false) {
+      self.ordinal = ordinal
+      self.push = push
+      self.isRead = isRead
+      isAlert = push.presentation.alert != nil
+    }
   }
 
   /// Where the person is.
@@ -65,7 +74,7 @@ struct PhoneState: Sendable, Equatable {
   func entries(of topic: String) -> [Entry] { entries.reversed().filter { $0.push.topic == topic } }
 
   /// Alerts in the centre that the person has not read.
-  var unreadCount: Int { entries.count { !$0.isRead && $0.push.presentation.alert != nil } }
+  var unreadCount: Int { entries.count { !$0.isRead && $0.isAlert } }
 }
 
 /// An app on the home screen.

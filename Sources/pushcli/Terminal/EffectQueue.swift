@@ -23,7 +23,8 @@ final class EffectQueue: Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: ([PhoneEffect], PhoneState?).self)
     work = continuation
     let box = Relay()
-    task = Task {
+    // Its own thread: storing waits for the disk.
+    task = Task(executorPreference: SerialQueue("effects")) {
       for await (effects, state) in stream {
         let wantsState = await perform(effects, state)
         if box.queue.withLock({ $0 })?.done(wantsState) ?? false { hasRoom() }

@@ -28,7 +28,10 @@ enum Program {
       for await message in messages { await inbox.send(message) }
     }
     await withTaskCancellationHandler {
-      await turn(model: model, terminal: terminal, inbox: inbox, effects: effects)
+      // Keys wait for nothing that happens elsewhere.
+      await withTaskExecutorPreference(SerialQueue("screen", qos: .userInteractive)) {
+        await turn(model: model, terminal: terminal, inbox: inbox, effects: effects)
+      }
     } onCancel: {
       inbox.post(.message(.terminate))
     }
