@@ -1,10 +1,11 @@
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
 
 /// Plays sounds by name through the first player of this machine, else the terminal's bell.
 ///
-/// It never blocks: a player is started and looked after at the next sound. At most one plays, and at most one begins
+/// It never blocks: a player is started and waited for elsewhere. At most one plays, and at most one begins
 /// within a second; of what comes in between only something more urgent is played, when the second is over. The players
 /// mix with other audio (S6).
 final class SoundPlayer: Sendable {
@@ -56,9 +57,8 @@ final class SoundPlayer: Sendable {
     self.ring = ring
   }
 
-  deinit {
-    state.withLock { Self.reap(&$0) }
-  }
+  /// Whether a sound plays.
+  var isPlaying: Bool { state.withLock { $0.child != nil } }
 
   /// `~/.local/share/pushgateway/sounds`.
   static var standardFolder: String {
@@ -86,7 +86,6 @@ final class SoundPlayer: Sendable {
   func play(_ name: String, volume: Int = 100, isUrgent: Bool = false, now: ContinuousClock.Instant = .now) -> Outcome {
     guard volume > 0 else { return .skipped }
     return state.withLock { state in
-      Self.reap(&state)
       let elapsed = state.began.map { now - $0 } ?? .seconds(1)
       if state.child != nil || elapsed < .seconds(1) {
         guard isUrgent, !state.isUrgent, state.postponed == nil else { return .skipped }
@@ -100,6 +99,7 @@ final class SoundPlayer: Sendable {
       (state.began, state.isUrgent) = (now, isUrgent)
       if let command = command(for: name, volume: volume), let child = Self.spawn(command) {
         state.child = child
+        waitForEnd(of: child)
         return .started(command)
       }
       ring()
@@ -155,10 +155,12 @@ final class SoundPlayer: Sendable {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Forgets a child that has ended.
-  private static func reap(_ state: inout State) {
-    guard let child = state.child else { return }
-    if waitpid(child, nil, WNOHANG) != 0 { state.child = nil }
+  /// Takes leave of a child the moment it ends, so that nothing of it stays behind in the system.
+  private func waitForEnd(of child: pid_t) {
+    DispatchQueue.global(qos: .utility).async { [weak self] in
+      while waitpid(child, nil, 0) < 0, errno == EINTR {}
+      self?.state.withLock { $0.child = nil }
+    }
   }
 
   /// Starts a program that reads and writes nothing of ours.

@@ -43,6 +43,25 @@ import Testing
     #expect(player.play("ding") == .started(["\(path)/aplay", "-q", "\(cache)/ding-100.wav"]))
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a player that has ended is waited for without another sound`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let program = folder.appending(path: "aplay")
+    // It plays until the file is there.
+    let script = "#!/bin/sh\nwhile [ ! -e \(folder.path())/end ]; do sleep 0.01; done\n"
+    try Data(script.utf8).write(to: program)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path())
+    let player = SoundPlayer(folder: folder.path(), cache: folder.path(), searchPath: [folder.path()]) {}
+    let start = ContinuousClock.now
+    #expect(player.play("ding", now: start) == .started([program.path(), "-q", "\(folder.path())/ding-100.wav"]))
+    #expect(player.isPlaying)
+    #expect(player.play("ding", now: start + .seconds(5)) == .skipped)
+    try Data().write(to: folder.appending(path: "end"))
+    while player.isPlaying { try await Task.sleep(for: .milliseconds(1)) }
+  }
+
   @Test func `what is more urgent comes when the second is over, once`() {
     let player = SoundPlayer(folder: "/nowhere", searchPath: []) {}
     let start = ContinuousClock.now
