@@ -165,6 +165,8 @@ def test_a_question_is_answered_once_and_its_exit_code_is_the_answer(gateway, ph
     person = "bob"
     one, two = gateway.device(person=person), gateway.device(person=person)
     first, second = phone(one), phone(one)
+    for screen in [first, second]:
+        screen.shows("● pushgateway")
     question = ask(gateway, one, "--timeout", "30s")
     for screen in [first, second]:
         screen.shows("Deploy to Production?", "Close", "Options")
