@@ -30,6 +30,13 @@ struct PushBatch: Sendable {
       bytes: Array(bytes.prefix(count == 0 ? 0 : lines[count - 1].end)), lines: Array(lines.prefix(count)))
   }
 
+  /// Each line, without its end.
+  var contents: [ArraySlice<UInt8>] {
+    var contents: [ArraySlice<UInt8>] = []
+    forEachLine { contents.append($1) }
+    return contents
+  }
+
   /// Calls `body` with each line, without its end.
   func forEachLine(_ body: (_ seq: UInt64, _ line: ArraySlice<UInt8>) throws -> Void) rethrows {
     var start = 0

@@ -8,7 +8,8 @@ import Synchronization
 final class OutsideWorld: Sendable {
   let sounds: SoundPlayer
   private let terminal: Terminal
-  private let notice: TerminalNotice
+  /// Known when it is wanted first: asking tmux takes a moment, and the first frame is to come at once.
+  private let notice = Mutex<TerminalNotice?>(nil)
   private let openCommand: String?
   private let count = Mutex(0)
 
@@ -16,9 +17,12 @@ final class OutsideWorld: Sendable {
     self.terminal = terminal
     self.openCommand = openCommand
     sounds = SoundPlayer(ring: { terminal.ring() })
+  }
+
+  private static func detectNotice() -> TerminalNotice {
     let environment = ProcessInfo.processInfo.environment
     let isInTmux = !(environment["TMUX"] ?? "").isEmpty
-    notice = TerminalNotice.detect(environment, isPassedThrough: isInTmux && Self.tmuxPassesThrough())
+    return TerminalNotice.detect(environment, isPassedThrough: isInTmux && tmuxPassesThrough())
   }
 
   /// Whether tmux hands sequences on to the terminal it is in.
@@ -41,6 +45,11 @@ final class OutsideWorld: Sendable {
     let id = count.withLock { count in
       count += 1
       return count
+    }
+    let notice = notice.withLock { notice in
+      let known = notice ?? Self.detectNotice()
+      notice = known
+      return known
     }
     if notice.form == .bell, Self.hasDesktop {
       Self.spawn(["notify-send", "--app-name=PushGateway", "--", Sanitiser.line(title), Sanitiser.body(body)], [:])

@@ -11,8 +11,7 @@ struct PhoneSession {
   private let terminal: Terminal
   private let outside: OutsideWorld
   private let folder: String
-  private let messages: AsyncStream<PhoneMessage>.Continuation
-  private let stream: AsyncStream<PhoneMessage>
+  private let inbox = Inbox()
 
   /// How long leaving waits for the gateway to have read the last answer.
   private static let patience = Duration.seconds(1)
@@ -25,7 +24,6 @@ struct PhoneSession {
     self.terminal = terminal
     outside = OutsideWorld(terminal: terminal, openCommand: openCommand)
     self.folder = folder.devicesPath
-    (stream, messages) = AsyncStream.makeStream(of: PhoneMessage.self)
   }
 
   /// Runs until the person quits.
@@ -35,12 +33,12 @@ struct PhoneSession {
     session.resume(after: state.lastSeq)
     try session.store(state.lastSeq)
     session.setSilent(state.settings.isSilent)
-    if let notice { messages.yield(.notice(notice)) }
-    let (session, messages) = (session, messages)
-    let forwarder = Task { await PhoneSession.forward(session, messages) }
-    let keeper = Keeper(journal, session, outside, messages)
+    if let notice { inbox.post(.message(.notice(notice))) }
+    let (session, inbox) = (session, inbox)
+    let forwarder = Task { await PhoneSession.forward(session, inbox) }
+    let keeper = Keeper(journal, session, outside, inbox)
     let model = PhoneModel(device: device, state: state)
-    try await Program.run(model: model, terminal: terminal, messages: stream) { effects, state in
+    try await Program.run(model: model, terminal: terminal, inbox: inbox) { effects, state in
       await keeper.perform(effects, state)
     }
     session.finish()
@@ -48,10 +46,8 @@ struct PhoneSession {
     forwarder.cancel()
   }
 
-  /// Turns what happens into messages.
-  private static func forward(
-    _ session: DeviceSession, _ messages: AsyncStream<PhoneMessage>.Continuation
-  ) async {
+  /// Turns what happens into messages, no faster than they are taken.
+  private static func forward(_ session: DeviceSession, _ inbox: Inbox) async {
     let queue = session.events()
     let parser = JSONParser()
     var lastConnected: Date?
@@ -61,21 +57,21 @@ struct PhoneSession {
         switch event {
         case .connected(let gateway):
           isConnected = true
-          messages.yield(.connection(.connected(gateway: gateway)))
+          await inbox.send(.connection(.connected(gateway: gateway)))
         case .disconnected(let reason, let pause):
           if isConnected { lastConnected = Date() }
           isConnected = false
           let retryAt = Date() + TimeInterval(pause.components.seconds)
-          messages.yield(.connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt)))
-          if session.isRefused { messages.yield(.notice(reason)) }
-        case .apps(let apps): messages.yield(.apps(apps))
-        case .preferences(let preferences): messages.yield(.preferences(preferences))
+          await inbox.send(.connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt)))
+          if session.isRefused { await inbox.send(.notice(reason)) }
+        case .apps(let apps): await inbox.send(.apps(apps))
+        case .preferences(let preferences): await inbox.send(.preferences(preferences))
         case .pushes(let batch):
-          batch.forEachLine { _, line in
-            if let push = PhonePush(line: line, parser: parser) { messages.yield(.push(push)) }
+          for line in batch.contents {
+            if let push = PhonePush(line: line, parser: parser) { await inbox.send(.push(push)) }
           }
-        case .retract(let id): messages.yield(.retract(id: id))
-        case .gap(let dropped): messages.yield(.gap(dropped: dropped))
+        case .retract(let id): await inbox.send(.retract(id: id))
+        case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
         case .typed: break
         }
       }
@@ -88,16 +84,15 @@ private actor Keeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
   private let outside: OutsideWorld
-  private let messages: AsyncStream<PhoneMessage>.Continuation
+  private let inbox: Inbox
 
   init(
-    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld,
-    _ messages: AsyncStream<PhoneMessage>.Continuation
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld, _ inbox: Inbox
   ) {
     self.journal = journal
     self.session = session
     self.outside = outside
-    self.messages = messages
+    self.inbox = inbox
   }
 
   /// First on disk here, then no longer the gateway's; then the rest. Returns whether the next state is wanted.
@@ -123,7 +118,7 @@ private actor Keeper {
       case .notify(let title, let body): outside.notify(title: title, body: body)
       case .copy(let text):
         outside.copy(text)
-        messages.yield(.notice("Copied"))
+        inbox.post(.message(.notice("Copied")))
       case .open(let push): outside.open(push)
       case .openLink(let push): outside.openLink(push)
       }
@@ -138,11 +133,11 @@ private actor Keeper {
     while true {
       do {
         try journal.append(changes)
-        if isTold { messages.yield(.notice("Saved: there is room again")) }
+        if isTold { inbox.post(.message(.notice("Saved: there is room again"))) }
         return true
       } catch {
         guard !isLast else { return false }
-        if !isTold { messages.yield(.notice((error as? CommandFailure)?.message ?? "\(error)")) }
+        if !isTold { inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)"))) }
         isTold = true
         try? await Task.sleep(for: .seconds(1))
       }
@@ -154,7 +149,7 @@ private actor Keeper {
       try await session.change(
         PreferencesRequest(settings: change.settings, app: change.app, category: change.category))
     } catch {
-      messages.yield(.notice((error as? CommandFailure)?.message ?? "\(error)"))
+      inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)")))
     }
   }
 }

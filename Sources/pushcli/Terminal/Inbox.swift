@@ -50,7 +50,7 @@ final class Inbox: Sendable {
       if hasRoom { continuation.resume() }
     }
     let taker = state.withLock { state in
-      state.messages.append(message)
+      if !state.isClosed { state.messages.append(message) }
       return state.taker.take()
     }
     taker?.resume()
@@ -89,7 +89,7 @@ final class Inbox: Sendable {
     taker?.resume()
   }
 
-  /// Lets a waiting sender go; nothing is taken any more.
+  /// Lets a waiting sender go; nothing is kept or taken any more.
   func close() {
     let sender = state.withLock { state in
       state.isClosed = true

@@ -7,13 +7,13 @@ enum Program {
   /// Each turn takes all that waits, updates, draws once, and hands the effects over. What is to be stored comes first
   /// among them: nothing is told to anybody before it is.
   /// - Parameters:
-  ///   - messages: What the gateway says; its end is not the end of the phone (L3).
+  ///   - inbox: Where the gateway's messages come in; whoever sends them waits while too many do.
   ///   - perform: Carries out the effects of a turn, beside the loop.
   /// - Throws: ``TerminalError`` when the terminal cannot be taken.
   static func run(
     model: PhoneModel,
     terminal: Terminal,
-    messages: AsyncStream<PhoneMessage>,
+    inbox: Inbox,
     perform: @escaping EffectQueue.Perform
   ) async throws {
     try terminal.enter()
@@ -21,12 +21,8 @@ enum Program {
     SignalPipe.install()
     defer { SignalPipe.uninstall() }
 
-    let inbox = Inbox()
     let effects = EffectQueue(perform: perform) { inbox.nudge() }
     let reader = Task { await EventReader(terminal: terminal, inbox: inbox).run() }
-    let forwarder = Task {
-      for await message in messages { await inbox.send(message) }
-    }
     await withTaskCancellationHandler {
       // Keys wait for nothing that happens elsewhere.
       await withTaskExecutorPreference(SerialQueue("screen", qos: .userInteractive)) {
@@ -35,7 +31,6 @@ enum Program {
     } onCancel: {
       inbox.post(.message(.terminate))
     }
-    forwarder.cancel()
     inbox.close()
     SignalPipe.wake()
     await reader.value

@@ -46,25 +46,28 @@ import Testing
     }
   }
 
+  private static let connected = PhoneMessage.connection(.connected(gateway: "localhost"))
+
   private func run(
     on pseudo: PseudoTerminal,
     messages: [PhoneMessage],
     whenPerformed: @escaping @Sendable (PhoneEffect) -> Void
   ) async throws {
-    let (stream, feed) = AsyncStream.makeStream(of: PhoneMessage.self)
-    for message in messages { feed.yield(message) }
+    let inbox = Inbox()
+    let sender = Task { for message in messages { await inbox.send(message) } }
     let terminal = Terminal(input: pseudo.slave, output: pseudo.slave, usesColour: false)
-    try await Program.run(model: PhoneModel(device: "studio"), terminal: terminal, messages: stream) { effects, _ in
+    try await Program.run(model: PhoneModel(device: "studio"), terminal: terminal, inbox: inbox) { effects, _ in
       for effect in effects { whenPerformed(effect) }
       return false
     }
+    await sender.value
   }
 
   @Test func `a push is shown and answered, and the terminal is as it was`() async throws {
     let pseudo = try PseudoTerminal()
     let before = pseudo.attributes
     let effects = Mutex<[PhoneEffect]>([])
-    try await run(on: pseudo, messages: [.push(Sample.push(1, alert: Sample.dinner))]) { effect in
+    try await run(on: pseudo, messages: [Self.connected, .push(Sample.push(1, alert: Sample.dinner))]) { effect in
       effects.withLock { $0.append(effect) }
       if effect == .presented(id: "push-1", parts: [.alert]) { pseudo.type("v") }
       if effect == .answer(id: "push-1", action: "view") { pseudo.type("q") }
@@ -90,12 +93,14 @@ import Testing
   @Test func `a disk that is slow delays no key, and keeps messages waiting`() async throws {
     let pseudo = try PseudoTerminal()
     let (gate, opener) = AsyncStream.makeStream(of: Void.self)
-    let (stream, feed) = AsyncStream.makeStream(of: PhoneMessage.self)
-    for seq in 1...5_000 { feed.yield(.push(Sample.push(UInt64(seq), badge: seq))) }
+    let inbox = Inbox()
+    let sender = Task {
+      for seq in 1...5_000 { await inbox.send(.push(Sample.push(UInt64(seq), badge: seq))) }
+    }
     let terminal = Terminal(input: pseudo.slave, output: pseudo.slave, usesColour: false)
     let turns = Mutex(0)
     let highest = Mutex<UInt64>(0)
-    try await Program.run(model: PhoneModel(device: "studio"), terminal: terminal, messages: stream) { effects, _ in
+    try await Program.run(model: PhoneModel(device: "studio"), terminal: terminal, inbox: inbox) { effects, _ in
       let isFirst = turns.withLock { turns in
         turns += 1
         return turns == 1
@@ -112,13 +117,14 @@ import Testing
       for case .save(.received(let push)) in effects { highest.withLock { $0 = max($0, push.seq) } }
       return false
     }
+    await sender.value
     #expect(highest.withLock { $0 } < 5_000)
   }
 
   @Test func `the end of the terminal is the end of the phone`() async throws {
     let pseudo = try PseudoTerminal()
     let performed = Mutex<[PhoneEffect]>([])
-    try await run(on: pseudo, messages: [.push(Sample.push(1, alert: Sample.done))]) { effect in
+    try await run(on: pseudo, messages: [Self.connected, .push(Sample.push(1, alert: Sample.done))]) { effect in
       performed.withLock { $0.append(effect) }
       // End-of-file without a terminal's line discipline: the input is replaced by one that has ended.
       if case .presented = effect {
