@@ -22,7 +22,8 @@ extension PhoneState {
     [.head(version: JournalRecord.version)] + apps.map { .app($0) } + [
       .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
       .change(.preferences(preferences)), .change(.settings(settings)),
-    ] + entries.map { .entry($0) } + alerts.map { .alert($0) } + [.change(.place(place))]
+    ] + entries.map { .entry($0) } + alerts.map { .alert($0) }
+      + untold.map { .change(.kept($0)) } + [.change(.place(place))]
   }
 
   /// Takes a line of a journal in.
@@ -118,6 +119,9 @@ extension PhoneChange {
     case .received(let push): bytes += push.line
     case .presented(let ordinal): JournalRecord.append("presented", ["ordinal": .number(ordinal)], to: &bytes)
     case .answered(let ordinal): JournalRecord.append("answered", ["ordinal": .number(ordinal)], to: &bytes)
+    case .kept(let answer):
+      JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
+    case .told: JournalRecord.append("told", [:], to: &bytes)
     case .retracted(let id): JournalRecord.append("retracted", ["id": .text(id)], to: &bytes)
     case .read(let ordinals): JournalRecord.append("read", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .cleared(let ordinals): JournalRecord.append("cleared", ["ordinals": .numbers(ordinals)], to: &bytes)
@@ -189,6 +193,10 @@ extension JournalRecord {
       self = .alert(QueuedAlert(ordinal: ordinal, push: push, isPresented: root["presented"]?.boolean ?? false))
     case "presented": self = .change(.presented(ordinal: ordinal))
     case "answered": self = .change(.answered(ordinal: ordinal))
+    case "kept":
+      let answer = PhoneState.UntoldAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")
+      self = .change(.kept(answer))
+    case "told": self = .change(.told)
     case "retracted": self = .change(.retracted(id: root["id"]?.string ?? ""))
     case "read": self = .change(.read(Self.numbers(root["ordinals"])))
     case "cleared": self = .change(.cleared(Self.numbers(root["ordinals"])))

@@ -7,6 +7,8 @@ struct PhoneState: Sendable, Equatable {
   static let maximumEntries = 5_000
   /// How many alerts wait at most. Beyond that the oldest one that is not on screen stays unread in the centre.
   static let maximumAlerts = 200
+  /// How many answers wait for the gateway at most.
+  static let maximumUntold = 1_000
 
   /// In the order of the home screen.
   var apps: [InstalledApp] = []
@@ -18,6 +20,8 @@ struct PhoneState: Sendable, Equatable {
   var lastSeq: UInt64 = 0
   /// The ordinal of the next push.
   var nextOrdinal = 1
+  /// What the person answered while the gateway was away, until it is told.
+  var untold: [UntoldAnswer] = []
   /// Pushes that the gateway dropped, until the person has taken note.
   var droppedCount = 0
   /// The person's choices, as the gateway last told them.
@@ -41,6 +45,13 @@ struct PhoneState: Sendable, Equatable {
       self.isRead = isRead
       isAlert = push.presentation.alert != nil
     }
+  }
+
+  /// An answer that the gateway does not know yet.
+  struct UntoldAnswer: Sendable, Equatable {
+    /// The push's id.
+    var id: String
+    var action: String
   }
 
   /// Where the person is.
@@ -117,6 +128,10 @@ enum PhoneChange: Sendable, Equatable {
   case presented(ordinal: Int)
   /// An alert was answered, here.
   case answered(ordinal: Int)
+  /// An answer waits for the gateway.
+  case kept(PhoneState.UntoldAnswer)
+  /// The gateway has been told the answers that waited.
+  case told
   /// A push is over elsewhere.
   case retracted(id: String)
   case read([Int])
@@ -141,6 +156,10 @@ extension PhoneState {
     case .answered(let ordinal):
       alerts.removeAll { $0.ordinal == ordinal }
       markRead([ordinal])
+    case .kept(let answer):
+      untold.append(answer)
+      if untold.count > Self.maximumUntold { untold.removeFirst() }
+    case .told: untold = []
     case .retracted(let id):
       alerts.removeAll { $0.id == id }
       for index in entries.indices where entries[index].push.id == id { entries[index].isRead = true }

@@ -10,7 +10,9 @@ extension PhoneModel {
     case .key(let key): effects = press(key)
     case .resized(let size): self.size = size
     case .focus(let hasFocus): self.hasFocus = hasFocus
-    case .connection(let connection): self.connection = connection
+    case .connection(let connection):
+      self.connection = connection
+      effects = tellAnswers()
     case .push(let push): effects = receive(push)
     case .retract(let id):
       if alerts.first?.id == id { forgetFocus() }
@@ -144,7 +146,8 @@ extension PhoneModel {
   private mutating func answer(_ alert: QueuedAlert, _ action: String) -> [PhoneEffect] {
     focusedButton = nil
     record(.answered(ordinal: alert.ordinal))
-    var effects: [PhoneEffect] = [.answer(id: alert.id, action: action)]
+    record(.kept(PhoneState.UntoldAnswer(id: alert.id, action: action)))
+    var effects = tellAnswers()
     if action == "view", state.app(alert.push.topic) != nil {
       settings = nil
       openApp(
@@ -153,6 +156,13 @@ extension PhoneModel {
       effects.append(.open(alert.push))
     }
     return effects
+  }
+
+  /// Tells the gateway what was answered, as soon as it is there.
+  private mutating func tellAnswers() -> [PhoneEffect] {
+    guard case .connected = connection, !state.untold.isEmpty else { return [] }
+    defer { record(.told) }
+    return state.untold.map { .answer(id: $0.id, action: $0.action) }
   }
 
   /// Picks from the sheet; any choice closes it (X5).

@@ -27,7 +27,9 @@ import Testing
     return [
       .apps([Sample.news, Sample.mail]), .received(Sample.push(1, badge: 3, alert: Sample.earthquake)),
       .presented(ordinal: 1), .received(Sample.push(2, alert: Sample.done)), .received(dinner),
-      .answered(ordinal: 1), .retracted(id: "push-2"), .read([1]), .cleared([1]), .gap(dropped: 4), .gapNoted,
+      .answered(ordinal: 1), .retracted(id: "push-2"), .read([1]), .cleared([1]),
+      .kept(.init(id: "push-1", action: "view")), .told, .kept(.init(id: "push-2", action: "a\"b")), .gap(dropped: 4),
+      .gapNoted,
       .gap(dropped: 2), .preferences(preferences),
       .restored([.init(ordinal: 1, push: Sample.push(1, badge: 3, alert: Sample.earthquake), isRead: true)]),
       .settings(DeviceSettings(isSilent: true, volume: 25, notices: .always)),

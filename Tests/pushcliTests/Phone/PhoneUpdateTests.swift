@@ -37,6 +37,27 @@ import Testing
     #expect(phone.alerts.map(\.id) == ["push-2", "push-3"])
   }
 
+  @Test func `an answer that the gateway can't hear now is told when it is back, once`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, alert: Sample.dinner)),
+      .connection(.disconnected(lastConnected: Sample.now, retryAt: Sample.now)),
+    ])
+    #expect(phone.press("c") == [.presented(id: "push-2", parts: [.alert])])
+    #expect(phone.effects(.key(.character("q"))) == [.quit])
+    #expect(
+      phone.effects(.connection(.connected(gateway: "localhost"))) == [
+        .answer(id: "push-1", action: "close"), .answer(id: "push-2", action: "close"),
+      ])
+    #expect(phone.effects(.connection(.connected(gateway: "localhost"))) == [])
+    for seq in 3...2_000 {
+      phone.happens(.connection(.connecting))
+      phone.happens(.push(Sample.push(UInt64(seq), alert: Sample.done)))
+      phone.press("o")
+    }
+    #expect(phone.state.untold.count == PhoneState.maximumUntold)
+    #expect(phone.state.untold.last == .init(id: "push-2000", action: "ok"))
+  }
+
   @Test func `View dismisses the alert and opens the app, Close only dismisses (A3)`() {
     var phone = Sample.phone([
       .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, Sample.mail, alert: Sample.dinner)),
