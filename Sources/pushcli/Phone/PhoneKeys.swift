@@ -47,6 +47,9 @@ struct KeyBinding: Sendable {
     self.commands = commands
   }
 
+  /// Whether it leads to a tab, which says so itself where it is shown.
+  var isTab: Bool { commands.values.contains { if case .show = $0 { true } else { false } } }
+
   /// Keys that do the same.
   init(_ label: String, _ help: String, _ command: PhoneCommand, keys: [Key]) {
     self.init(label, help, Dictionary(uniqueKeysWithValues: keys.map { ($0, command) }))
@@ -66,13 +69,9 @@ extension PhoneModel {
     let noted = droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []
     let common = [
       KeyBinding("s", state.settings.isSilent ? "ring" : "silent", .toggleSilent, keys: [.character("s")]),
-      KeyBinding(
-        "1 2 3", "home, centre, settings",
-        [
-          .character("1"): .show(.home), .character("2"): .show(.centre), .character("3"): .show(.settings),
-          .tab: .show(screen == .home ? .centre : .home),
-        ]),
-      quit, help,
+      KeyBinding("1", "home", [.character("1"): .show(.home), .tab: .show(screen == .home ? .centre : .home)]),
+      KeyBinding("2", "centre", .show(.centre), keys: [.character("2")]),
+      KeyBinding("3", "settings", .show(.settings), keys: [.character("3")]), quit, help,
     ]
     switch screen {
     case .home:
@@ -108,7 +107,7 @@ extension PhoneModel {
   }
 
   private var undoBinding: [KeyBinding] {
-    undo.map { [KeyBinding("u", "undo \($0.title.lowercased())", .undo, keys: [.character("u")])] } ?? []
+    undo.map { [KeyBinding("u", "Undo \($0.title)", .undo, keys: [.character("u")])] } ?? []
   }
 
   private var centreBindings: [KeyBinding] {

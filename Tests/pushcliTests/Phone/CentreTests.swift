@@ -28,7 +28,7 @@ import Testing
     let before = phone.state.entries
     phone.press("d")
     #expect(ids(phone) == ["push-4"])
-    #expect(phone.keyBindings.contains { $0.help == "undo clear news" })
+    #expect(phone.keyBindings.contains { $0.help == "Undo Clear News" })
     phone.press("u")
     #expect(phone.state.entries == before)
     #expect(phone.notice == "Undid Clear News")

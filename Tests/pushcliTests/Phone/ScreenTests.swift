@@ -62,7 +62,8 @@ import Testing
     Scene(name: "home-pages", messages: [.apps(manyApps), .key(.right), .key(.down)], sizes: [(30, 10), (40, 14)]),
     Scene(
       name: "home-disconnected",
-      messages: [.connection(.disconnected(lastConnected: Sample.now - 86_400, retryAt: Sample.now + 9))]),
+      messages: [.connection(.disconnected(lastConnected: Sample.now - 86_400, retryAt: Sample.now + 9))],
+      sizes: [(80, 24), (40, 12), (30, 10)]),
     Scene(name: "alert", messages: alerts, sizes: [(80, 24), (40, 12), (200, 60), (20, 5), (30, 10)]),
     Scene(name: "alert-long", messages: [.push(Sample.push(1, alert: long))]),
     Scene(name: "alert-options", messages: [.push(Sample.push(1, alert: Sample.deploy))]),
