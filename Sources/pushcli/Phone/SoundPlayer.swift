@@ -107,13 +107,14 @@ final class SoundPlayer: Sendable {
     }
   }
 
-  /// The player and its arguments for the sound called `name`: the person's own one, a built-in one, or the default.
+  /// The player and its arguments for the sound called `name`: the person's own one unless it is long (S2), a built-in
+  /// one, or the default.
   func command(for name: String, volume: Int = 100) -> [String]? {
     guard let player = player else { return nil }
     let names = [name, "default"].filter(Self.isBareFileName)
     for name in names {
-      for suffix in player.suffixes where Self.isFile("\(folder)/\(name)\(suffix)") {
-        return [player.program] + player.options(Double(volume) / 100) + ["\(folder)/\(name)\(suffix)"]
+      for path in player.suffixes.map({ "\(folder)/\(name)\($0)" }) where Self.isShortSound(path) {
+        return [player.program] + player.options(Double(volume) / 100) + [path]
       }
       if let path = builtIn(name, volume: volume) { return [player.program] + player.options(1) + [path] }
     }
@@ -148,6 +149,10 @@ final class SoundPlayer: Sendable {
 
   private static func isExecutable(_ path: String) -> Bool {
     unsafe access(path, X_OK) == 0
+  }
+
+  private static func isShortSound(_ path: String) -> Bool {
+    isFile(path) && SoundFile.length(path).map { $0 <= SoundFile.maximumLength } ?? false
   }
 
   private static func isFile(_ path: String) -> Bool {

@@ -25,7 +25,13 @@ import Testing
     let cache = folder.appending(path: "cache").path()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    for name in ["mine.wav", "bell.oga"] { try Data().write(to: folder.appending(path: name)) }
+    let second = SoundSynthesiser.wave([.init(frequency: 440, start: 0, length: 1)])
+    // The format holds for as much as the header says: 31 seconds.
+    let size = UInt32(31 * 2 * SoundSynthesiser.sampleRate)
+    let long = second.prefix(40) + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
+    for name in ["mine.wav", "bell.oga"] { try Data(second).write(to: folder.appending(path: name)) }
+    try (Data(long) + Data(count: Int(size))).write(to: folder.appending(path: "long.wav"))
+    try Data("no sound".utf8).write(to: folder.appending(path: "text.wav"))
     for player in ["aplay", "paplay"] {
       try FileManager.default.createSymbolicLink(
         at: folder.appending(path: player), withDestinationURL: URL(filePath: "/bin/true"))
@@ -35,6 +41,7 @@ import Testing
     #expect(player.command(for: "mine", volume: 50) == ["\(path)/paplay", "--volume=32768", "\(path)/mine.wav"])
     #expect(player.command(for: "bell")?.last == "\(path)/bell.oga")
     #expect(player.command(for: "chime", volume: 25) == ["\(path)/paplay", "--volume=65536", "\(cache)/chime-25.wav"])
+    for name in ["long", "text.wav"] { #expect(player.command(for: name)?.last == "\(cache)/default-100.wav") }
     #expect(player.command(for: "nobody-has-this")?.last == "\(cache)/default-100.wav")
     #expect(FileManager.default.fileExists(atPath: "\(cache)/default-100.wav"))
     try FileManager.default.removeItem(at: folder.appending(path: "paplay"))
