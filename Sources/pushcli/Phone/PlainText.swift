@@ -5,15 +5,17 @@ import PushPolicy
 enum PlainText {
   /// `push` as a paragraph with a blank line after it:
   /// ```
-  /// [14:03] 📰 News · badge 3 · sound default
+  /// [14:03] 📰 News · quakes · badge 3 · sound default
   /// Earthquake in Chile — Off the coast
   /// A strong earthquake has struck.
+  /// Link: https://example.com/quake
   /// Buttons: Close, View
   /// ```
   /// What the payload asked for and policy removed is said in words.
   static func paragraph(for push: PhonePush, timeZone: TimeZone = .current) -> String {
     let app = push.app.icon.isEmpty ? push.app.name : "\(push.app.icon) \(push.app.name)"
     var head = ["[\(ClockText(timeZone: timeZone).time(push.received))] \(app)"]
+    if !push.threadID.isEmpty { head.append(push.threadID) }
     if let badge = push.presentation.badge { head.append(badge == 0 ? "badge cleared" : "badge \(badge)") }
     if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
     var lines = [Sanitiser.line(head.joined(separator: " · "))]
@@ -22,6 +24,7 @@ enum PlainText {
       let titles = [alert.title, alert.subtitle].filter { !$0.isEmpty }
       if !titles.isEmpty { lines.append(Sanitiser.line(titles.joined(separator: " — "))) }
       if !alert.body.isEmpty { lines.append(Sanitiser.body(alert.body)) }
+      if let link = push.link { lines.append("Link: \(link)") }
       lines.append("Buttons: " + alert.linearChoices.map { Sanitiser.line($0.title) }.joined(separator: ", "))
     }
     let removed = removedParts(of: push)
