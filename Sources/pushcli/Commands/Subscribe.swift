@@ -25,6 +25,7 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "Stop after this many pushes.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
   @Option(help: "On the full screen: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
+  @Option(help: "The same for one app, as TOPIC=COMMAND; several may be given.") var openFor: [String] = []
   @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
   @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
   var ackOnSuccess = false
@@ -36,6 +37,9 @@ struct Subscribe: AsyncParsableCommand {
     if once, count != nil { throw ValidationError("--once or --count, not both") }
     if let count, count < 1 { throw ValidationError("--count is at least 1") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs is from 1 to 64") }
+    if let wrong = openFor.first(where: { Subscribe.openFor($0) == nil }) {
+      throw ValidationError("--open-for is TOPIC=COMMAND, not \(wrong)")
+    }
     if ackOnSuccess, exec == nil { throw ValidationError("--ack-on-success is for --exec") }
   }
 
@@ -45,11 +49,18 @@ struct Subscribe: AsyncParsableCommand {
     let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(
-        session, device: device, folder: gateway.state.folder, openCommand: open
+        session, device: device, folder: gateway.state.folder,
+        commands: OpenCommands(
+          everything: open, apps: Dictionary(openFor.compactMap(Subscribe.openFor), uniquingKeysWith: { $1 }))
       ).run()
     } else {
       try await receive(session)
     }
+  }
+
+  private static func openFor(_ text: String) -> (topic: String, command: String)? {
+    let parts = text.split(separator: "=", maxSplits: 1)
+    return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
   }
 
   /// The device's credentials; a device or an app that is not known yet is made known.

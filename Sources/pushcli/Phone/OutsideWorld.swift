@@ -10,12 +10,12 @@ final class OutsideWorld: Sendable {
   private let terminal: Terminal
   /// Known when it is wanted first: asking tmux takes a moment, and the first frame is to come at once.
   private let notice = Mutex<TerminalNotice?>(nil)
-  private let openCommand: String?
+  private let commands: OpenCommands
   private let count = Mutex(0)
 
-  init(terminal: Terminal, openCommand: String?) {
+  init(terminal: Terminal, commands: OpenCommands) {
     self.terminal = terminal
-    self.openCommand = openCommand
+    self.commands = commands
     sounds = SoundPlayer(ring: { terminal.ring() })
   }
 
@@ -66,18 +66,16 @@ final class OutsideWorld: Sendable {
 
   func copy(_ text: String) { terminal.write(Clipboard.sequence(text)) }
 
-  /// Runs the person's command for a push; without one, and with a link, what the desktop opens links with.
+  /// Runs the person's command for a push of its app, if there is one.
   func open(_ push: PhonePush) {
-    let link = push.link
-    if let openCommand {
-      let environment = PushCommand(push).environment.merging(["PUSH_LINK": link ?? ""]) { $1 }
-      Self.spawn(["sh", "-c", openCommand], environment)
-    }
+    guard let command = commands.command(for: push.topic) else { return }
+    let environment = PushCommand(push).environment.merging(["PUSH_LINK": push.link ?? ""]) { $1 }
+    Self.spawn(["sh", "-c", command], environment)
   }
 
-  /// Opens the link of a push, because the person asked for it.
+  /// Opens the link of a push, because the person asked for it: with the command, else as the desktop opens links.
   func openLink(_ push: PhonePush) {
-    if openCommand != nil { return open(push) }
+    if commands.command(for: push.topic) != nil { return open(push) }
     if let link = push.link { Self.spawn(["xdg-open", link], [:]) }
   }
 
@@ -92,4 +90,14 @@ final class OutsideWorld: Sendable {
     process.standardError = FileHandle.nullDevice
     try? process.run()
   }
+}
+
+/// The person's shell commands for what View opens.
+struct OpenCommands: Sendable {
+  /// For apps that have none of their own.
+  var everything: String?
+  /// By topic.
+  var apps: [String: String] = [:]
+
+  func command(for topic: String) -> String? { apps[topic] ?? everything }
 }

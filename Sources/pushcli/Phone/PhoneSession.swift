@@ -16,13 +16,13 @@ struct PhoneSession {
   /// How long leaving waits for the gateway to have read the last answer.
   private static let patience = Duration.seconds(1)
 
-  /// - Parameter openCommand: The person's command for what View opens.
-  init(_ session: DeviceSession, device: String, folder: StateFolder, openCommand: String?) {
+  /// - Parameter commands: The person's for what View opens.
+  init(_ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands) {
     self.session = session
     self.device = device
     let terminal = Terminal()
     self.terminal = terminal
-    outside = OutsideWorld(terminal: terminal, openCommand: openCommand)
+    outside = OutsideWorld(terminal: terminal, commands: commands)
     self.folder = folder.devicesPath
   }
 
