@@ -106,9 +106,31 @@ def test_a_gateway_that_goes_away_is_told_in_the_status_bar_and_nothing_is_lost(
 
 
 @needs_tmux
+def test_an_answer_that_is_given_while_the_gateway_is_away_arrives_later(start):
+    gateway = start()
+    device = gateway.device()
+    apns_id = gateway.accepted(device.token, ALERT)
+    command = f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}"
+    screen = Screen(f"{command}; {command}")
+    try:
+        screen.shows("Train in 5 Minutes")
+        gateway.events(apns_id, until="presented")
+        gateway.kill()
+        screen.shows("○ last connected at")
+        screen.press("v")
+        screen.shows("‹ Back")
+        screen.press("q")
+        screen.shows("○ not connected yet", "‹ Back")
+        gateway.restart()
+        gateway.events(apns_id, until="viewed")
+    finally:
+        screen.close()
+
+
+@needs_tmux
 def test_view_runs_the_command_with_the_link(gateway, device, phone, tmp_path):
     seen = tmp_path / "seen"
-    screen = phone(device, options=f"""--open 'printf "%s|%s" "$PUSH_TITLE" "$PUSH_LINK" >{seen}'""")
+    screen = phone(device, options=f"""--open-for com.example.other=false --open 'printf "%s|%s" "$PUSH_TITLE" "$PUSH_LINK" >{seen}'""")
     gateway.accepted(device.token, ALERT)
     screen.shows("Train in 5 Minutes")
     screen.press("v")
