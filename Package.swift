@@ -80,6 +80,7 @@ let package = Package(
     .testTarget(
       name: "pushcliTests",
       dependencies: ["pushcli", "PushGateway", "PushPolicy"],
+      exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),
   ],

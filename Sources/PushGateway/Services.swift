@@ -15,6 +15,7 @@ struct Services: Sendable {
   /// What a 200 promises.
   let durability: Durability
   var provider = ProviderSettings()
+  let answers = AnsweredPushes()
 
   /// What the gateway can't do now.
   var health: Health {

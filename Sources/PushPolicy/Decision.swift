@@ -63,11 +63,47 @@ public struct AlertPresentation: Sendable, Equatable, Codable {
   public var body: String
   /// One button that only dismisses, or two of which the left one only dismisses (A3, A4), by title.
   public var buttons: [String]
+  /// What the alert's category offers, if it does: one action is one of the buttons, more are an action sheet (A6).
+  public var actions: [AlertAction]?
 
   public init(title: String = "", subtitle: String = "", body: String = "", buttons: [String] = ["Close", "View"]) {
     self.title = title
     self.subtitle = subtitle
     self.body = body
     self.buttons = buttons
+  }
+
+  /// Offers the actions of a category, in place of View.
+  ///
+  /// The button for a single one stands on the right, and on the left when it is destructive (D1, D2).
+  public mutating func offer(_ actions: [AlertAction]) {
+    guard let first = actions.first else { return }
+    self.actions = actions
+    if actions.count > 1 {
+      buttons = ["Close", "Options"]
+    } else {
+      buttons = first.isDestructive ? [first.title, "Close"] : ["Close", first.title]
+    }
+  }
+}
+
+/// One thing that a person can answer to an alert of a category.
+public struct AlertAction: Sendable, Equatable, Codable {
+  /// What the sender is told.
+  public var id: String
+  /// What the person reads.
+  public var title: String
+  /// Whether something is lost by it.
+  public var isDestructive: Bool
+
+  public init(id: String, title: String, isDestructive: Bool = false) {
+    self.id = id
+    self.title = title
+    self.isDestructive = isDestructive
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case id, title
+    case isDestructive = "destructive"
   }
 }

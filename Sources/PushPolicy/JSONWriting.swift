@@ -43,7 +43,18 @@ extension AlertPresentation {
       appendEscaped(button, to: &bytes)
       separator = "\",\""
     }
-    append(buttons.isEmpty ? "]}" : "\"]}", to: &bytes)
+    append(buttons.isEmpty ? "]" : "\"]", to: &bytes)
+    if let actions {
+      for (index, action) in actions.enumerated() {
+        append(index == 0 ? ",\"actions\":[{\"id\":\"" : ",{\"id\":\"", to: &bytes)
+        appendEscaped(action.id, to: &bytes)
+        append("\",\"title\":\"", to: &bytes)
+        appendEscaped(action.title, to: &bytes)
+        append(action.isDestructive ? "\",\"destructive\":true}" : "\",\"destructive\":false}", to: &bytes)
+      }
+      append(actions.isEmpty ? ",\"actions\":[]" : "]", to: &bytes)
+    }
+    append("}", to: &bytes)
   }
 }
 

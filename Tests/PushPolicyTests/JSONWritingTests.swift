@@ -48,9 +48,18 @@ import Testing
     #expect(json(presentation) == text)
   }
 
+  private static func offering(_ actions: [AlertAction]) -> AlertPresentation {
+    var alert = AlertPresentation(title: "T")
+    alert.actions = []
+    alert.offer(actions)
+    return alert
+  }
+
   @Test(arguments: [
     Presentation(), Presentation(badge: .max), Presentation(badge: 3, sound: .init(name: "é\n.caf")),
     Presentation(sound: .init(name: "a"), alert: .init(title: "T\"", buttons: ["Close", "\\"])),
+    Presentation(alert: offering([])), Presentation(alert: offering([.init(id: "a", title: "\"")])),
+    Presentation(alert: offering([.init(id: "a", title: "A", isDestructive: true), .init(id: "b", title: "B")])),
   ])
   func `Codable and appendJSON read each other`(_ presentation: Presentation) throws {
     let decoder = JSONDecoder()

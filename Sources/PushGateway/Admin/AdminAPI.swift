@@ -29,6 +29,17 @@ struct AdminAPI: Sendable {
       },
       .init("GET", "/admin/v1/apps") { _ in Response(services.registrations.apps) },
       .init("POST", "/admin/v1/apps", putApp),
+      .init("GET", "/admin/v1/apps/{topic}/categories") { request in
+        let app = try services.registrations.app(topic: request.parameters[0])
+        let categories = services.registrations.categories.all(of: app.id).sorted { $0.key < $1.key }
+        return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
+      },
+      .init("POST", "/admin/v1/apps/{topic}/categories") { request in
+        let app = try services.registrations.app(topic: request.parameters[0])
+        let category: CategoryRecord = try request.decoded()
+        try await services.registrations.categories.put(app.id, category.category, category.actions)
+        return Response(category, status: 201)
+      },
       .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },
       .init("POST", "/admin/v1/batches", enrolBatch),
       .init("DELETE", "/admin/v1/batches/{name}") { request in
@@ -156,14 +167,19 @@ struct AdminAPI: Sendable {
     let device = try device(request)
     if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
     return Response(
-      try await services.registrations.changePreferences(of: device.person) { preferences in
-        for assignment in wish.settings {
-          do throws(SettingError) {
-            try preferences.set(assignment, app: wish.app, category: wish.category)
-          } catch {
-            throw Problem.badRequest(error.description)
-          }
-        }
-      })
+      try await services.registrations.changePreferences(of: device.person) { try $0.assign(wish) })
+  }
+}
+
+extension Preferences {
+  /// Makes all the assignments of `wish`.
+  mutating func assign(_ wish: PreferencesRequest) throws {
+    for assignment in wish.settings {
+      do throws(SettingError) {
+        try set(assignment, app: wish.app, category: wish.category)
+      } catch {
+        throw Problem.badRequest(error.description)
+      }
+    }
   }
 }

@@ -1,4 +1,4 @@
-import PushPolicy
+public import PushPolicy
 
 /// What the admin API and the commands say to each other, as JSON with snake_case keys.
 
@@ -101,6 +101,18 @@ public struct AppRequest: Codable, Sendable {
   enum CodingKeys: String, CodingKey {
     case topic, name, icon, strict
     case policyMode = "policy_mode"
+  }
+}
+
+/// An event type of an app, and what its alerts offer.
+public struct CategoryRecord: Codable, Sendable {
+  /// As payloads name it.
+  public var category: String
+  public var actions: [AlertAction]
+
+  public init(category: String, actions: [AlertAction]) {
+    self.category = category
+    self.actions = actions
   }
 }
 

@@ -19,6 +19,7 @@ struct DeviceAPI: Sendable {
         let preferences: Preferences = try request.decoded()
         return try await change(request) { $0 = preferences }
       },
+      .init("POST", "/v1/device/preferences", assign),
       .init("GET", "/v1/device/preferences/apps/{topic}") { request in
         Response(try preferences(request).apps[request.parameters[0]] ?? AppPreferences())
       },
@@ -101,6 +102,14 @@ struct DeviceAPI: Sendable {
   ) async throws -> Response {
     let device = try device(request.bearer)
     return Response(try await services.registrations.changePreferences(of: device.person, change))
+  }
+
+  /// Changes some choices and leaves the others as they are, whoever else changes them now.
+  private func assign(_ request: ControlRequest) async throws -> Response {
+    let device = try device(request.bearer)
+    let wish: PreferencesRequest = try request.decoded()
+    if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
+    return Response(try await services.registrations.changePreferences(of: device.person) { try $0.assign(wish) })
   }
 
   // MARK: Acknowledgements and log

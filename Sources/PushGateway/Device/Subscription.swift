@@ -101,12 +101,15 @@ final class Subscription: StreamConsumer, LiveSubscription {
     case .presented(let id, let parts):
       log(.presented, id, parts, now: now)
     case .answer(let id, let action):
+      guard services.answers.isFirst(id, by: device.person) else { return }
       switch action {
       case "view": log(.viewed, id, "", now: now)
       case "close", "ok": log(.closed, id, action, now: now)
       default: log(.action, id, action, now: now)
       }
-      services.subscriptions.tell(device.id, .retract(id), except: registryNumber)
+      for other in services.registrations.devices(of: device.person) {
+        services.subscriptions.tell(other, .retract(id), except: registryNumber)
+      }
     case .state(let isSilent):
       deviceState.isSilent = isSilent
     }
@@ -196,9 +199,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
     // What was stored has been parsed before.
     let payload = push.payload
     let notification = (try? parser.payload(payload.span))?.notification ?? PushNotification()
-    return Policy.decide(
+    var decision = Policy.decide(
       notification, topic: app.topic, preferences: services.registrations.preferences(of: device.id),
       device: deviceState)
+    if let category = notification.category {
+      decision.presentation.alert?.offer(services.registrations.categories.actions(of: app.id, category))
+    }
+    return decision
   }
 
   private func sayWelcome() {

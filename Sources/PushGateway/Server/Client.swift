@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A client of the gateway: the same session from the other end, for `pushcli` and the tests.
 public final class Client: Sendable {
@@ -99,11 +100,14 @@ public final class Client: Sendable {
 
   /// Opens a stream on which both sides send lines.
   ///
+  /// - Parameter isGathering: Whether lines that come together are handed on together, each with its end.
   /// - Throws: ``ClientError`` with the gateway's words when it refuses.
-  public func stream(_ method: String, _ path: String, _ fields: [(Field, String)] = []) async throws -> LineStream {
+  public func stream(
+    _ method: String, _ path: String, _ fields: [(Field, String)] = [], isGathering: Bool = false
+  ) async throws -> LineStream {
     try await withCheckedThrowingContinuation { continuation in
       core.eventLoop.execute {
-        self.core.value.stream(method, path, fields) { continuation.resume(with: $0) }
+        self.core.value.stream(method, path, fields, isGathering: isGathering) { continuation.resume(with: $0) }
       }
     }
   }
@@ -150,12 +154,25 @@ public struct ClientError: Error, CustomStringConvertible {
 /// A stream of lines in both directions.
 public final class LineStream: Sendable {
   /// Lines of the gateway, without their ends; finishes with the stream, throws when the connection is lost.
+  ///
+  /// When they are gathered, each element is one line or more, with their ends, and is to be ``taken(_:)``.
   public let lines: AsyncThrowingStream<[UInt8], any Error>
   private let writer: NIOLoopBound<StreamReference>
+  private let backlog: ReaderBacklog
 
-  init(lines: AsyncThrowingStream<[UInt8], any Error>, writer: NIOLoopBound<StreamReference>) {
+  fileprivate init(
+    lines: AsyncThrowingStream<[UInt8], any Error>, writer: NIOLoopBound<StreamReference>, backlog: ReaderBacklog
+  ) {
     self.lines = lines
     self.writer = writer
+    self.backlog = backlog
+  }
+
+  /// Says that this many bytes of gathered lines are no longer held: what waits here is bounded, and beyond it the
+  /// gateway waits.
+  public func taken(_ size: Int) {
+    guard backlog.take(size) else { return }
+    writer.eventLoop.execute { self.writer.value.connection.resumeReading() }
   }
 
   /// Sends a line.
@@ -224,14 +241,14 @@ final class ClientCore: HTTP2SessionDelegate {
   }
 
   func stream(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)],
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)], isGathering: Bool = false,
     _ completion: @escaping (Result<LineStream, any Error>) -> Void
   ) {
     do {
       let stream = try open(method, path, fields, hasBody: true)
       let reference = NIOLoopBound(
         StreamReference(connection: connection, id: stream.id), eventLoop: connection.loop.eventLoop)
-      uses[stream.id] = .lines(LineReader(reference, completion))
+      uses[stream.id] = .lines(LineReader(reference, isGathering: isGathering, completion))
     } catch {
       completion(.failure(error))
     }
@@ -302,22 +319,56 @@ final class ClientCore: HTTP2SessionDelegate {
   }
 }
 
+/// How much a reader holds that nobody has taken.
+private final class ReaderBacklog: Sendable {
+  /// Bytes beyond which reading pauses, and below which it goes on.
+  private static let bounds = (high: 8 << 20, low: 2 << 20)
+
+  private let state = Mutex((size: 0, isPaused: false))
+
+  /// Adds bytes; true when reading is to pause now.
+  func add(_ size: Int) -> Bool {
+    state.withLock { state in
+      state.size += size
+      guard !state.isPaused, state.size > ReaderBacklog.bounds.high else { return false }
+      state.isPaused = true
+      return true
+    }
+  }
+
+  /// Takes bytes away; true when reading is to go on.
+  func take(_ size: Int) -> Bool {
+    state.withLock { state in
+      state.size -= size
+      guard state.isPaused, state.size < ReaderBacklog.bounds.low else { return false }
+      state.isPaused = false
+      return true
+    }
+  }
+}
+
 /// Cuts a body into lines.
 private final class LineReader: StreamConsumer {
   private let reference: NIOLoopBound<StreamReference>
+  private let isGathering: Bool
   private let opened: (Result<LineStream, any Error>) -> Void
+  private let backlog = ReaderBacklog()
   private var lines: AsyncThrowingStream<[UInt8], any Error>.Continuation?
   private var partial: [UInt8] = []
 
-  init(_ reference: NIOLoopBound<StreamReference>, _ opened: @escaping (Result<LineStream, any Error>) -> Void) {
+  init(
+    _ reference: NIOLoopBound<StreamReference>, isGathering: Bool,
+    _ opened: @escaping (Result<LineStream, any Error>) -> Void
+  ) {
     self.reference = reference
+    self.isGathering = isGathering
     self.opened = opened
   }
 
   func begin() {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
     lines = continuation
-    opened(.success(LineStream(lines: stream, writer: reference)))
+    opened(.success(LineStream(lines: stream, writer: reference, backlog: backlog)))
   }
 
   /// The gateway answered with something else than a stream.
@@ -335,6 +386,7 @@ private final class LineReader: StreamConsumer {
   }
 
   func received(_ bytes: UnsafeRawBufferPointer) {
+    if isGathering { return unsafe gather(bytes) }
     var rest = unsafe bytes[...]
     while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
       unsafe partial.append(contentsOf: rest[..<end])
@@ -343,6 +395,18 @@ private final class LineReader: StreamConsumer {
       partial = []
     }
     unsafe partial.append(contentsOf: rest)
+  }
+
+  /// Hands on all whole lines as one.
+  private func gather(_ bytes: UnsafeRawBufferPointer) {
+    guard let end = unsafe bytes.lastIndex(of: UInt8(ascii: "\n")) else {
+      return unsafe partial.append(contentsOf: bytes)
+    }
+    unsafe partial.append(contentsOf: bytes[...end])
+    let isPausing = backlog.add(partial.count)
+    lines?.yield(partial)
+    partial = unsafe Array(bytes[(end + 1)...])
+    if isPausing { reference.value.connection.pauseReading() }
   }
 
   func receivedEnd() {

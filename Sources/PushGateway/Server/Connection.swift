@@ -287,11 +287,29 @@ final class Connection: ChannelInboundHandler {
     setNeedsFlush()
   }
 
+  // MARK: Pausing
+
+  /// Whether the socket is not read for now.
+  private var isPaused = false
+
+  /// Leaves what the peer sends in the socket, until it can send no more.
+  func pauseReading() { setPaused(true) }
+
+  /// Reads on.
+  func resumeReading() { setPaused(false) }
+
+  private func setPaused(_ paused: Bool) {
+    guard isPaused != paused, let context else { return }
+    isPaused = paused
+    context.channel.setOption(.autoRead, value: !paused).whenFailure { _ in }
+  }
+
   // MARK: Liveness
 
-  /// Asks a watched peer whether it is alive, and gives it up when it did not answer twice.
+  /// Asks a watched peer whether it is alive, and gives it up when it did not answer twice. While nothing is read
+  /// nobody is asked.
   func ping() {
-    guard isWatched, !isClosing else { return }
+    guard isWatched, !isClosing, !isPaused else { return }
     guard unansweredPings < 2 else { return close(nil) }
     unansweredPings += 1
     session.ping()

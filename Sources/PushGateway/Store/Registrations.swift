@@ -33,6 +33,7 @@ final class Registrations: Sendable {
     var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
+  let categories: Categories
   private let store: SQLiteStore
   private let state: Mutex<State>
   /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
@@ -42,6 +43,7 @@ final class Registrations: Sendable {
   /// Reads everything.
   init(store: SQLiteStore) throws(StoreError) {
     self.store = store
+    categories = try Categories(store: store)
     do {
       state = Mutex(try store.pool.read(Registrations.load))
     } catch {

@@ -88,6 +88,17 @@ enum Schema {
           );
           """)
     }
+    migrator.registerMigration("categories") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE category (
+            app INTEGER NOT NULL REFERENCES app(id),
+            id TEXT NOT NULL,
+            actions TEXT NOT NULL,         -- JSON array
+            PRIMARY KEY (app, id)
+          ) WITHOUT ROWID;
+          """)
+    }
     return migrator
   }
 }

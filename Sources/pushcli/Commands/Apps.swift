@@ -5,7 +5,7 @@ import PushGateway
 struct Apps: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Apps: what may be pushed to.",
-    subcommands: [List.self, Add.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Add.self, Category.self], defaultSubcommand: List.self)
 
   /// An app as it is printed.
   struct Record: Codable {

@@ -1,16 +1,50 @@
 import Foundation
-import Glibc
 import PushGateway
 import PushPolicy
 import Synchronization
 
-/// A push as a device receives it, with the line it came in.
-struct ReceivedPush: Sendable {
-  /// 0 for a push that is never stored.
-  var seq: UInt64
-  var push: PhonePush
-  /// The gateway's own JSON, for `--json`.
-  var line: [UInt8]
+/// Pushes as the gateway sent them, one line each with its end, in order.
+struct PushBatch: Sendable {
+  var bytes: [UInt8] = []
+  var lines: [(seq: UInt64, end: Int)] = []
+
+  /// The highest number; 0 when none of them is stored.
+  var lastSeq: UInt64 { lines.reduce(0) { max($0, $1.seq) } }
+
+  mutating func append(_ line: ArraySlice<UInt8>, seq: UInt64) {
+    bytes += line
+    bytes.append(UInt8(ascii: "\n"))
+    lines.append((seq, bytes.count))
+  }
+
+  mutating func append(_ batch: PushBatch) {
+    let start = bytes.count
+    bytes += batch.bytes
+    lines += batch.lines.map { ($0.seq, $0.end + start) }
+  }
+
+  /// The first `count` lines.
+  func prefix(_ count: Int) -> PushBatch {
+    guard count < lines.count else { return self }
+    return PushBatch(
+      bytes: Array(bytes.prefix(count == 0 ? 0 : lines[count - 1].end)), lines: Array(lines.prefix(count)))
+  }
+
+  /// Each line, without its end.
+  var contents: [ArraySlice<UInt8>] {
+    var contents: [ArraySlice<UInt8>] = []
+    forEachLine { contents.append($1) }
+    return contents
+  }
+
+  /// Calls `body` with each line, without its end.
+  func forEachLine(_ body: (_ seq: UInt64, _ line: ArraySlice<UInt8>) throws -> Void) rethrows {
+    var start = 0
+    for line in lines {
+      try body(line.seq, bytes[start..<line.end - 1])
+      start = line.end
+    }
+  }
 }
 
 /// What happens on a device's stream.
@@ -19,26 +53,33 @@ enum DeviceEvent: Sendable {
   /// The connection was lost, or could not be made; the next attempt comes after the pause.
   case disconnected(reason: String, retryIn: Duration)
   case apps([PhoneApp])
-  case push(ReceivedPush)
+  case preferences(Preferences)
+  case pushes(PushBatch)
   case retract(id: String)
   case gap(dropped: Int)
+  /// The person typed a line, where lines are asked for.
+  case typed(String)
 }
 
 /// A device's connection to its gateway: reconnects for ever, from where it was.
 ///
-/// A push is the device's when it is on disk here: the cursor is saved first and acknowledged then, once for all that
-/// has come meanwhile.
+/// A push is the device's when it is on disk here; its receiver sees to that, then ``store(_:)`` and ``acknowledge(_:)``.
 final class DeviceSession: Sendable {
   private let gateway: GatewayOptions
   private let credentials: Credentials
   private let cursor: CursorFile
+  /// Where the receiver's own record of pushes ends, which may be ahead of the cursor after a crash.
+  private let received: Mutex<UInt64>
   private let isSilent = Mutex(false)
-  private let stream = Mutex<LineStream?>(nil)
-  private let acknowledgements = Mutex<UInt64>(0)
+  private let link = Mutex<(client: Client, stream: LineStream)?>(nil)
   private let refused = Mutex(false)
+  private let finishing = Mutex(false)
 
   /// Whether the gateway does not know this device, so that trying again helps nobody but a person who mends it.
   var isRefused: Bool { refused.withLock { $0 } }
+
+  /// The number up to which pushes are stored here.
+  var cursorValue: UInt64 { cursor.value }
 
   /// Pauses between attempts: full jitter between nothing and this, doubling from the first to the last.
   private static let pauses = (first: 0.5, last: 60.0)
@@ -47,79 +88,91 @@ final class DeviceSession: Sendable {
     self.gateway = gateway
     self.credentials = credentials
     cursor = try CursorFile(path: gateway.state.folder.devicesPath + "/" + credentials.name + ".cursor")
+    received = Mutex(cursor.value)
   }
 
-  /// What happens, for as long as somebody listens.
-  func events() -> AsyncStream<DeviceEvent> {
-    AsyncStream { continuation in
-      let task = Task {
-        var longest = DeviceSession.pauses.first
-        while !Task.isCancelled {
-          var reason = "the gateway ended the stream"
-          do {
-            try await receive(continuation) { longest = DeviceSession.pauses.first }
-          } catch let error as ClientError {
-            if case .refused(let status) = error.kind, status == 401 {
-              refused.withLock { $0 = true }
-              reason = "the gateway does not know this device: enrol it again under another name"
-            } else {
-              reason = error.description
-            }
-          } catch let failure as CommandFailure {
-            reason = failure.message
-          } catch {
-            reason = "\(error)"
-          }
-          stream.withLock { $0 = nil }
-          let pause = Duration.seconds(Double.random(in: 0.05...longest))
-          continuation.yield(.disconnected(reason: reason, retryIn: pause))
-          longest = min(longest * 2, DeviceSession.pauses.last)
-          try? await Task.sleep(for: pause)
+  /// Says that the receiver has everything up to `seq`, also when the cursor is behind.
+  func resume(after seq: UInt64) { received.withLock { $0 = max($0, seq) } }
+
+  /// What happens, until this side has finished.
+  func events() -> EventQueue {
+    let queue = EventQueue()
+    Task { await connect(queue) }
+    return queue
+  }
+
+  private func connect(_ queue: EventQueue) async {
+    var longest = DeviceSession.pauses.first
+    while !finishing.withLock({ $0 }) {
+      var reason = "the gateway ended the stream"
+      do {
+        try await receive(queue) { longest = DeviceSession.pauses.first }
+      } catch let error as ClientError {
+        if case .refused(let status) = error.kind, status == 401 {
+          refused.withLock { $0 = true }
+          reason = "the gateway does not know this device: enrol it again under another name"
+        } else {
+          reason = error.description
         }
-        continuation.finish()
+      } catch let failure as CommandFailure {
+        reason = failure.message
+      } catch {
+        reason = "\(error)"
       }
-      continuation.onTermination = { _ in task.cancel() }
+      link.withLock { $0 = nil }
+      if finishing.withLock({ $0 }) { break }
+      let pause = Duration.seconds(Double.random(in: 0.05...longest))
+      await queue.send(.disconnected(reason: reason, retryIn: pause))
+      longest = min(longest * 2, DeviceSession.pauses.last)
+      try? await Task.sleep(for: pause)
     }
+    queue.finish()
   }
 
-  private func receive(
-    _ continuation: AsyncStream<DeviceEvent>.Continuation, connected: () -> Void
-  ) async throws {
+  private func receive(_ queue: EventQueue, connected: () -> Void) async throws {
     let client = try await Client.connect(to: try gateway.endpoint())
     defer { client.close() }
     client.watch()
     let stream = try await client.stream(
-      "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)])
-    self.stream.withLock { $0 = stream }
-    var last = cursor.value
-    stream.send(#"{"type":"hello","cursor":\#(last),"silent":\#(isSilent.withLock { $0 })}"#)
+      "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)], isGathering: true)
+    link.withLock { $0 = (client, stream) }
+    // What is being stored just now is sent once more, and passed over below.
+    stream.send(#"{"type":"hello","cursor":\#(cursor.value),"silent":\#(isSilent.withLock { $0 })}"#)
     let parser = JSONParser()
-    for try await line in stream.lines {
-      guard let event = GatewayLine(line, parser: parser) else { continue }
-      switch event {
-      case .welcome(let gateway, let apps):
-        connected()
-        continuation.yield(.connected(gateway: gateway))
-        continuation.yield(.apps(apps))
-      case .push(let push):
+    for try await lines in stream.lines {
+      defer { stream.taken(lines.count) }
+      for event in GatewayLine.events(in: lines, after: received.withLock { $0 }, parser: parser) {
+        switch event {
+        case .connected: connected()
         // The person sees it at most once.
-        guard push.seq == 0 || push.seq > last else { continue }
-        if push.seq > 0 { last = push.seq }
-        continuation.yield(.push(push))
-      case .retract(let id): continuation.yield(.retract(id: id))
-      case .gap(let dropped): continuation.yield(.gap(dropped: dropped))
+        case .pushes(let batch): resume(after: batch.lastSeq)
+        default: break
+        }
+        await queue.send(event)
       }
     }
   }
 
-  // MARK: From the person and the device
+  // MARK: From the device
 
-  /// Saves that everything up to `seq` is the device's, and tells the gateway.
+  /// Writes that everything up to `seq` is the device's: from now on the death of this process repeats nothing.
+  func store(_ seq: UInt64) throws {
+    if seq > 0 { try cursor.write(seq) }
+  }
+
+  /// Returns when what was stored is on disk, and the gateway has been told.
   func acknowledge(_ seq: UInt64) throws {
     guard seq > 0 else { return }
-    try cursor.save(seq)
-    send(#"{"type":"ack","seq":\#(seq)}"#)
+    try cursor.sync()
+    tellAcknowledged(seq)
   }
+
+  /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
+  func tellAcknowledged(_ seq: UInt64) {
+    if seq > 0 { send(#"{"type":"ack","seq":\#(seq)}"#) }
+  }
+
+  // MARK: From the person
 
   /// Tells the gateway what was presented.
   func presented(_ id: String, _ parts: [Part]) {
@@ -140,111 +193,40 @@ final class DeviceSession: Sendable {
     send(#"{"type":"state","silent":\#(isOn)}"#)
   }
 
+  /// Changes choices at the gateway, which tells every device of the person.
+  ///
+  /// - Throws: ``CommandFailure`` in words for the person.
+  func change(_ request: PreferencesRequest) async throws {
+    guard let client = link.withLock({ $0?.client }) else {
+      throw CommandFailure(.unreachable, "not connected: the choices can't be saved now")
+    }
+    let answer: Client.Answer
+    do {
+      answer = try await client.request(
+        "POST", "/v1/device/preferences", [(.authorization, "bearer " + credentials.secret)],
+        body: Array(try JSONEncoder().encode(request)))
+    } catch let error as ClientError {
+      throw CommandFailure(error)
+    }
+    guard answer.status < 300 else {
+      let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+      throw CommandFailure(.failed, problem?.detail ?? "the gateway refused with \(answer.status)")
+    }
+  }
+
   /// Ends this side in good order: what was sent before this arrives.
-  func finish() { stream.withLock { $0 }?.finish() }
+  func finish() {
+    finishing.withLock { $0 = true }
+    link.withLock { $0 }?.stream.finish()
+  }
 
   /// Waits until the gateway has ended its side too.
   func waitUntilFinished(atMost patience: Duration) async {
     let end = ContinuousClock.now + patience
-    while stream.withLock({ $0 != nil }), ContinuousClock.now < end {
+    while link.withLock({ $0 != nil }), ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
     }
   }
 
-  private func send(_ line: String) { stream.withLock { $0 }?.send(line) }
-}
-
-/// The number of the last push that is this device's, on disk.
-final class CursorFile: Sendable {
-  private let file: Int32
-  private let path: String
-  private let last: Mutex<UInt64>
-
-  init(path: String) throws {
-    self.path = path
-    file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw CommandFailure(.failed, "\(path) can't be written: check the folder's permissions") }
-    var bytes = [UInt8](repeating: 0, count: 32)
-    let count = unsafe pread(file, &bytes, bytes.count, 0)
-    let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-    last = Mutex(UInt64(text.prefix { $0.isNumber }) ?? 0)
-  }
-
-  deinit { close(file) }
-
-  var value: UInt64 { last.withLock { $0 } }
-
-  /// Returns when the number is on disk; a lower one than the last is ignored.
-  func save(_ seq: UInt64) throws {
-    try last.withLock { last in
-      guard seq > last else { return }
-      // Always the same width, so that one write replaces the whole number.
-      let digits = String(seq)
-      let text = Array((String(repeating: "0", count: 20 - digits.count) + digits + "\n").utf8)
-      guard unsafe pwrite(file, text, text.count, 0) == text.count, fdatasync(file) == 0 else {
-        throw CommandFailure(.failed, "\(path) can't be written: free some space; nothing is lost, start again then")
-      }
-      last = seq
-    }
-  }
-}
-
-/// A line of the gateway, as this client understands it.
-enum GatewayLine {
-  case welcome(gateway: String, apps: [PhoneApp])
-  case push(ReceivedPush)
-  case retract(id: String)
-  case gap(dropped: Int)
-
-  /// nil for lines that mean nothing to this client.
-  init?(_ line: [UInt8], parser: JSONParser) {
-    let parsed = try? parser.parse(line.span) { root -> GatewayLine? in
-      switch root["type"]?.string {
-      case "welcome":
-        var apps: [PhoneApp] = []
-        root["apps"]?.forEachElement { app in
-          apps.append(
-            PhoneApp(
-              topic: app["topic"]?.string ?? "", name: app["name"]?.string ?? "", icon: app["icon"]?.string ?? ""))
-        }
-        return .welcome(gateway: root["gateway"]?.string ?? "", apps: apps)
-      case "push":
-        guard let seq = root["seq"]?.integer, let id = root["id"]?.string, let topic = root["topic"]?.string else {
-          return nil
-        }
-        let app = PhoneApp(
-          topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? "")
-        let push = PhonePush(
-          seq: UInt64(clamping: seq), id: id, topic: topic, app: app,
-          received: root["received"]?.string.flatMap { try? Date($0, strategy: .iso8601Milliseconds) } ?? Date(),
-          presentation: Presentation(), payload: GatewayLine.payload(of: line))
-        return .push(ReceivedPush(seq: push.seq, push: push, line: line))
-      case "retract": return root["id"]?.string.map { .retract(id: $0) }
-      case "gap": return root["dropped"]?.integer.map { .gap(dropped: $0) }
-      default: return nil
-      }
-    }
-    guard var parsed = parsed ?? nil else { return nil }
-    if case .push(var push) = parsed {
-      struct Presented: Decodable { var presentation: Presentation }
-      push.push.presentation =
-        (try? JSONDecoder().decode(Presented.self, from: Data(line)))?.presentation ?? Presentation()
-      parsed = .push(push)
-    }
-    self = parsed
-  }
-
-  /// The payload as it was sent: the gateway puts it last, and the mark before it can't occur within a string.
-  private static func payload(of line: [UInt8]) -> String {
-    let text = String(decoding: line, as: UTF8.self)
-    guard let mark = text.range(of: #","payload":"#) else { return "{}" }
-    return String(text[mark.upperBound...].dropLast())
-  }
-}
-
-extension ParseStrategy where Self == Date.ISO8601FormatStyle {
-  /// RFC 3339 with milliseconds, as the gateway writes times.
-  fileprivate static var iso8601Milliseconds: Date.ISO8601FormatStyle {
-    Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-  }
+  private func send(_ line: String) { link.withLock { $0 }?.stream.send(line) }
 }

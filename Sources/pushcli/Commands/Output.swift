@@ -9,15 +9,26 @@ enum Output {
   static func data(_ line: some StringProtocol) { data(Array(line.utf8)) }
 
   /// Prints a line of data, at once.
-  static func data(_ line: [UInt8]) {
-    var rest = (line + [UInt8(ascii: "\n")])[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if errno == EINTR || errno == EAGAIN { continue }
-        exit(errno == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
+  static func data(_ line: [UInt8]) { write(line + [UInt8(ascii: "\n")], to: STDOUT_FILENO) }
+
+  /// Writes all of `bytes`, in one piece if the system takes it so.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var written = 0
+      while written < buffer.count {
+        let count = unsafe Glibc.write(descriptor, buffer.baseAddress! + written, buffer.count - written)
+        if count >= 0 {
+          written += count
+        } else if errno == EAGAIN {
+          var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          unsafe poll(&state, 1, -1)
+        } else if errno != EINTR {
+          if errno != EPIPE {
+            words("pushcli: standard output can't be written: \(unsafe String(cString: strerror(errno)))")
+          }
+          exit(errno == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
+        }
       }
-      rest = rest.dropFirst(count)
     }
   }
 

@@ -266,6 +266,15 @@ struct Send: AsyncParsableCommand {
   }
 }
 
+extension Send {
+  /// Sends the push and returns the answer, without a word.
+  func delivered() async throws -> Client.Answer {
+    var payload = try Payload.read(self)
+    let (token, topic) = try await target(&payload)
+    return try await post(payload.bytes, token: token, topic: topic)
+  }
+}
+
 /// What is to be sent.
 struct Payload {
   var bytes: [UInt8]

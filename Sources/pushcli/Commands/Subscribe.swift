@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import PushGateway
-import PushPolicy
-import Synchronization
 
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {
@@ -26,6 +24,11 @@ struct Subscribe: AsyncParsableCommand {
   @Flag(help: "Stop after one push.") var once = false
   @Option(help: "Stop after this many pushes.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
+  @Option(help: "On the full screen: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
+  @Option(help: "The same for one app, as TOPIC=COMMAND; several may be given.") var openFor: [String] = []
+  @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
+  @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
+  var ackOnSuccess = false
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
@@ -33,6 +36,11 @@ struct Subscribe: AsyncParsableCommand {
     if plain, format.json { throw ValidationError("--plain or --json, not both") }
     if once, count != nil { throw ValidationError("--once or --count, not both") }
     if let count, count < 1 { throw ValidationError("--count is at least 1") }
+    if !(1...64).contains(jobs) { throw ValidationError("--jobs is from 1 to 64") }
+    if let wrong = openFor.first(where: { Subscribe.openFor($0) == nil }) {
+      throw ValidationError("--open-for is TOPIC=COMMAND, not \(wrong)")
+    }
+    if ackOnSuccess, exec == nil { throw ValidationError("--ack-on-success is for --exec") }
   }
 
   func run() async throws {
@@ -40,10 +48,19 @@ struct Subscribe: AsyncParsableCommand {
     let session = try DeviceSession(gateway: gateway, credentials: credentials)
     let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
-      try await PhoneSession(session, device: device, folder: gateway.state.folder).run()
+      try await PhoneSession(
+        session, device: device, folder: gateway.state.folder,
+        commands: OpenCommands(
+          everything: open, apps: Dictionary(openFor.compactMap(Subscribe.openFor), uniquingKeysWith: { $1 }))
+      ).run()
     } else {
       try await receive(session)
     }
+  }
+
+  private static func openFor(_ text: String) -> (topic: String, command: String)? {
+    let parts = text.split(separator: "=", maxSplits: 1)
+    return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
   }
 
   /// The device's credentials; a device or an app that is not known yet is made known.
@@ -62,160 +79,10 @@ struct Subscribe: AsyncParsableCommand {
     return credentials
   }
 
-  // MARK: Lines
-
   private func receive(_ session: DeviceSession) async throws {
-    let wanted = once ? 1 : count
-    let acknowledger = Acknowledger(session)
-    let turn = ShowingTurn()
-    let stops = StopSignals()
-    let stopping = Task {
-      guard await stops.next() != nil else { return }
-      await turn.stop()
-      await acknowledger.settle()
-      Foundation.exit(Exit.interrupted.rawValue)
-    }
-    defer { stopping.cancel() }
-    var received = 0
-    for await event in session.events() {
-      switch event {
-      case .push(let push):
-        if let wanted, received >= wanted { continue }
-        guard turn.begin() else { continue }
-        try show(push)
-        if !format.json { session.presented(push.push.id, push.push.presentation.parts) }
-        acknowledger.stored(push.seq)
-        turn.end()
-        received += 1
-        if received == wanted {
-          await acknowledger.settle()
-          session.finish()
-        }
-      case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
-      case .disconnected where received == wanted:
-        // The gateway has read everything and ended its side.
-        return
-      case .disconnected(let reason, _) where session.isRefused:
-        throw CommandFailure(.notAuthorised, reason)
-      case .disconnected(let reason, let pause):
-        Output.words(
-          "pushcli: \(reason); trying again in \(pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
-        )
-      case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
-      case .apps, .retract: break
-      }
-    }
-  }
-
-  private func show(_ push: ReceivedPush) throws {
-    if format.json { Output.data(push.line) } else { Output.data(PlainText.paragraph(for: push.push)) }
-    if let exec { try PushCommand.run(exec, for: push) }
-  }
-}
-
-/// Keeps a signal from coming between showing a push and acknowledging it: what was shown would be shown again.
-private final class ShowingTurn: Sendable {
-  private let state = Mutex((isShowing: false, isStopping: false))
-
-  /// How long a push that is being shown may take to its end, once the command is to stop.
-  private static let patience = Duration.seconds(2)
-
-  /// Asks whether one more push may be shown; then ``end()`` is due.
-  func begin() -> Bool {
-    state.withLock { state in
-      guard !state.isStopping else { return false }
-      state.isShowing = true
-      return true
-    }
-  }
-
-  func end() { state.withLock { $0.isShowing = false } }
-
-  /// Lets nothing more be shown; returns when what is being shown has been, or a reader does not take it.
-  func stop() async {
-    let deadline = ContinuousClock.now + ShowingTurn.patience
-    while state.withLock({ state in
-      state.isStopping = true
-      return state.isShowing
-    }), ContinuousClock.now < deadline {
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-  }
-}
-
-/// Saves and acknowledges behind the pushes: once for all that came while the last one was being saved.
-private final class Acknowledger: Sendable {
-  private let wishes: AsyncStream<UInt64>.Continuation
-  private let task: Task<Void, Never>
-
-  init(_ session: DeviceSession) {
-    let (stream, continuation) = AsyncStream.makeStream(of: UInt64.self, bufferingPolicy: .bufferingNewest(1))
-    wishes = continuation
-    task = Task {
-      for await seq in stream {
-        do {
-          try session.acknowledge(seq)
-        } catch {
-          Output.words("pushcli: \((error as? CommandFailure)?.message ?? "\(error)")")
-        }
-      }
-    }
-  }
-
-  /// The push is where it belongs.
-  func stored(_ seq: UInt64) { if seq > 0 { wishes.yield(seq) } }
-
-  /// Waits until all of them are acknowledged.
-  func settle() async {
-    wishes.finish()
-    await task.value
-  }
-}
-
-/// A command of the person's, run for a push.
-enum PushCommand {
-  /// Runs it to its end; what it prints goes where our own words go.
-  static func run(_ command: String, for push: ReceivedPush) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
-    let presentation = push.push.presentation
-    var environment = ProcessInfo.processInfo.environment
-    environment["PUSH_SEQ"] = String(push.seq)
-    environment["PUSH_ID"] = push.push.id
-    environment["PUSH_TOPIC"] = push.push.topic
-    environment["PUSH_APP"] = push.push.app.name
-    environment["PUSH_TITLE"] = presentation.alert?.title ?? ""
-    environment["PUSH_SUBTITLE"] = presentation.alert?.subtitle ?? ""
-    environment["PUSH_BODY"] = presentation.alert?.body ?? ""
-    environment["PUSH_BADGE"] = presentation.badge.map(String.init) ?? ""
-    environment["PUSH_SOUND"] = presentation.sound?.name ?? ""
-    process.environment = environment
-    let input = Pipe()
-    process.standardInput = input
-    do {
-      try process.run()
-    } catch {
-      throw CommandFailure(.failed, "/bin/sh can't be started: \(error)")
-    }
-    try? input.fileHandleForWriting.write(contentsOf: Data(push.line + [UInt8(ascii: "\n")]))
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
-    if process.terminationStatus != 0 {
-      Output.words("pushcli: the command ended with \(process.terminationStatus)")
-    }
-  }
-}
-
-extension Presentation {
-  /// The parts that are presented.
-  var parts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
-    }
+    let receiver = LineReceiver(
+      session, form: format.json ? .json : .plain, wanted: once ? 1 : count,
+      runner: exec.map { PushRunner(command: $0, jobs: jobs, repeatsUntilSuccess: ackOnSuccess) })
+    try await receiver.run()
   }
 }

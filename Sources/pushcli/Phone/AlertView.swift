@@ -17,8 +17,6 @@ struct AlertView {
   private static let strong = Style(foreground: Palette.ink, background: Palette.surface, isBold: true)
   private static let faint = Style(foreground: Palette.faintInk, background: Palette.surface)
   private static let line = Style(foreground: Palette.line, background: Palette.surface)
-  private static let button = Style(foreground: Palette.blue, background: Palette.surface)
-  private static let focused = Style(foreground: Palette.white, background: Palette.blue, isBold: true)
 
   func draw(in frame: inout Frame) {
     let content = content(in: frame.size)
@@ -43,6 +41,13 @@ struct AlertView {
     drawButtons(box, in: &frame)
   }
 
+  private static func style(_ choice: AlertChoice, isFocused: Bool) -> Style {
+    let colour = choice.isDestructive ? Palette.red : Palette.blue
+    return isFocused
+      ? Style(foreground: Palette.white, background: colour, isBold: true)
+      : Style(foreground: colour, background: Palette.surface)
+  }
+
   private struct Line {
     var text: String
     var style: Style
@@ -51,14 +56,14 @@ struct AlertView {
 
   /// The time and how many alerts wait, on the border; the app's name beneath it.
   private func drawCaption(_ box: Rectangle, in frame: inout Frame) {
-    let moment = ClockText(timeZone: model.timeZone).moment(alert.received, now: model.now)
+    let moment = ClockText(timeZone: model.timeZone).moment(alert.push.received, now: model.now)
     frame.write(" \(moment) ", column: box.column + 2, row: box.row, style: Self.faint)
     if model.alerts.count > 1 {
       let more = " \(model.alerts.count - 1) more "
       frame.write(more, column: box.column + box.columns - 2 - more.count, row: box.row, style: Self.faint)
     }
     frame.writeCentred(
-      (alert.app.icon.isEmpty ? "" : alert.app.icon + " ") + alert.app.name,
+      (alert.push.app.icon.isEmpty ? "" : alert.push.app.icon + " ") + alert.push.app.name,
       column: box.column + 2,
       columns: box.columns - 4,
       row: box.row + 1,
@@ -67,7 +72,7 @@ struct AlertView {
   }
 
   private func drawButtons(_ box: Rectangle, in frame: inout Frame) {
-    let buttons = alert.buttons
+    let buttons = alert.choices
     let row = box.row + box.rows - 2
     let inner = Rectangle(column: box.column + 1, row: row, columns: box.columns - 2, rows: 1)
     var rule = inner
@@ -81,13 +86,13 @@ struct AlertView {
         frame.write(character, column: inner.column + left, row: row + offset, style: Self.line)
       }
     }
-    let focus = model.focusedButton ?? buttons.count - 1
-    for (index, title) in buttons.enumerated() {
+    let focus = model.alertFocus
+    for (index, choice) in buttons.enumerated() {
       let column = inner.column + (index == 0 ? 0 : left + 1)
       let columns = buttons.count == 1 ? inner.columns : index == 0 ? left : inner.columns - left - 1
-      let style = index == focus ? Self.focused : Self.button
+      let style = Self.style(choice, isFocused: index == focus)
       frame.fill(Rectangle(column: column, row: row, columns: columns, rows: 1), style: style)
-      let text = TextLayout.truncated(title, columns: columns - 4)
+      let text = TextLayout.truncated(choice.title, columns: columns - 4)
       let label = index == focus ? "▸ \(text) ◂" : text
       frame.writeCentred(label, column: column, columns: columns, row: row, style: style)
     }

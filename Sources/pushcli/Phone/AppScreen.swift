@@ -1,49 +1,62 @@
 import Foundation
 import PushPolicy
 
-/// The screen that View opens: an app's recent pushes, newest first, and the payload of the chosen one.
+/// The screen that View opens: an app's pushes, newest first; of the chosen one everything, with its link and payload.
 struct AppScreen {
   var model: PhoneModel
   var app: InstalledApp
-  var selectedID: String?
+  var selected: Int?
 
   func draw(in frame: inout Frame) {
     let size = frame.size
     let title = (app.app.icon.isEmpty ? "" : app.app.icon + " ") + app.app.name
     frame.writeCentred(title, column: 10, columns: size.columns - 20, row: 1, style: .bold)
-    frame.write("‹ Home", column: 1, row: 1, style: Style(foreground: Palette.blue))
+    frame.write("‹ Back", column: 1, row: 1, style: Style(foreground: Palette.accent))
     drawRule(row: 2, label: "", in: &frame)
-    guard !app.recent.isEmpty else {
+    let entries = model.state.entries(of: app.app.topic)
+    guard !entries.isEmpty else {
       frame.writeCentred("No pushes yet", column: 0, columns: size.columns, row: size.rows / 2, style: .dim)
       return
     }
-    let selected = app.recent.firstIndex { $0.id == selectedID } ?? 0
-    let room = size.rows - 4
-    let columns = size.columns - 2
-    let payload = TextLayout.wrapped(
-      app.recent[selected].payload,
-      columns: columns,
-      maximumLines: min(max(room / 3, 1), 12)
-    )
-    let listRows = room - payload.count - 1
-    drawList(Rectangle(column: 0, row: 3, columns: size.columns, rows: listRows), selected: selected, in: &frame)
-    drawRule(row: 3 + listRows, label: " Payload ", in: &frame)
-    for (index, line) in payload.enumerated() {
-      frame.write(line, column: 1, row: 4 + listRows + index, style: .dim)
+    let index = entries.firstIndex { $0.ordinal == selected } ?? 0
+    let push = entries[index].push
+    let room = size.contentEnd - 3
+    let detail = detail(of: push, columns: size.columns - 2, rows: min(max(room / 2, 1), 16))
+    let listRows = room - detail.count - 1
+    let part = Rectangle(column: 0, row: 3, columns: size.columns, rows: listRows)
+    drawList(entries, part, selected: index, in: &frame)
+    drawRule(row: 3 + listRows, label: size.rows >= 20 ? " Message and Payload " : " Payload ", in: &frame)
+    for (place, line) in detail.enumerated() {
+      frame.write(line.text, column: 1, row: 4 + listRows + place, style: line.style)
     }
   }
 
+  /// The texts of a push as far as there is room, its link, and the payload.
+  private func detail(of push: PhonePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
+    var lines: [(text: String, style: Style)] = []
+    let alert = push.presentation.alert
+    if model.size.rows >= 20, let alert {
+      let body = [alert.subtitle, alert.body].filter { !$0.isEmpty }.joined(separator: "\n")
+      lines += TextLayout.wrapped(body, columns: columns, maximumLines: rows / 2).map { ($0, .plain) }
+    }
+    if let link = push.link {
+      lines.append((TextLayout.truncated(link, columns: columns), Style(foreground: Palette.accent, link: link)))
+    }
+    let payload = TextLayout.wrapped(push.payload, columns: columns, maximumLines: max(rows - lines.count, 1))
+    return lines + payload.map { ($0, .dim) }
+  }
+
   /// Two rows per push, beginning so that the chosen one is in sight.
-  private func drawList(_ part: Rectangle, selected: Int, in frame: inout Frame) {
+  private func drawList(_ entries: [PhoneState.Entry], _ part: Rectangle, selected: Int, in frame: inout Frame) {
     let capacity = max(part.rows / 2, 1)
     let first = max(0, selected - capacity + 1)
-    for (place, push) in app.recent[first...].prefix(capacity).enumerated() {
+    for (place, entry) in entries[first...].prefix(capacity).enumerated() {
       let (row, isSelected) = (part.row + place * 2, first + place == selected)
       frame.write(isSelected ? "▸" : " ", column: 1, row: row, style: .bold)
-      let moment = ClockText(timeZone: model.timeZone).moment(push.received, now: model.now)
+      let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
       let column = frame.write(moment, column: 3, row: row, style: .dim) + 2
       let columns = part.columns - column - 1
-      let (headline, detail) = push.summary
+      let (headline, detail) = entry.push.summary
       let style = isSelected ? Style.bold : .plain
       frame.write(TextLayout.truncated(headline, columns: columns), column: column, row: row, style: style)
       guard part.rows > 1 else { return }
@@ -55,20 +68,5 @@ struct AppScreen {
     let rule = Rectangle(column: 1, row: row, columns: frame.size.columns - 2, rows: 1)
     frame.fill(rule, with: "─", style: .dim)
     frame.write(label, column: 3, row: row, style: .dim)
-  }
-}
-
-extension PhonePush {
-  /// A headline and a detail for lists: the texts of the alert, or in words what came instead.
-  fileprivate var summary: (headline: String, detail: String) {
-    guard let alert = presentation.alert else {
-      let parts = [
-        presentation.badge.map { $0 == 0 ? "Badge cleared" : "Badge \($0)" },
-        presentation.sound.map { "Sound \($0.name)" },
-      ].compactMap { $0 }
-      return (parts.isEmpty ? "Nothing presented" : parts.joined(separator: ", "), "")
-    }
-    let texts = [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }
-    return (texts.first ?? "", texts.dropFirst().joined(separator: " — "))
   }
 }

@@ -22,8 +22,8 @@ struct HomeGrid: Sendable {
     let top = size.rows < 16 ? 1 : isLarge ? 3 : 2
     cell = Size(columns: min(width, size.columns), rows: tile.rows + (isLarge ? 3 : 2))
     columns = min(max(size.columns / cell.columns, 1), Self.maximumColumns)
-    // Two rows at the bottom are for the pages and the help; the last gap may be cut off.
-    rows = max((size.rows - top - 2 + cell.rows - tile.rows - 1) / cell.rows, 1)
+    // One row below is for the pages; the last gap may be cut off.
+    rows = max((size.contentEnd - top - 1 + cell.rows - tile.rows - 1) / cell.rows, 1)
     origin = ((size.columns - columns * cell.columns) / 2, top)
   }
 
@@ -37,6 +37,10 @@ struct HomeGrid: Sendable {
     case .right: 1
     case .up: -columns
     case .down: columns
+    case .pageUp: -pageSize
+    case .pageDown: pageSize
+    case .first: -.max / 2
+    case .last: .max / 2
     }
   }
 

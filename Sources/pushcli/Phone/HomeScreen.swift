@@ -38,10 +38,8 @@ struct HomeScreen {
     if model.droppedCount > 0 {
       let count = model.droppedCount == 1 ? "1 older push" : "\(model.droppedCount) older pushes"
       text = "\(count) dropped, mailbox full"
-    } else if let app = model.apps.first(where: { $0.unreadCount > 0 }) {
-      text = "\(app.unreadCount) alerts came too fast to show; open \(app.app.name)"
     }
     let columns = frame.size.columns - 2
-    frame.writeCentred(text, column: 1, columns: columns, row: frame.size.rows - 2, style: .dim)
+    frame.writeCentred(text, column: 1, columns: columns, row: frame.size.contentEnd - 1, style: .dim)
   }
 }

@@ -1,7 +1,9 @@
 /// What a key does to the phone.
 enum PhoneCommand: Sendable, Hashable {
   case quit
+  case help
   case toggleSilent
+  case show(Tab)
   /// Moves the selection.
   case select(Step)
   case open
@@ -9,16 +11,31 @@ enum PhoneCommand: Sendable, Hashable {
   case dismissNotice
   /// Moves the focus by this many buttons.
   case focus(Int)
-  /// Presses the alert's button at this place.
+  /// Presses the alert's or the sheet's button at this place.
   case press(Int)
   case pressFocused
+  // The centre and an app's screen
+  case mark, read, clear, clearAll, undo, copy, openLink
+  case search
+  case type(Character)
+  case erase, endSearch, cancelSearch
+  // The settings
+  case turn(Int)
+  case done, cancel
 
-  enum Step: Sendable, Hashable { case up, down, left, right }
+  enum Step: Sendable, Hashable { case up, down, left, right, pageUp, pageDown, first, last }
+
+  /// What the tabs lead to.
+  enum Tab: Int, Sendable, Hashable, CaseIterable {
+    case home = 1
+    case centre
+    case settings
+  }
 }
 
-/// Keys that do one thing, or a few like things, and how the help line tells them.
+/// Keys that do one thing, or a few like things, and how the help tells them.
 struct KeyBinding: Sendable {
-  /// What to press, as the help line shows it.
+  /// What to press, as the help shows it.
   var label: String
   /// What happens, in a word or two.
   var help: String
@@ -30,6 +47,9 @@ struct KeyBinding: Sendable {
     self.commands = commands
   }
 
+  /// Whether it leads to a tab, which says so itself where it is shown.
+  var isTab: Bool { commands.values.contains { if case .show = $0 { true } else { false } } }
+
   /// Keys that do the same.
   init(_ label: String, _ help: String, _ command: PhoneCommand, keys: [Key]) {
     self.init(label, help, Dictionary(uniqueKeysWithValues: keys.map { ($0, command) }))
@@ -37,49 +57,122 @@ struct KeyBinding: Sendable {
 }
 
 extension PhoneModel {
-  /// What the keys do now, most important first: the one table for matching and for the help line.
+  /// What the keys do now, most important first: the one table for matching and for the help.
   var keyBindings: [KeyBinding] {
     let quit = KeyBinding("q", "quit", .quit, keys: [.character("q"), .control("c"), .control("d")])
+    let help = KeyBinding("?", "keys", .help, keys: [.character("?")])
     guard size.holdsPhone else { return [quit] }
-    if let alert = alerts.first { return Self.alertBindings(alert.buttons, quit: quit) }
-
-    let silent = KeyBinding("s", isSilent ? "ring" : "silent", .toggleSilent, keys: [.character("s")])
+    if let sheet { return Self.sheetBindings(sheet) + [help] }
+    if let alert = alerts.first { return Self.alertBindings(alert.choices) + [quit, help] }
+    if settings != nil { return Self.settingsBindings + [help] }
+    if centre.isTyping, screen == .centre { return Self.searchBindings }
+    let noted = droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []
+    let common = [
+      KeyBinding("s", state.settings.isSilent ? "ring" : "silent", .toggleSilent, keys: [.character("s")]),
+      KeyBinding("1", "home", [.character("1"): .show(.home), .tab: .show(screen == .home ? .centre : .home)]),
+      KeyBinding("2", "centre", .show(.centre), keys: [.character("2")]),
+      KeyBinding("3", "settings", .show(.settings), keys: [.character("3")]), quit, help,
+    ]
     switch screen {
     case .home:
-      let notice = KeyBinding("esc", "noted", .dismissNotice, keys: [.escape])
       let open = KeyBinding("↵", "open", .open, keys: [.return, .character(" ")])
-      let arrows: [Key: PhoneCommand] = [
-        .up: .select(.up), .down: .select(.down), .left: .select(.left), .right: .select(.right),
-      ]
-      return (droppedCount > 0 ? [notice] : [])
-        + (apps.isEmpty ? [silent, quit] : [open, silent, quit, KeyBinding("←↑↓→", "select", arrows)])
-    case .app:
-      return [
-        KeyBinding("esc", "home", .back, keys: [.escape, .backspace]),
-        silent,
-        quit,
-        KeyBinding("↑↓", "select", [.up: .select(.up), .down: .select(.down)]),
-      ]
+      return noted + (apps.isEmpty ? common : [open] + common + [Self.arrows("←↑↓→", "select", all: true)])
+    case .centre: return noted + centreBindings + common + [Self.arrows("↑↓", "select", all: false)]
+    case .app: return appBindings + noted + common + [Self.arrows("↑↓", "select", all: false)]
     }
   }
+
+  var droppedCount: Int { state.droppedCount }
 
   /// What `key` does now.
   func command(for key: Key) -> PhoneCommand? {
     for binding in keyBindings {
       if let command = binding.commands[key] { return command }
     }
+    if centre.isTyping, screen == .centre, alerts.isEmpty, settings == nil, sheet == nil,
+      case .character(let character) = key
+    {
+      return .type(character)
+    }
     return nil
   }
 
-  private static func alertBindings(_ buttons: [String], quit: KeyBinding) -> [KeyBinding] {
-    if buttons.count == 1 {
+  private static func arrows(_ label: String, _ help: String, all: Bool) -> KeyBinding {
+    var keys: [Key: PhoneCommand] = [
+      .up: .select(.up), .down: .select(.down), .pageUp: .select(.pageUp), .pageDown: .select(.pageDown),
+      .home: .select(.first), .end: .select(.last),
+    ]
+    if all { keys.merge([.left: .select(.left), .right: .select(.right)]) { $1 } }
+    return KeyBinding(label, help, keys)
+  }
+
+  private var undoBinding: [KeyBinding] {
+    undo.map { [KeyBinding("u", "Undo \($0.title)", .undo, keys: [.character("u")])] } ?? []
+  }
+
+  private var centreBindings: [KeyBinding] {
+    let search = KeyBinding("/", "search", .search, keys: [.character("/")])
+    let list = [
+      KeyBinding("↵", "open", .open, keys: [.return]),
+      KeyBinding("d", "clear", .clear, keys: [.character("d"), .delete]),
+      KeyBinding("r", "read", .read, keys: [.character("r")]), search,
+      KeyBinding("␣", "tick", .mark, keys: [.character(" ")]),
+      KeyBinding("D", "clear all", .clearAll, keys: [.character("D")]),
+      KeyBinding("y", "copy", .copy, keys: [.character("y")]),
+    ]
+    let leave: [KeyBinding] =
+      centre.search != nil
+      ? [KeyBinding("esc", "all", .cancelSearch, keys: [.escape])]
+      : [KeyBinding("esc", "home", .back, keys: [.escape, .backspace])]
+    return undoBinding + (state.entries.contains { $0.isAlert } ? list : [search]) + leave
+  }
+
+  private var appBindings: [KeyBinding] {
+    [
+      KeyBinding("esc", "back", .back, keys: [.escape, .backspace]),
+      KeyBinding("o", "open link", .openLink, keys: [.character("o")]),
+    ] + undoBinding + [
+      KeyBinding("d", "clear", .clear, keys: [.character("d"), .delete]),
+      KeyBinding("y", "copy", .copy, keys: [.character("y")]),
+    ]
+  }
+
+  private static let searchBindings = [
+    KeyBinding("↵", "search", .endSearch, keys: [.return, .down]),
+    KeyBinding("esc", "all", .cancelSearch, keys: [.escape, .control("c")]),
+    KeyBinding("⌫", "erase", .erase, keys: [.backspace]),
+  ]
+
+  private static let settingsBindings = [
+    KeyBinding("d", "Done", .done, keys: [.character("d")]),
+    KeyBinding("esc", "Cancel", .cancel, keys: [.escape, .character("c"), .character("q"), .control("c")]),
+    KeyBinding("␣", "change", [.character(" "): .turn(1), .return: .turn(1), .right: .turn(1), .left: .turn(-1)]),
+    arrows("↑↓", "select", all: false),
+  ]
+
+  private static func sheetBindings(_ sheet: ActionSheet) -> [KeyBinding] {
+    [
+      KeyBinding("↵", "pick", .pressFocused, keys: [.return, .character(" ")]),
+      KeyBinding("esc", sheet.titles.last ?? "", .press(sheet.choices.count), keys: [.escape, .character("c")]),
+      KeyBinding(
+        "↑↓", "select", [.up: .focus(-1), .down: .focus(1), .tab: .focus(1), .backTab: .focus(-1)]),
+      KeyBinding(
+        "1–\(sheet.titles.count)", "pick",
+        Dictionary(
+          uniqueKeysWithValues: sheet.titles.indices.map { (Key.character(Character(String($0 + 1))), .press($0)) })),
+      KeyBinding("q", "quit", .quit, keys: [.character("q"), .control("c")]),
+    ]
+  }
+
+  private static func alertBindings(_ choices: [AlertChoice]) -> [KeyBinding] {
+    if choices.count == 1 {
       let keys: [Key] = [.return, .escape, .character("o"), .character("c"), .character(" ")]
-      return [KeyBinding("o", buttons[0], .press(0), keys: keys), quit]
+      return [KeyBinding("o", choices[0].title, .press(0), keys: keys)]
     }
+    let cancel = choices.firstIndex { $0.action == "close" } ?? 0
     return [
-      KeyBinding("c", buttons[0], .press(0), keys: [.character("c"), .escape]),
-      KeyBinding("v", buttons[1], .press(1), keys: [.character("v")]),
-      quit,
+      KeyBinding("c", choices[cancel].title, .press(cancel), keys: [.character("c"), .escape]),
+      KeyBinding("v", choices[1 - cancel].title, .press(1 - cancel), keys: [.character("v")]),
       KeyBinding("↵", "press", .pressFocused, keys: [.return]),
       KeyBinding("←→", "focus", [.left: .focus(-1), .right: .focus(1), .tab: .focus(1), .backTab: .focus(-1)]),
     ]

@@ -1,27 +1,6 @@
 import Foundation
+import PushGateway
 import PushPolicy
-
-/// An app on the phone.
-struct PhoneApp: Sendable, Equatable, Codable {
-  var topic: String
-  var name: String
-  /// One emoji or two letters.
-  var icon: String
-}
-
-/// One push as the gateway delivered it.
-struct PhonePush: Sendable, Equatable, Codable {
-  /// Its place in this device's mailbox; 0 for one that passes through and was never stored.
-  var seq: UInt64
-  var id: String
-  var topic: String
-  var app: PhoneApp
-  var received: Date
-  /// What policy lets through.
-  var presentation: Presentation
-  /// What the sender sent, as JSON.
-  var payload: String
-}
 
 /// How things stand with the gateway.
 enum PhoneConnection: Sendable, Equatable {
@@ -34,6 +13,8 @@ enum PhoneConnection: Sendable, Equatable {
 enum PhoneMessage: Sendable {
   case key(Key)
   case resized(Size)
+  /// The terminal got or lost the focus (mode 1004).
+  case focus(Bool)
   case connection(PhoneConnection)
   case push(PhonePush)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
@@ -42,6 +23,10 @@ enum PhoneMessage: Sendable {
   case gap(dropped: Int)
   /// All apps that are registered on this device, in their order.
   case apps([PhoneApp])
+  /// The person's choices, as the gateway has them.
+  case preferences(Preferences)
+  /// Something that the person should know, in a line.
+  case notice(String)
   /// Another minute began.
   case tick
   /// The process is asked to end (SIGTERM, SIGINT, SIGHUP) or its terminal is gone.
@@ -50,13 +35,31 @@ enum PhoneMessage: Sendable {
 
 /// What the phone wants done.
 enum PhoneEffect: Sendable, Equatable {
-  /// Store the model, so that a kill loses nothing (L2).
-  case save
+  /// Store a change, so that a kill loses nothing (L2).
+  case save(PhoneChange)
   /// These parts of a push were presented just now. An alert that had to wait is told when it appears, after the rest.
   case presented(id: String, parts: [Part])
-  /// The person's choice: `view`, `close` or `ok`.
+  /// The person's choice: `view`, `close`, `ok` or a category's action.
   case answer(id: String, action: String)
-  case play(sound: String)
+  /// Plays a sound at a volume from 0 to 100; of several in a moment the most urgent one.
+  case play(sound: String, volume: Int, isUrgent: Bool)
   case state(silent: Bool)
+  /// Changes choices at the gateway.
+  case change(PhonePreferenceChange)
+  /// Tells the person outside of this screen.
+  case notify(title: String, body: String)
+  /// Puts text into the terminal's clipboard.
+  case copy(String)
+  /// Has the person's command see a push that View opened.
+  case open(PhonePush)
+  /// Opens the link of a push.
+  case openLink(PhonePush)
   case quit
+}
+
+/// Choices for everything, for an app or for one of its categories, as assignments such as `badge=off`.
+struct PhonePreferenceChange: Sendable, Equatable {
+  var settings: [String]
+  var app: String?
+  var category: String?
 }

@@ -1,138 +1,97 @@
 import Foundation
 import PushPolicy
 
-/// The simulated phone as one value: what it shows, and what it must not forget.
-///
-/// Encoding keeps what L2 asks for: apps with badges and recent pushes, waiting alerts, the screen, the silent switch,
-/// the cursor. The rest is of the moment and starts anew.
-struct PhoneModel: Sendable, Equatable, Codable {
-  /// How many alerts wait at most. Beyond that the oldest one that is not on screen becomes unread in its app.
-  static let maximumAlerts = 200
-
+/// The simulated phone as one value: what it must not forget, and what is of the moment.
+struct PhoneModel: Sendable, Equatable {
   /// The name of this device.
   var device: String
-  /// In the order of the home screen.
-  private(set) var apps: [InstalledApp] = []
-  /// Oldest first; the first one is on screen.
-  private(set) var alerts: [QueuedAlert] = []
-  /// The ring/silent switch (S4).
-  var isSilent = false
-  /// The highest `seq` received; everything up to it is known.
-  var lastSeq: UInt64 = 0
-  /// Pushes that the gateway dropped, until the person has taken note.
-  var droppedCount = 0
-  var screen = Screen.home
-  /// The topic of the app that is selected on the home screen; `nil` selects the first.
-  var selectedTopic: String?
+  /// Changed by ``record(_:)`` only, so that all of it is stored.
+  private(set) var state: PhoneState
 
   var connection = PhoneConnection.connecting
   /// The time of the last message.
   var now = Date(timeIntervalSince1970: 0)
   var size = Size(columns: 80, rows: 24)
-  /// Which button of the alert on screen Return presses; `nil` is the one on the right.
+  /// Whether the terminal has the focus; told by those that know (mode 1004).
+  var hasFocus = true
+  /// Which button of the alert on screen Return presses; `nil` is the one that is likely (D1, D2).
   var focusedButton: Int?
+  /// What rises from below, above everything but an alert (M3).
+  var sheet: ActionSheet?
+  /// The settings while they are open (M1).
+  var settings: SettingsDraft?
+  var centre = CentrePosition()
+  /// What `u` brings back (L5).
+  var undo: Undo?
+  var isHelpShown = false
+  /// Something that the person should know, in a line, until a key is pressed.
+  var notice: String?
   /// For all times on screen.
   var timeZone = TimeZone.current
+  /// Changes that were made and not handed out for storing.
+  private var changes: [PhoneChange] = []
 
-  /// What the person looks at, beneath any alert.
-  enum Screen: Sendable, Equatable, Codable {
-    case home
-    /// The pushes of the app with this topic; `selectedID` is the chosen one, `nil` the newest.
-    case app(topic: String, selectedID: String?)
+  /// Entries that were cleared, and the words for it.
+  struct Undo: Sendable, Equatable {
+    /// Such as `Clear News`.
+    var title: String
+    var entries: [PhoneState.Entry]
   }
 
-  private enum CodingKeys: String, CodingKey {
-    case device, apps, alerts, isSilent, lastSeq, droppedCount, screen, selectedTopic
-  }
-
-  init(device: String) {
+  init(device: String, state: PhoneState = PhoneState()) {
     self.device = device
+    self.state = state
   }
+
+  /// Changes what must not be forgotten.
+  mutating func record(_ change: PhoneChange) {
+    state.apply(change)
+    changes.append(change)
+  }
+
+  /// The changes since the last call, in order.
+  mutating func takeChanges() -> [PhoneChange] {
+    defer { changes = [] }
+    return changes
+  }
+
+  var alerts: [QueuedAlert] { state.alerts }
+  var apps: [InstalledApp] { state.apps }
+  var screen: PhoneState.Screen { state.place.screen }
 
   /// Whether an alert is in front of the person's eyes.
   var isAlertShown: Bool { !alerts.isEmpty && size.holdsPhone }
 
   /// The place of the selected app on the home screen.
-  var selectedIndex: Int { apps.firstIndex { $0.app.topic == selectedTopic } ?? 0 }
+  var selectedIndex: Int { apps.firstIndex { $0.app.topic == state.place.selectedTopic } ?? 0 }
 
-  /// The app with `topic`.
-  func app(_ topic: String) -> InstalledApp? { apps.first { $0.app.topic == topic } }
+  /// Which of the alert's buttons has the focus: the one on the right, unless the person moved it.
+  var alertFocus: Int { focusedButton ?? (alerts.first?.choices.count ?? 1) - 1 }
 }
 
-/// An app on the home screen.
-struct InstalledApp: Sendable, Equatable, Codable {
-  /// How many pushes an app remembers.
-  static let maximumRecent = 20
-
-  var app: PhoneApp
-  /// The count on the icon; 0 shows none (B2).
-  var badge = 0
-  /// Alerts that came too fast to wait their turn, until the app is opened.
-  var unreadCount = 0
-  /// The latest pushes, newest first.
-  var recent: [PhonePush] = []
-}
-
-/// An alert that waits for the person or is on screen.
-struct QueuedAlert: Sendable, Equatable, Codable {
-  var id: String
-  var app: PhoneApp
-  var received: Date
-  var alert: AlertPresentation
-  /// Whether it was on screen and the gateway knows.
-  var isPresented = false
-
-  /// The titles of its one or two buttons (A6: never a third).
-  var buttons: [String] {
-    alert.buttons.isEmpty ? ["OK"] : Array(alert.buttons.prefix(2))
-  }
-}
-
-extension PhoneModel {
-  /// Replaces the registered apps; what is known of those that stay is kept.
-  mutating func install(_ registered: [PhoneApp]) {
-    apps = registered.map { app in
-      var installed = self.app(app.topic) ?? InstalledApp(app: app)
-      installed.app = app
-      return installed
-    }
-    if case .app(let topic, _) = screen, app(topic) == nil { screen = .home }
+/// An action sheet (X1–X5): a few choices from below, destructive ones first and in red, Cancel last.
+struct ActionSheet: Sendable, Equatable {
+  enum Purpose: Sendable, Equatable {
+    /// The actions of the alert on screen.
+    case alert
+    case clearAll
+    /// What was changed in the settings would be lost (M5).
+    case discardSettings
   }
 
-  /// Changes the app with this topic, installing it first if it is new.
-  mutating func change(_ app: PhoneApp, _ change: (inout InstalledApp) -> Void) {
-    let index = apps.firstIndex { $0.app.topic == app.topic } ?? apps.endIndex
-    if index == apps.endIndex { apps.append(InstalledApp(app: app)) }
-    change(&apps[index])
+  var purpose: Purpose
+  /// Without Cancel.
+  var choices: [AlertChoice]
+  var focus = 0
+
+  init(_ purpose: Purpose, _ choices: [AlertChoice]) {
+    self.purpose = purpose
+    // X4: a sheet never scrolls.
+    let choices = Array(choices.prefix(4))
+    self.choices = choices.filter(\.isDestructive) + choices.filter { !$0.isDestructive }
+    focus = self.choices.count
   }
 
-  /// Puts an alert at the end of the queue.
-  mutating func enqueue(_ alert: QueuedAlert) {
-    alerts.append(alert)
-    guard alerts.count > Self.maximumAlerts else { return }
-    // The one on screen goes only when the person picks a button (A1).
-    let overflow = alerts.remove(at: 1)
-    change(overflow.app) { $0.unreadCount += 1 }
-  }
-
-  /// Takes the alert on screen away and returns it.
-  mutating func dismissAlert() -> QueuedAlert {
-    focusedButton = nil
-    return alerts.removeFirst()
-  }
-
-  /// Removes the alert of the push with `id` and returns whether there was one.
-  mutating func removeAlert(id: String) -> Bool {
-    guard let index = alerts.firstIndex(where: { $0.id == id }) else { return false }
-    if index == 0 { focusedButton = nil }
-    alerts.remove(at: index)
-    return true
-  }
-
-  /// Notes that the alert on screen is seen, and returns the push's id when that is new.
-  mutating func markAlertPresented() -> String? {
-    guard isAlertShown, !alerts[0].isPresented else { return nil }
-    alerts[0].isPresented = true
-    return alerts[0].id
-  }
+  /// What can be picked, from top to bottom.
+  var titles: [String] { choices.map(\.title) + [purpose == .discardSettings ? "Keep Editing" : "Cancel"] }
 }

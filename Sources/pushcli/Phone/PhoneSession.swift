@@ -2,94 +2,154 @@ import Foundation
 import Glibc
 import PushGateway
 import PushPolicy
+import Synchronization
 
 /// The phone joined to its gateway: what happens there becomes messages, what it wants done is done here.
 struct PhoneSession {
   private let session: DeviceSession
-  private let store: PhoneStore
+  private let device: String
   private let terminal: Terminal
-  private let sounds: SoundPlayer
+  private let outside: OutsideWorld
+  private let folder: String
+  private let inbox = Inbox()
 
   /// How long leaving waits for the gateway to have read the last answer.
   private static let patience = Duration.seconds(1)
 
-  init(_ session: DeviceSession, device: String, folder: StateFolder) {
+  /// - Parameter commands: The person's for what View opens.
+  init(_ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands) {
     self.session = session
-    store = PhoneStore(path: folder.devicesPath + "/" + device + ".phone.json", device: device)
+    self.device = device
     let terminal = Terminal()
     self.terminal = terminal
-    sounds = SoundPlayer(ring: { terminal.ring() })
+    outside = OutsideWorld(terminal: terminal, commands: commands)
+    self.folder = folder.devicesPath
   }
 
   /// Runs until the person quits.
   func run() async throws {
-    let model = store.load()
-    session.setSilent(model.isSilent)
-    let (messages, continuation) = AsyncStream.makeStream(of: PhoneMessage.self)
-    let events = session.events()
-    let forwarder = Task {
-      var lastConnected: Date?
-      for await event in events {
-        if case .connected = event { lastConnected = Date() }
-        continuation.yield(PhoneSession.message(for: event, lastConnected: lastConnected))
-      }
-    }
-    try await Program.run(model: model, terminal: terminal, messages: messages) { effect, model in
-      perform(effect, model)
+    let journal = try PhoneJournal(folder: folder, device: device)
+    let (state, notice) = try journal.load()
+    session.resume(after: state.lastSeq)
+    try session.store(state.lastSeq)
+    session.setSilent(state.settings.isSilent)
+    if let notice { inbox.post(.message(.notice(notice))) }
+    let (session, inbox) = (session, inbox)
+    let forwarder = Task { await PhoneSession.forward(session, inbox) }
+    let keeper = Keeper(journal, session, outside, inbox)
+    let model = PhoneModel(device: device, state: state)
+    try await Program.run(model: model, terminal: terminal, inbox: inbox) { effects, state in
+      await keeper.perform(effects, state)
     }
     session.finish()
     await session.waitUntilFinished(atMost: PhoneSession.patience)
     forwarder.cancel()
   }
 
-  private func perform(_ effect: PhoneEffect, _ model: PhoneModel) {
-    switch effect {
-    case .save:
-      // First on disk here, then no longer the gateway's.
-      guard store.save(model) else { return }
-      try? session.acknowledge(model.lastSeq)
-    case .presented(let id, let parts): session.presented(id, parts)
-    case .answer(let id, let action): session.answer(id, action)
-    case .play(let sound): sounds.play(sound)
-    case .state(let isSilent): session.setSilent(isSilent)
-    case .quit: break
-    }
-  }
-
-  private static func message(for event: DeviceEvent, lastConnected: Date?) -> PhoneMessage {
-    switch event {
-    case .connected(let gateway): .connection(.connected(gateway: gateway))
-    case .disconnected(_, let pause):
-      .connection(.disconnected(lastConnected: lastConnected, retryAt: Date() + TimeInterval(pause.components.seconds)))
-    case .apps(let apps): .apps(apps)
-    case .push(let push): .push(push.push)
-    case .retract(let id): .retract(id: id)
-    case .gap(let dropped): .gap(dropped: dropped)
+  /// Turns what happens into messages, no faster than they are taken.
+  private static func forward(_ session: DeviceSession, _ inbox: Inbox) async {
+    let queue = session.events()
+    let parser = JSONParser()
+    var lastConnected: Date?
+    var isConnected = false
+    while let events = await queue.take() {
+      for event in events {
+        switch event {
+        case .connected(let gateway):
+          isConnected = true
+          await inbox.send(.connection(.connected(gateway: gateway)))
+        case .disconnected(let reason, let pause):
+          if isConnected { lastConnected = Date() }
+          isConnected = false
+          let retryAt = Date() + TimeInterval(pause.components.seconds)
+          await inbox.send(.connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt)))
+          if session.isRefused { await inbox.send(.notice(reason)) }
+        case .apps(let apps): await inbox.send(.apps(apps))
+        case .preferences(let preferences): await inbox.send(.preferences(preferences))
+        case .pushes(let batch):
+          for line in batch.contents {
+            if let push = PhonePush(line: line, parser: parser) { await inbox.send(.push(push)) }
+          }
+        case .retract(let id): await inbox.send(.retract(id: id))
+        case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
+        case .typed: break
+        }
+      }
     }
   }
 }
 
-/// The phone's state on disk, replaced as a whole at every save (L2).
-private struct PhoneStore {
-  let path: String
-  let device: String
+/// Carries the phone's effects out, one turn's after the other's.
+private actor Keeper {
+  private let journal: PhoneJournal
+  private let session: DeviceSession
+  private let outside: OutsideWorld
+  private let inbox: Inbox
 
-  /// The state as it was left; a file that can't be read is put aside, not overwritten.
-  func load() -> PhoneModel {
-    guard let data = FileManager.default.contents(atPath: path) else { return PhoneModel(device: device) }
-    if let model = try? JSONDecoder().decode(PhoneModel.self, from: data) { return model }
-    unsafe rename(path, path + ".damaged")
-    return PhoneModel(device: device)
+  init(
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld, _ inbox: Inbox
+  ) {
+    self.journal = journal
+    self.session = session
+    self.outside = outside
+    self.inbox = inbox
   }
 
-  /// Whether the state is on disk now.
-  func save(_ model: PhoneModel) -> Bool {
-    guard let data = try? JSONEncoder().encode(model) else { return false }
-    let draft = path + ".new"
-    let file = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return false }
-    defer { close(file) }
-    let count = unsafe data.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
-    return unsafe count == data.count && fdatasync(file) == 0 && rename(draft, path) == 0
+  /// First on disk here, then no longer the gateway's; then the rest. Returns whether the next state is wanted.
+  func perform(_ effects: [PhoneEffect], _ state: PhoneState?) async -> Bool {
+    let changes = effects.compactMap { if case .save(let change) = $0 { change } else { nil } }
+    guard await save(changes, isLast: effects.contains(.quit)) else { return false }
+    if let state, journal.wantsCompaction { try? journal.compact(state) }
+    let seq = changes.reduce(0 as UInt64) { if case .received(let push) = $1 { max($0, push.seq) } else { $0 } }
+    try? session.store(seq)
+    session.tellAcknowledged(seq)
+
+    var sound: (name: String, volume: Int, isUrgent: Bool)?
+    for effect in effects {
+      switch effect {
+      case .save, .quit: break
+      case .presented(let id, let parts): session.presented(id, parts)
+      case .answer(let id, let action): session.answer(id, action)
+      // Of several in one turn the first of the most urgent ones.
+      case .play(let name, let volume, let isUrgent):
+        if sound.map({ isUrgent && !$0.isUrgent }) ?? true { sound = (name, volume, isUrgent) }
+      case .state(let isSilent): session.setSilent(isSilent)
+      case .change(let change): await ask(for: change)
+      case .notify(let title, let body): outside.notify(title: title, body: body)
+      case .copy(let text):
+        outside.copy(text)
+        inbox.post(.message(.notice("Copied")))
+      case .open(let push): outside.open(push)
+      case .openLink(let push): outside.openLink(push)
+      }
+    }
+    if let sound { outside.sounds.play(sound.name, volume: sound.volume, isUrgent: sound.isUrgent) }
+    return journal.wantsCompaction
+  }
+
+  /// Whether the changes are on disk. A disk that is full is tried again: nothing is acknowledged or told meanwhile.
+  private func save(_ changes: [PhoneChange], isLast: Bool) async -> Bool {
+    var isTold = false
+    while true {
+      do {
+        try journal.append(changes)
+        if isTold { inbox.post(.message(.notice("Saved: there is room again"))) }
+        return true
+      } catch {
+        guard !isLast else { return false }
+        if !isTold { inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)"))) }
+        isTold = true
+        try? await Task.sleep(for: .seconds(1))
+      }
+    }
+  }
+
+  private func ask(for change: PhonePreferenceChange) async {
+    do {
+      try await session.change(
+        PreferencesRequest(settings: change.settings, app: change.app, category: change.category))
+    } catch {
+      inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)")))
+    }
   }
 }

@@ -2,124 +2,383 @@ import Foundation
 import PushPolicy
 
 extension PhoneModel {
-  /// Lets `message` happen at `now` and returns what is to be done about it.
+  /// Lets `message` happen at `now` and returns what is to be done about it: first what is to be stored.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
     self.now = now
     var effects: [PhoneEffect] = []
     switch message {
-    case .key(let key):
-      if let command = command(for: key) { effects = perform(command) }
+    case .key(let key): effects = press(key)
     case .resized(let size): self.size = size
-    case .connection(let connection): self.connection = connection
+    case .focus(let hasFocus): self.hasFocus = hasFocus
+    case .connection(let connection):
+      self.connection = connection
+      effects = tellAnswers()
     case .push(let push): effects = receive(push)
     case .retract(let id):
-      if removeAlert(id: id) { effects = [.save] }
-    case .gap(let dropped):
-      droppedCount += dropped
-      effects = [.save]
-    case .apps(let apps):
-      install(apps)
-      effects = [.save]
+      if alerts.first?.id == id { forgetFocus() }
+      if alerts.contains(where: { $0.id == id }) || state.entries.contains(where: { $0.push.id == id && !$0.isRead }) {
+        record(.retracted(id: id))
+      }
+    case .gap(let dropped): record(.gap(dropped: dropped))
+    case .apps(let apps): if apps != state.apps.map(\.app) { record(.apps(apps)) }
+    case .preferences(let preferences): if preferences != state.preferences { record(.preferences(preferences)) }
+    case .notice(let text): notice = text
     case .tick: break
     case .terminate: effects = quit()
     }
-    if effects.last != .quit, let id = markAlertPresented() {
-      if !effects.contains(.save) { effects.append(.save) }
-      effects.append(.presented(id: id, parts: [.alert]))
+    if effects.last != .quit, let alert = markAlertPresented() {
+      effects.append(.presented(id: alert, parts: [.alert]))
     }
-    return effects
+    return takeChanges().map { .save($0) } + effects
+  }
+
+  private mutating func press(_ key: Key) -> [PhoneEffect] {
+    notice = nil
+    guard !isHelpShown else {
+      isHelpShown = false
+      return []
+    }
+    return command(for: key).map { perform($0) } ?? []
   }
 
   /// Presents a push: counts, plays, queues. One that is known already does nothing.
   private mutating func receive(_ push: PhonePush) -> [PhoneEffect] {
-    if push.seq != 0 {
-      guard push.seq > lastSeq else { return [] }
-      lastSeq = push.seq
-    }
-    var effects: [PhoneEffect] = [.save]
+    guard push.seq == 0 || push.seq > state.lastSeq else { return [] }
+    let shown = alerts.first
+    record(.received(push))
+    if alerts.first?.ordinal != shown?.ordinal { forgetFocus() }
+    var effects: [PhoneEffect] = []
     var parts: [Part] = []
-    change(push.app) { installed in
-      installed.app = push.app
-      installed.badge = push.presentation.badge ?? installed.badge
-      installed.recent.insert(push, at: 0)
-      if installed.recent.count > InstalledApp.maximumRecent { installed.recent.removeLast() }
-    }
     if push.presentation.badge != nil { parts.append(.badge) }
-    if let sound = push.presentation.sound, !isSilent {
-      effects.append(.play(sound: sound.name))
+    if let sound = push.presentation.sound, !state.settings.isSilent {
+      effects.append(
+        .play(sound: sound.name, volume: state.settings.volume, isUrgent: push.presentation.alert != nil))
       parts.append(.sound)
     }
     if let alert = push.presentation.alert {
-      enqueue(QueuedAlert(id: push.id, app: push.app, received: push.received, alert: alert))
-      if alerts.count == 1, markAlertPresented() != nil { parts.append(.alert) }
+      if markAlertPresented() == push.id { parts.append(.alert) }
+      if state.settings.notices == .always || (state.settings.notices == .unfocused && !hasFocus) {
+        effects.append(.notify(title: alert.title.isEmpty ? push.app.name : alert.title, body: alert.body))
+      }
     }
     if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }
     return effects
   }
 
+  /// Notes that the alert on screen is seen, and returns the push's id when that is new.
+  private mutating func markAlertPresented() -> String? {
+    guard isAlertShown, !alerts[0].isPresented else { return nil }
+    record(.presented(ordinal: alerts[0].ordinal))
+    return alerts[0].id
+  }
+
+  /// The next alert begins as alerts do.
+  private mutating func forgetFocus() {
+    focusedButton = nil
+    if sheet?.purpose == .alert { sheet = nil }
+  }
+
   private mutating func perform(_ command: PhoneCommand) -> [PhoneEffect] {
     switch command {
     case .quit: return quit()
+    case .help: isHelpShown = true
     case .toggleSilent:
-      isSilent.toggle()
-      return [.save, .state(silent: isSilent)]
-    case .select(let step):
-      return select(step)
-    case .open:
-      guard apps.indices.contains(selectedIndex) else { return [] }
-      open(apps[selectedIndex].app.topic)
-    case .back: screen = .home
-    case .dismissNotice: droppedCount = 0
-    case .focus(let step):
-      let count = alerts[0].buttons.count
-      focusedButton = ((focusedButton ?? count - 1) + step + count) % count
-      return []
-    case .press(let button): return press(button)
-    case .pressFocused: return press(focusedButton ?? alerts[0].buttons.count - 1)
+      var settings = state.settings
+      settings.isSilent.toggle()
+      record(.settings(settings))
+      return [.state(silent: settings.isSilent)]
+    case .show(let tab): show(tab)
+    case .select(let step): select(step)
+    case .open: return open()
+    case .back: go(.home)
+    case .dismissNotice: record(.gapNoted)
+    case .focus(let step): moveFocus(step)
+    case .press(let button): return sheet == nil ? press(button) : pick(button)
+    case .pressFocused: return sheet.map { pick($0.focus) } ?? press(alertFocus)
+    case .mark: mark()
+    case .read: read()
+    case .clear: clear()
+    case .clearAll:
+      sheet = ActionSheet(
+        .clearAll, [AlertChoice(title: "Clear All Notifications", action: "clear", isDestructive: true)])
+    case .undo: undoClear()
+    case .copy: return selectedPush.map { [.copy($0.copiedText)] } ?? []
+    case .openLink: return selectedPush.map { [.openLink($0)] } ?? []
+    case .search:
+      centre.search = centre.search ?? ""
+      centre.isTyping = true
+    case .type(let character): centre.search = (centre.search ?? "") + String(character)
+    case .erase: centre.search = centre.search.map { String($0.dropLast()) }
+    case .endSearch:
+      centre.isTyping = false
+      if centre.search?.isEmpty ?? true { centre.search = nil }
+    case .cancelSearch: (centre.isTyping, centre.search) = (false, nil)
+    case .turn(let step): settings?.turn(step, state)
+    case .done: return completeSettings()
+    case .cancel: cancelSettings()
     }
-    return [.save]
+    return []
   }
 
-  /// Presses a button of the alert on screen: the left or only one dismisses, the right one opens the app (A3, A4).
+  // MARK: Alerts and sheets
+
+  private mutating func moveFocus(_ step: Int) {
+    if let sheet {
+      let count = sheet.titles.count
+      self.sheet?.focus = (sheet.focus + step + count) % count
+    } else {
+      let count = alerts[0].choices.count
+      focusedButton = (alertFocus + step + count) % count
+    }
+  }
+
+  /// Presses a button of the alert on screen: one dismisses, the other opens the app or its actions (A3, A4, A6).
   private mutating func press(_ button: Int) -> [PhoneEffect] {
-    let alert = dismissAlert()
-    if button > 0, app(alert.app.topic) != nil { open(alert.app.topic) }
-    return [.save, .answer(id: alert.id, action: alert.action(of: button))]
+    let alert = alerts[0]
+    let choice = alert.choices[button]
+    if choice.action == AlertChoice.options {
+      sheet = ActionSheet(.alert, alert.alert.sheetChoices)
+      return []
+    }
+    return answer(alert, choice.action)
+  }
+
+  private mutating func answer(_ alert: QueuedAlert, _ action: String) -> [PhoneEffect] {
+    focusedButton = nil
+    record(.answered(ordinal: alert.ordinal))
+    record(.kept(PhoneState.UntoldAnswer(id: alert.id, action: action)))
+    var effects = tellAnswers()
+    if action == "view", state.app(alert.push.topic) != nil {
+      settings = nil
+      openApp(
+        alert.push.topic,
+        selected: state.entries(of: alert.push.topic).first?.ordinal == alert.ordinal ? nil : alert.ordinal)
+      effects.append(.open(alert.push))
+    }
+    return effects
+  }
+
+  /// Tells the gateway what was answered, as soon as it is there.
+  private mutating func tellAnswers() -> [PhoneEffect] {
+    guard case .connected = connection, !state.untold.isEmpty else { return [] }
+    defer { record(.told) }
+    return state.untold.map { .answer(id: $0.id, action: $0.action) }
+  }
+
+  /// Picks from the sheet; any choice closes it (X5).
+  private mutating func pick(_ index: Int) -> [PhoneEffect] {
+    guard let sheet else { return [] }
+    self.sheet = nil
+    guard sheet.choices.indices.contains(index) else { return [] }
+    switch sheet.purpose {
+    case .alert: return alerts.isEmpty ? [] : answer(alerts[0], sheet.choices[index].action)
+    case .clearAll:
+      clear("Clear All", state.entries.map(\.ordinal))
+    case .discardSettings: settings = nil
+    }
+    return []
   }
 
   /// Leaves. An alert that is on screen is dismissed as with its cancelling button (A7); those that wait keep waiting.
   private mutating func quit() -> [PhoneEffect] {
-    guard isAlertShown else { return [.save, .quit] }
-    let alert = dismissAlert()
-    return [.save, .answer(id: alert.id, action: alert.action(of: 0)), .quit]
+    guard isAlertShown else { return [.quit] }
+    let cancel = alerts[0].choices.first { $0.action == "close" || $0.action == "ok" }
+    return answer(alerts[0], cancel?.action ?? "close") + [.quit]
   }
 
-  private mutating func open(_ topic: String) {
-    screen = .app(topic: topic, selectedID: nil)
-    selectedTopic = topic
-    if let app = app(topic)?.app { change(app) { $0.unreadCount = 0 } }
+  // MARK: Going and selecting
+
+  private mutating func show(_ tab: PhoneCommand.Tab) {
+    switch tab {
+    case .home: go(.home)
+    case .centre: go(.centre)
+    case .settings: settings = SettingsDraft()
+    }
   }
 
-  private mutating func select(_ step: PhoneCommand.Step) -> [PhoneEffect] {
+  private mutating func go(_ screen: PhoneState.Screen) {
+    var place = state.place
+    place.screen = screen
+    record(.place(place))
+  }
+
+  private mutating func openApp(_ topic: String, selected: Int?) {
+    record(.place(PhoneState.Place(screen: .app(topic: topic, selected: selected), selectedTopic: topic)))
+    let unread = state.entries(of: topic).filter { !$0.isRead }.map(\.ordinal)
+    if !unread.isEmpty { record(.read(unread)) }
+  }
+
+  private mutating func open() -> [PhoneEffect] {
     switch screen {
     case .home:
-      guard !apps.isEmpty else { return [] }
-      let distance = HomeGrid(size: size, apps: apps).distance(of: step)
-      selectedTopic = apps[min(max(selectedIndex + distance, 0), apps.count - 1)].app.topic
-    case .app(let topic, let selectedID):
-      guard let recent = app(topic)?.recent, !recent.isEmpty else { return [] }
-      let current = recent.firstIndex { $0.id == selectedID } ?? 0
-      let target = min(max(current + (step == .up ? -1 : 1), 0), recent.count - 1)
-      screen = .app(topic: topic, selectedID: target == 0 ? nil : recent[target].id)
+      guard apps.indices.contains(selectedIndex) else { return [] }
+      openApp(apps[selectedIndex].app.topic, selected: nil)
+    case .centre:
+      guard let row = centreRow else { return [] }
+      switch row.row {
+      case .app(let app, _, _): openApp(app.topic, selected: nil)
+      case .thread(let topic, _, _): openApp(topic, selected: row.list.members(of: row.row, state).ordinals.first)
+      case .entry(let index, let ordinal): openApp(state.entries[index].push.topic, selected: ordinal)
+      }
+    case .app: break
     }
-    return [.save]
+    return []
+  }
+
+  private mutating func select(_ step: PhoneCommand.Step) {
+    if settings != nil { return selectSetting(step) }
+    switch screen {
+    case .home:
+      guard !apps.isEmpty else { return }
+      let grid = HomeGrid(size: size, apps: apps)
+      let target = min(max(selectedIndex + grid.distance(of: step), 0), apps.count - 1)
+      var place = state.place
+      place.selectedTopic = apps[target].app.topic
+      record(.place(place))
+    case .centre:
+      let list = CentreList(state, search: centre.search)
+      guard !list.rows.isEmpty else { return }
+      centre.index = step.target(from: list.selectedIndex(centre), count: list.rows.count, page: centrePageSize)
+      centre.selected = list.rows[centre.index].key
+    case .app(let topic, let selected):
+      let entries = state.entries(of: topic)
+      guard !entries.isEmpty else { return }
+      let current = entries.firstIndex { $0.ordinal == selected } ?? 0
+      let target = step.target(from: current, count: entries.count, page: max(size.rows / 4, 1))
+      go(.app(topic: topic, selected: target == 0 ? nil : entries[target].ordinal))
+    }
+  }
+
+  // MARK: The centre
+
+  /// The selected row, and the list it stands in.
+  private var centreRow: (list: CentreList, row: CentreList.Row)? {
+    let list = CentreList(state, search: centre.search)
+    guard !list.rows.isEmpty else { return nil }
+    return (list, list.rows[list.selectedIndex(centre)])
+  }
+
+  private var selectedPush: PhonePush? {
+    switch screen {
+    case .home: return nil
+    case .app(let topic, let selected):
+      let entries = state.entries(of: topic)
+      return (entries.first { $0.ordinal == selected } ?? entries.first)?.push
+    case .centre:
+      guard let (list, row) = centreRow, let ordinal = list.members(of: row, state).ordinals.first else { return nil }
+      return state.index(of: ordinal).map { state.entries[$0].push }
+    }
+  }
+
+  private mutating func mark() {
+    guard let (list, row) = centreRow else { return }
+    let members = Set(list.members(of: row, state).ordinals)
+    if members.isSubset(of: centre.marked) { centre.marked.subtract(members) } else { centre.marked.formUnion(members) }
+    select(.down)
+  }
+
+  private mutating func read() {
+    let chosen = chosenEntries()?.ordinals ?? []
+    let unread = chosen.filter { ordinal in state.index(of: ordinal).map { !state.entries[$0].isRead } ?? false }
+    if !unread.isEmpty { record(.read(unread)) }
+    centre.marked = []
+  }
+
+  private mutating func clear() {
+    guard let (title, ordinals) = chosenEntries() else { return }
+    clear("Clear \(title)", ordinals)
+  }
+
+  /// What is ticked, else what is selected.
+  private func chosenEntries() -> (title: String, ordinals: [Int])? {
+    if screen == .centre, !centre.marked.isEmpty {
+      let count = centre.marked.count
+      return (count == 1 ? "1 Notification" : "\(count) Notifications", centre.marked.sorted())
+    }
+    if case .app(let topic, let selected) = screen {
+      let entries = state.entries(of: topic)
+      guard let entry = entries.first(where: { $0.ordinal == selected }) ?? entries.first else { return nil }
+      return ("“\(TextLayout.truncated(entry.push.summary.headline, columns: 24))”", [entry.ordinal])
+    }
+    return centreRow.map { $0.list.members(of: $0.row, state) }
+  }
+
+  private mutating func clear(_ title: String, _ ordinals: [Int]) {
+    let gone = Set(ordinals)
+    let entries = state.entries.filter { gone.contains($0.ordinal) }
+    guard !entries.isEmpty else { return }
+    record(.cleared(entries.map(\.ordinal)))
+    undo = Undo(title: title, entries: entries)
+    centre.marked.subtract(gone)
+    if case .app(let topic, let selected?) = screen, gone.contains(selected) { go(.app(topic: topic, selected: nil)) }
+    notice = "\(title.replacing("Clear", with: "Cleared")) · u undoes it"
+  }
+
+  private mutating func undoClear() {
+    guard let undo else { return }
+    record(.restored(undo.entries))
+    notice = "Undid \(undo.title)"
+    self.undo = nil
+  }
+
+  // MARK: The settings
+
+  private mutating func selectSetting(_ step: PhoneCommand.Step) {
+    let count = SettingsTable.groups(state).reduce(0) { $0 + $1.rows.count }
+    let selected = settings?.selected ?? 0
+    settings?.selected = step.target(from: selected, count: count, page: max(size.rows - 6, 1))
+  }
+
+  /// Done: what belongs to this device holds at once, the rest when the gateway says so.
+  private mutating func completeSettings() -> [PhoneEffect] {
+    guard let draft = settings else { return [] }
+    if !draft.requests.isEmpty {
+      guard case .connected = connection else {
+        notice = "Not connected: the choices can't be saved now"
+        return []
+      }
+    }
+    settings = nil
+    var effects: [PhoneEffect] = draft.requests.map { .change($0) }
+    let chosen = draft.settings(from: state.settings)
+    if chosen != state.settings {
+      if chosen.isSilent != state.settings.isSilent { effects.append(.state(silent: chosen.isSilent)) }
+      record(.settings(chosen))
+    }
+    return effects
+  }
+
+  /// Cancel: what would be lost is said first (M5).
+  private mutating func cancelSettings() {
+    guard let draft = settings, !draft.changes.isEmpty else {
+      settings = nil
+      return
+    }
+    let title = draft.changes.count == 1 ? "Discard 1 Change" : "Discard \(draft.changes.count) Changes"
+    sheet = ActionSheet(.discardSettings, [AlertChoice(title: title, action: "discard", isDestructive: true)])
   }
 }
 
-extension QueuedAlert {
-  /// The answer that the button at this place gives.
-  fileprivate func action(of button: Int) -> String {
-    if buttons.count == 1 { return "ok" }
-    return button == 0 ? "close" : "view"
+extension PhoneCommand.Step {
+  /// Where it leads in a list.
+  func target(from index: Int, count: Int, page: Int) -> Int {
+    let target =
+      switch self {
+      case .up, .left: index - 1
+      case .down, .right: index + 1
+      case .pageUp: index - page
+      case .pageDown: index + page
+      case .first: 0
+      case .last: count - 1
+      }
+    return min(max(target, 0), max(count - 1, 0))
+  }
+}
+
+extension PhonePush {
+  /// Its texts, for the clipboard.
+  fileprivate var copiedText: String {
+    guard let alert = presentation.alert else { return summary.headline }
+    return [alert.title, alert.subtitle, alert.body, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n")
   }
 }

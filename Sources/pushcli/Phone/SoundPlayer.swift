@@ -1,11 +1,13 @@
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
 
 /// Plays sounds by name through the first player of this machine, else the terminal's bell.
 ///
-/// It never blocks: a player is started and looked after at the next sound. At most one plays, and at most one begins
-/// within a second; what comes in between is not played. The players mix with other audio (S6).
+/// It never blocks: a player is started and waited for elsewhere. At most one plays, and at most one begins
+/// within a second; of what comes in between only something more urgent is played, when the second is over. The players
+/// mix with other audio (S6).
 final class SoundPlayer: Sendable {
   /// What became of a sound.
   enum Outcome: Sendable, Equatable {
@@ -13,63 +15,91 @@ final class SoundPlayer: Sendable {
     case bell
     /// Another one began less than a second ago, or still plays.
     case skipped
+    /// It comes when the second is over.
+    case postponed
   }
 
-  /// The players in order of preference, and which kinds of file each reads.
-  private static let players: [(name: String, options: [String], suffixes: [String])] = [
-    ("pw-play", [], ["", ".wav", ".oga", ".aiff"]),
-    ("paplay", [], ["", ".wav", ".oga", ".aiff"]),
-    ("aplay", ["-q"], ["", ".wav"]),
+  /// The players in order of preference, how they are told a volume from 0 to 1, and which kinds of file each reads.
+  private static let players: [(name: String, options: @Sendable (Double) -> [String], suffixes: [String])] = [
+    ("pw-play", { ["--volume=\($0)"] }, ["", ".wav", ".oga", ".aiff"]),
+    ("paplay", { ["--volume=\(Int($0 * 65_536))"] }, ["", ".wav", ".oga", ".aiff"]),
+    // It has no volume of its own: what is computed here is computed softer, a custom file plays as it is.
+    ("aplay", { _ in ["-q"] }, ["", ".wav"]),
   ]
 
   private struct State {
     var child: pid_t?
     var began: ContinuousClock.Instant?
+    var isUrgent = false
+    var postponed: Task<Void, Never>?
   }
 
   private let folder: String
+  private let cache: String
   private let searchPath: [String]
   private let ring: @Sendable () -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - folder: Where the sounds are.
+  ///   - folder: Where the person's own sounds are.
+  ///   - cache: Where the built-in ones are kept once they are made.
   ///   - searchPath: Where the players are.
   ///   - ring: Rings the bell.
   init(
     folder: String = SoundPlayer.standardFolder,
+    cache: String = SoundPlayer.standardCache,
     searchPath: [String] = SoundPlayer.standardSearchPath,
     ring: @escaping @Sendable () -> Void
   ) {
     self.folder = folder
+    self.cache = cache
     self.searchPath = searchPath
     self.ring = ring
   }
 
-  deinit {
-    state.withLock { Self.reap(&$0) }
-  }
+  /// Whether a sound plays.
+  var isPlaying: Bool { state.withLock { $0.child != nil } }
 
   /// `~/.local/share/pushgateway/sounds`.
   static var standardFolder: String {
-    NSHomeDirectory() + "/.local/share/pushgateway/sounds"
+    (environment("XDG_DATA_HOME") ?? NSHomeDirectory() + "/.local/share") + "/pushgateway/sounds"
+  }
+
+  /// `~/.cache/pushgateway/sounds`.
+  static var standardCache: String {
+    (environment("XDG_CACHE_HOME") ?? NSHomeDirectory() + "/.cache") + "/pushgateway/sounds"
   }
 
   /// The folders of `PATH`.
   static var standardSearchPath: [String] {
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    (environment("PATH") ?? "").split(separator: ":").map(String.init)
+  }
+
+  private static func environment(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Begins to play the sound called `name`, or `default` when the device lacks it (S1).
+  ///
+  /// - Parameter volume: From 0 to 100; at 0 nothing plays.
   @discardableResult
-  func play(_ name: String, now: ContinuousClock.Instant = .now) -> Outcome {
-    state.withLock { state in
-      Self.reap(&state)
-      if state.child != nil { return .skipped }
-      if let began = state.began, now - began < .seconds(1) { return .skipped }
-      state.began = now
-      if let command = command(for: name) ?? command(for: "default"), let child = Self.spawn(command) {
+  func play(_ name: String, volume: Int = 100, isUrgent: Bool = false, now: ContinuousClock.Instant = .now) -> Outcome {
+    guard volume > 0 else { return .skipped }
+    return state.withLock { state in
+      let elapsed = state.began.map { now - $0 } ?? .seconds(1)
+      if state.child != nil || elapsed < .seconds(1) {
+        guard isUrgent, !state.isUrgent, state.postponed == nil else { return .skipped }
+        state.postponed = Task { [weak self] in
+          try? await Task.sleep(for: max(.seconds(1) - elapsed, .milliseconds(100)))
+          self?.state.withLock { $0.postponed = nil }
+          self?.play(name, volume: volume, isUrgent: true)
+        }
+        return .postponed
+      }
+      (state.began, state.isUrgent) = (now, isUrgent)
+      if let command = command(for: name, volume: volume), let child = Self.spawn(command) {
         state.child = child
+        waitForEnd(of: child)
         return .started(command)
       }
       ring()
@@ -77,16 +107,38 @@ final class SoundPlayer: Sendable {
     }
   }
 
-  /// The player and its arguments for the sound called `name`; `nil` without a file or a player for it.
-  func command(for name: String) -> [String]? {
-    guard Self.isBareFileName(name) else { return nil }
+  /// The player and its arguments for the sound called `name`: the person's own one unless it is long (S2), a built-in
+  /// one, or the default.
+  func command(for name: String, volume: Int = 100) -> [String]? {
+    guard let player = player else { return nil }
+    let names = [name, "default"].filter(Self.isBareFileName)
+    for name in names {
+      for path in player.suffixes.map({ "\(folder)/\(name)\($0)" }) where Self.isShortSound(path) {
+        return [player.program] + player.options(Double(volume) / 100) + [path]
+      }
+      if let path = builtIn(name, volume: volume) { return [player.program] + player.options(1) + [path] }
+    }
+    return nil
+  }
+
+  private var player: (program: String, options: @Sendable (Double) -> [String], suffixes: [String])? {
     for player in Self.players {
-      guard let program = searchPath.map({ $0 + "/" + player.name }).first(where: Self.isExecutable) else { continue }
-      for suffix in player.suffixes where Self.isFile("\(folder)/\(name)\(suffix)") {
-        return [program] + player.options + ["\(folder)/\(name)\(suffix)"]
+      if let program = searchPath.map({ $0 + "/" + player.name }).first(where: Self.isExecutable) {
+        return (program, player.options, player.suffixes)
       }
     }
     return nil
+  }
+
+  /// The file of a built-in sound, made now if it was not before.
+  private func builtIn(_ name: String, volume: Int) -> String? {
+    let name = name.hasSuffix(".wav") || name.hasSuffix(".caf") ? String(name.dropLast(4)) : name
+    guard let tones = SoundSynthesiser.sounds[name] else { return nil }
+    let path = "\(cache)/\(name)-\(volume).wav"
+    if Self.isFile(path) { return path }
+    try? FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
+    let wave = Data(SoundSynthesiser.wave(tones, volume: volume))
+    return (try? wave.write(to: URL(filePath: path), options: .atomic)).map { path }
   }
 
   /// Whether `name` can lead nowhere but into the folder; the gateway has checked it before.
@@ -99,15 +151,21 @@ final class SoundPlayer: Sendable {
     unsafe access(path, X_OK) == 0
   }
 
+  private static func isShortSound(_ path: String) -> Bool {
+    isFile(path) && SoundFile.length(path).map { $0 <= SoundFile.maximumLength } ?? false
+  }
+
   private static func isFile(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Forgets a child that has ended.
-  private static func reap(_ state: inout State) {
-    guard let child = state.child else { return }
-    if waitpid(child, nil, WNOHANG) != 0 { state.child = nil }
+  /// Takes leave of a child the moment it ends, so that nothing of it stays behind in the system.
+  private func waitForEnd(of child: pid_t) {
+    DispatchQueue.global(qos: .utility).async { [weak self] in
+      while waitpid(child, nil, 0) < 0, errno == EINTR {}
+      self?.state.withLock { $0.child = nil }
+    }
   }
 
   /// Starts a program that reads and writes nothing of ours.

@@ -62,6 +62,7 @@ struct EventReader {
       switch key {
       case .redraw: inbox.post(.redraw)
       case .suspend: inbox.post(.suspend)
+      case .focusIn, .focusOut: inbox.post(.message(.focus(key == .focusIn)))
       default: inbox.post(.message(.key(key)))
       }
     }

@@ -45,6 +45,7 @@ struct FramePainter: Sendable {
 
       if cursor != column { output += Self.move(column: column, row: row) }
       if style != cell.style { output += cell.style.sequence(usesColour: usesColour) }
+      if style?.link != cell.style.link { output += Self.link(cell.style.link) }
       style = cell.style
       if width > 1 {
         // A terminal that takes fewer columns for the cluster than we do would leave the rest as it was.
@@ -53,7 +54,10 @@ struct FramePainter: Sendable {
       output.append(character)
       cursor = width == 1 && character.unicodeScalars.count == 1 ? column + 1 : nil
     }
+    if style?.link != nil { output += Self.link(nil) }
   }
+
+  private static func link(_ link: String?) -> String { "\u{1B}]8;;\(link ?? "")\u{1B}\\" }
 
   private static func move(column: Int, row: Int) -> String {
     "\u{1B}[\(row + 1);\(column + 1)H"

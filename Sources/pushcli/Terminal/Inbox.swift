@@ -17,12 +17,13 @@ final class Inbox: Sendable {
   /// How many messages wait at most.
   static let maximumMessages = 4_096
   /// How many messages the loop takes at once, between two looks at the keys.
-  static let maximumBatch = 512
+  static let maximumBatch = 128
 
   private struct State {
     var urgent: [ProgramEvent] = []
     var messages: [PhoneMessage] = []
     var isClosed = false
+    var isNudged = false
     var taker: CheckedContinuation<Void, Never>?
     var sender: CheckedContinuation<Void, Never>?
   }
@@ -49,34 +50,46 @@ final class Inbox: Sendable {
       if hasRoom { continuation.resume() }
     }
     let taker = state.withLock { state in
-      state.messages.append(message)
+      if !state.isClosed { state.messages.append(message) }
       return state.taker.take()
     }
     taker?.resume()
   }
 
-  /// Waits until there is something and takes it: all keys and signals, then a batch of messages.
-  func take() async -> [ProgramEvent] {
+  /// Waits until there is something and takes it: all keys and signals, then a batch of messages if they are welcome.
+  ///
+  /// Takes nothing after ``nudge()``.
+  func take(messagesAreWelcome: Bool = true) async -> [ProgramEvent] {
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
-        guard state.urgent.isEmpty, state.messages.isEmpty else { return false }
+        guard !state.isNudged, state.urgent.isEmpty, !messagesAreWelcome || state.messages.isEmpty else { return false }
         state.taker = continuation
         return true
       }
       if !isEmpty { continuation.resume() }
     }
     let (events, sender) = state.withLock { state in
-      let batch = state.messages.prefix(Self.maximumBatch)
+      let batch = state.messages.prefix(messagesAreWelcome ? Self.maximumBatch : 0)
       let events = state.urgent + batch.map { .message($0) }
+      state.isNudged = false
       state.urgent.removeAll(keepingCapacity: true)
       state.messages.removeFirst(batch.count)
-      return (events, state.sender.take())
+      return (events, state.messages.count < Self.maximumMessages ? state.sender.take() : nil)
     }
     sender?.resume()
     return events
   }
 
-  /// Lets a waiting sender go; nothing is taken any more.
+  /// Has the taker look again at what it wants.
+  func nudge() {
+    let taker = state.withLock { state in
+      state.isNudged = true
+      return state.taker.take()
+    }
+    taker?.resume()
+  }
+
+  /// Lets a waiting sender go; nothing is kept or taken any more.
   func close() {
     let sender = state.withLock { state in
       state.isClosed = true

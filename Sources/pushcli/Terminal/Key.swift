@@ -7,6 +7,8 @@ enum Key: Sendable, Hashable {
   case up, down, left, right
   case home, end, pageUp, pageDown
   case `return`, escape, tab, backTab, backspace, delete
+  /// Not pressed: the terminal got or lost the focus (mode 1004).
+  case focusIn, focusOut
 
   /// Draws the screen anew, in case something else wrote on it.
   static let redraw = Key.control("l")

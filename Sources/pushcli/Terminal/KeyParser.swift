@@ -106,6 +106,8 @@ struct KeyParser: Sendable {
     if let arrow = arrow(final) { return .key(arrow) }
     switch (parameter, final) {
     case (_, UInt8(ascii: "Z")): return .key(.backTab)
+    case ("", UInt8(ascii: "I")): return .key(.focusIn)
+    case ("", UInt8(ascii: "O")): return .key(.focusOut)
     case ("1", UInt8(ascii: "~")), ("7", UInt8(ascii: "~")): return .key(.home)
     case ("4", UInt8(ascii: "~")), ("8", UInt8(ascii: "~")): return .key(.end)
     case ("3", UInt8(ascii: "~")): return .key(.delete)

@@ -4,57 +4,51 @@ import Foundation
 enum Program {
   /// Runs the phone until it quits, and gives the terminal back.
   ///
-  /// Each turn takes all that waits, updates, draws once, and then has the effects performed in order. A save comes
-  /// first and once per turn, with the model at the end of it: nothing is told to anybody before it is stored.
+  /// Each turn takes all that waits, updates, draws once, and hands the effects over. What is to be stored comes first
+  /// among them: nothing is told to anybody before it is.
   /// - Parameters:
-  ///   - messages: What the gateway says; its end is not the end of the phone (L3).
-  ///   - perform: Carries out one effect, with the model after it. Should not wait for the network.
+  ///   - inbox: Where the gateway's messages come in; whoever sends them waits while too many do.
+  ///   - perform: Carries out the effects of a turn, beside the loop.
   /// - Throws: ``TerminalError`` when the terminal cannot be taken.
   static func run(
     model: PhoneModel,
     terminal: Terminal,
-    messages: AsyncStream<PhoneMessage>,
-    perform: @escaping (PhoneEffect, PhoneModel) async -> Void
+    inbox: Inbox,
+    perform: @escaping EffectQueue.Perform
   ) async throws {
     try terminal.enter()
     defer { terminal.leave() }
     SignalPipe.install()
     defer { SignalPipe.uninstall() }
 
-    let inbox = Inbox()
+    let effects = EffectQueue(perform: perform) { inbox.nudge() }
     let reader = Task { await EventReader(terminal: terminal, inbox: inbox).run() }
-    let forwarder = Task {
-      for await message in messages { await inbox.send(message) }
-    }
     await withTaskCancellationHandler {
-      await turn(model: model, terminal: terminal, inbox: inbox, perform: perform)
+      // Keys wait for nothing that happens elsewhere.
+      await withTaskExecutorPreference(SerialQueue("screen", qos: .userInteractive)) {
+        await turn(model: model, terminal: terminal, inbox: inbox, effects: effects)
+      }
     } onCancel: {
       inbox.post(.message(.terminate))
     }
-    forwarder.cancel()
     inbox.close()
     SignalPipe.wake()
     await reader.value
+    await effects.finish()
   }
 
-  private static func turn(
-    model: PhoneModel,
-    terminal: Terminal,
-    inbox: Inbox,
-    perform: (PhoneEffect, PhoneModel) async -> Void
-  ) async {
+  private static func turn(model: PhoneModel, terminal: Terminal, inbox: Inbox, effects queue: EffectQueue) async {
     var model = model
     var painter = FramePainter(usesColour: terminal.usesColour)
     var size = terminal.size
     var effects = model.update(.resized(size), now: Date())
     while true {
       terminal.write(painter.paint(model.view(size: size)))
-      if effects.contains(.save) { await perform(.save, model) }
-      for effect in effects where effect != .save { await perform(effect, model) }
+      queue.post(effects, model.state)
       if effects.contains(.quit) { return }
 
       effects = []
-      for event in await inbox.take() {
+      for event in await inbox.take(messagesAreWelcome: !queue.isFull) {
         switch event {
         case .message(let message):
           if case .resized(let newSize) = message {

@@ -15,6 +15,8 @@ struct Style: Sendable, Hashable {
   var background: Colour?
   var isBold = false
   var isDim = false
+  /// Where the text leads (OSC 8): printable ASCII.
+  var link: String?
 
   static let plain = Style()
   static let bold = Style(isBold: true)

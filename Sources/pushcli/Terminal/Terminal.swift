@@ -39,11 +39,13 @@ final class Terminal: Sendable {
   /// Whether both ends are a terminal.
   var isInteractive: Bool { isatty(input) == 1 && isatty(output) == 1 }
 
-  /// Takes the terminal: raw mode, alternate screen, no cursor, no wrapping at the right edge, marked pastes.
+  /// Takes the terminal: raw mode, alternate screen, no cursor, no wrapping at the right edge, marked pastes, word of
+  /// the focus.
   func enter() throws(TerminalError) {
     guard isInteractive else { throw .notATerminal }
     var attributes = termios()
     guard unsafe tcgetattr(input, &attributes) == 0 else { throw .refused(errno: errno) }
+    if attributes.isRaw { attributes.makeSane() }
     TerminalGuard.hold(input: input, output: output, original: attributes)
     unsafe cfmakeraw(&attributes)
     guard unsafe tcsetattr(input, TCSANOW, &attributes) == 0 else {
@@ -52,7 +54,7 @@ final class Terminal: Sendable {
       throw .refused(errno: error)
     }
     isEntered.withLock { $0 = true }
-    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?7l")
+    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?7l\u{1B}[?1004h")
   }
 
   /// Gives the terminal back as it was; does nothing when it is not taken.
@@ -95,5 +97,17 @@ final class Terminal: Sendable {
   /// Rings the bell (BEL).
   func ring() {
     write("\u{07}")
+  }
+}
+
+extension termios {
+  /// Whether a program has left it raw: one that was killed, and a shell that did not mend it.
+  fileprivate var isRaw: Bool { c_lflag & tcflag_t(ICANON) == 0 && c_lflag & tcflag_t(ECHO) == 0 }
+
+  /// What `stty sane` sets of what raw mode takes away.
+  fileprivate mutating func makeSane() {
+    c_lflag |= tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ISIG | IEXTEN)
+    c_iflag |= tcflag_t(BRKINT | ICRNL | IXON)
+    c_oflag |= tcflag_t(OPOST | ONLCR)
   }
 }

@@ -18,26 +18,45 @@ enum Sample {
     body: "A strong earthquake has struck off the coast of northern Chile. Tsunami warnings are in force."
   )
   static let dinner = AlertPresentation(title: "Dinner at Eight?", body: "", buttons: ["Close", "Reply"])
+  /// Asks for one of three actions.
+  static let deploy: AlertPresentation = {
+    var alert = AlertPresentation(title: "Deploy to Production?", body: "Build 4711 has passed its tests.")
+    alert.offer([
+      AlertAction(id: "approve", title: "Approve"), AlertAction(id: "later", title: "In an Hour"),
+      AlertAction(id: "reject", title: "Reject", isDestructive: true),
+    ])
+    return alert
+  }()
   static let done = AlertPresentation(title: "Backup Finished", body: "", buttons: ["OK"])
 
-  /// A push two minutes ago; its id is `push-` and its `seq`.
+  /// A push two minutes ago, read from its line; its id is `push-` and its `seq`.
   static func push(
     _ seq: UInt64,
     _ app: PhoneApp = news,
     badge: Int? = nil,
     sound: String? = nil,
     alert: AlertPresentation? = nil,
-    payload: String = "{\"aps\":{}}"
+    thread: String? = nil,
+    collapse: String? = nil,
+    payload: String? = nil
   ) -> PhonePush {
-    PhonePush(
-      seq: seq,
-      id: "push-\(seq)",
-      topic: app.topic,
-      app: app,
-      received: now - 120,
-      presentation: Presentation(badge: badge, sound: sound.map { SoundPresentation(name: $0) }, alert: alert),
-      payload: payload
-    )
+    func json(_ text: String) -> String {
+      var bytes: [UInt8] = []
+      appendJSONString(text, to: &bytes)
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    var presentation: [UInt8] = []
+    Presentation(badge: badge, sound: sound.map { SoundPresentation(name: $0) }, alert: alert)
+      .appendJSON(to: &presentation)
+    let collapse = collapse.map { ",\"collapse\":\(json($0))" } ?? ""
+    let thread = thread.map { "\"thread-id\":\(json($0))" } ?? ""
+    let line = """
+      {"type":"push","seq":\(seq),"id":"push-\(seq)","topic":\(json(app.topic)),\
+      "app":{"name":\(json(app.name)),"icon":\(json(app.icon))},"received":"2025-11-14T14:03:00.000Z"\(collapse),\
+      "presentation":\(String(decoding: presentation, as: UTF8.self)),"payload":\(payload ?? "{\"aps\":{\(thread)}}")}
+      """
+    guard let push = PhonePush(line: Array(line.utf8), parser: JSONParser()) else { fatalError("no push: \(line)") }
+    return push
   }
 
   /// A connected phone with three apps after `messages`, which happen now.
@@ -59,13 +78,19 @@ extension PhoneModel {
     update(message, now: Sample.now)
   }
 
+  /// The effects of what happens, without what is stored.
+  @discardableResult
+  mutating func effects(_ message: PhoneMessage) -> [PhoneEffect] {
+    happens(message).filter { if case .save = $0 { false } else { true } }
+  }
+
   @discardableResult
   mutating func press(_ key: Key) -> [PhoneEffect] {
-    happens(.key(key))
+    effects(.key(key))
   }
 
   @discardableResult
   mutating func press(_ key: Character) -> [PhoneEffect] {
-    happens(.key(.character(key)))
+    effects(.key(.character(key)))
   }
 }

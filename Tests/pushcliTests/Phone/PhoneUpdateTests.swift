@@ -7,32 +7,55 @@ import Testing
 @Suite struct PhoneUpdateTests {
   @Test func `a push sets the badge, plays its sound and shows its alert`() {
     var phone = Sample.phone()
-    let effects = phone.happens(.push(Sample.push(1, badge: 3, sound: "chime", alert: Sample.earthquake)))
+    let effects = phone.effects(.push(Sample.push(1, badge: 3, sound: "chime", alert: Sample.earthquake)))
     #expect(
-      effects == [.save, .play(sound: "chime"), .presented(id: "push-1", parts: [.badge, .sound, .alert])]
+      effects == [
+        .play(sound: "chime", volume: 100, isUrgent: true), .presented(id: "push-1", parts: [.badge, .sound, .alert]),
+      ]
     )
-    #expect(phone.app("com.example.news")?.badge == 3)
+    #expect(phone.state.app("com.example.news")?.badge == 3)
     #expect(phone.alerts.map(\.id) == ["push-1"])
   }
 
   @Test func `zero clears a badge and an absent one leaves it (B2)`() {
     var phone = Sample.phone([.push(Sample.push(1, badge: 3)), .push(Sample.push(2, sound: "default"))])
-    #expect(phone.app("com.example.news")?.badge == 3)
-    #expect(phone.happens(.push(Sample.push(3, badge: 0))) == [.save, .presented(id: "push-3", parts: [.badge])])
-    #expect(phone.app("com.example.news")?.badge == 0)
+    #expect(phone.state.app("com.example.news")?.badge == 3)
+    #expect(phone.effects(.push(Sample.push(3, badge: 0))) == [.presented(id: "push-3", parts: [.badge])])
+    #expect(phone.state.app("com.example.news")?.badge == 0)
   }
 
   @Test func `alerts queue, and one that waited is told when it appears`() {
     var phone = Sample.phone([.push(Sample.push(1, alert: Sample.earthquake))])
-    let effects = phone.happens(.push(Sample.push(2, badge: 1, alert: Sample.dinner)))
-    #expect(effects == [.save, .presented(id: "push-2", parts: [.badge])])
-    #expect(phone.happens(.push(Sample.push(3, alert: Sample.done))) == [.save])
+    let effects = phone.effects(.push(Sample.push(2, badge: 1, alert: Sample.dinner)))
+    #expect(effects == [.presented(id: "push-2", parts: [.badge])])
+    #expect(phone.effects(.push(Sample.push(3, alert: Sample.done))) == [])
     #expect(
       phone.press("c") == [
-        .save, .answer(id: "push-1", action: "close"), .presented(id: "push-2", parts: [.alert]),
+        .answer(id: "push-1", action: "close"), .presented(id: "push-2", parts: [.alert]),
       ]
     )
     #expect(phone.alerts.map(\.id) == ["push-2", "push-3"])
+  }
+
+  @Test func `an answer that the gateway can't hear now is told when it is back, once`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, alert: Sample.dinner)),
+      .connection(.disconnected(lastConnected: Sample.now, retryAt: Sample.now)),
+    ])
+    #expect(phone.press("c") == [.presented(id: "push-2", parts: [.alert])])
+    #expect(phone.effects(.key(.character("q"))) == [.quit])
+    #expect(
+      phone.effects(.connection(.connected(gateway: "localhost"))) == [
+        .answer(id: "push-1", action: "close"), .answer(id: "push-2", action: "close"),
+      ])
+    #expect(phone.effects(.connection(.connected(gateway: "localhost"))) == [])
+    for seq in 3...2_000 {
+      phone.happens(.connection(.connecting))
+      phone.happens(.push(Sample.push(UInt64(seq), alert: Sample.done)))
+      phone.press("o")
+    }
+    #expect(phone.state.untold.count == PhoneState.maximumUntold)
+    #expect(phone.state.untold.last == .init(id: "push-2000", action: "ok"))
   }
 
   @Test func `View dismisses the alert and opens the app, Close only dismisses (A3)`() {
@@ -41,8 +64,9 @@ import Testing
     ])
     phone.press("c")
     #expect(phone.screen == .home)
-    #expect(phone.press("v") == [.save, .answer(id: "push-2", action: "view")])
-    #expect(phone.screen == .app(topic: "com.example.mail", selectedID: nil))
+    let opened = Sample.push(2, Sample.mail, alert: Sample.dinner)
+    #expect(phone.press("v") == [.answer(id: "push-2", action: "view"), .open(opened)])
+    #expect(phone.screen == .app(topic: "com.example.mail", selected: nil))
     #expect(phone.alerts.isEmpty)
     phone.press(.escape)
     #expect(phone.screen == .home)
@@ -51,7 +75,7 @@ import Testing
   @Test(arguments: [Key.return, .escape, .character("o"), .character("c"), .character(" ")])
   func `a single button only dismisses (A4)`(_ key: Key) {
     var phone = Sample.phone([.push(Sample.push(1, alert: Sample.done))])
-    #expect(phone.press(key) == [.save, .answer(id: "push-1", action: "ok")])
+    #expect(phone.press(key) == [.answer(id: "push-1", action: "ok")])
     #expect(phone.screen == .home)
   }
 
@@ -63,7 +87,7 @@ import Testing
     for (keys, action) in table {
       var phone = start
       for key in keys { #expect(phone.press(key) == []) }
-      #expect(phone.press(.return) == [.save, .answer(id: "push-1", action: action)])
+      #expect(phone.press(.return).first == .answer(id: "push-1", action: action))
     }
   }
 
@@ -82,7 +106,7 @@ import Testing
       #expect(phone.press(key) == [])
     }
     #expect(phone.alerts.count == 1)
-    #expect(!phone.isSilent)
+    #expect(!phone.state.settings.isSilent)
   }
 
   @Test func `leaving equals the cancelling button, and what waits keeps waiting (A7)`() {
@@ -91,44 +115,44 @@ import Testing
       var phone = Sample.phone([
         .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.done)),
       ])
-      #expect(phone.happens(message) == [.save, .answer(id: "push-1", action: "close"), .quit])
-      #expect(phone.happens(message) == [.save, .answer(id: "push-2", action: "ok"), .quit])
-      #expect(phone.happens(message) == [.save, .quit])
+      #expect(phone.effects(message) == [.answer(id: "push-1", action: "close"), .quit])
+      #expect(phone.effects(message) == [.answer(id: "push-2", action: "ok"), .quit])
+      #expect(phone.effects(message) == [.quit])
     }
   }
 
   @Test func `an alert that cannot be seen is neither presented nor answered`() {
     var phone = Sample.phone(size: Size(columns: 20, rows: 5))
-    #expect(phone.happens(.push(Sample.push(1, alert: Sample.dinner))) == [.save])
+    #expect(phone.effects(.push(Sample.push(1, alert: Sample.dinner))) == [])
     for key in [Key.character("v"), .character("c"), .return, .escape] { #expect(phone.press(key) == []) }
     var leaving = phone
-    #expect(leaving.happens(.terminate) == [.save, .quit])
+    #expect(leaving.effects(.terminate) == [.quit])
     #expect(leaving.alerts.count == 1)
     #expect(
-      phone.happens(.resized(Size(columns: 30, rows: 10))) == [.save, .presented(id: "push-1", parts: [.alert])]
+      phone.effects(.resized(Size(columns: 30, rows: 10))) == [.presented(id: "push-1", parts: [.alert])]
     )
   }
 
   @Test func `the silent switch silences, and says so (S4)`() {
     var phone = Sample.phone()
-    #expect(phone.press("s") == [.save, .state(silent: true)])
+    #expect(phone.press("s") == [.state(silent: true)])
     #expect(
-      phone.happens(.push(Sample.push(1, badge: 1, sound: "chime"))) == [
-        .save, .presented(id: "push-1", parts: [.badge]),
+      phone.effects(.push(Sample.push(1, badge: 1, sound: "chime"))) == [
+        .presented(id: "push-1", parts: [.badge])
       ]
     )
-    #expect(phone.happens(.push(Sample.push(2, sound: "chime"))) == [.save])
-    #expect(phone.press("s") == [.save, .state(silent: false)])
+    #expect(phone.effects(.push(Sample.push(2, sound: "chime"))) == [])
+    #expect(phone.press("s") == [.state(silent: false)])
   }
 
   @Test func `a push that is known does nothing, and one without a number always comes`() {
     var phone = Sample.phone([.push(Sample.push(7, badge: 1))])
-    #expect(phone.happens(.push(Sample.push(7, badge: 5))) == [])
-    #expect(phone.happens(.push(Sample.push(6, badge: 5))) == [])
-    #expect(phone.happens(.push(Sample.push(0, badge: 2))) == [.save, .presented(id: "push-0", parts: [.badge])])
-    #expect(phone.happens(.push(Sample.push(0, badge: 3))) != [])
-    #expect(phone.lastSeq == 7)
-    #expect(phone.app("com.example.news")?.badge == 3)
+    #expect(phone.effects(.push(Sample.push(7, badge: 5))) == [])
+    #expect(phone.effects(.push(Sample.push(6, badge: 5))) == [])
+    #expect(phone.effects(.push(Sample.push(0, badge: 2))) == [.presented(id: "push-0", parts: [.badge])])
+    #expect(phone.effects(.push(Sample.push(0, badge: 3))) != [])
+    #expect(phone.state.lastSeq == 7)
+    #expect(phone.state.app("com.example.news")?.badge == 3)
   }
 
   @Test func `an alert that is over elsewhere goes, whether it shows or waits`() {
@@ -136,54 +160,38 @@ import Testing
       .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.dinner)),
       .push(Sample.push(3, alert: Sample.done)),
     ])
-    #expect(phone.happens(.retract(id: "push-2")) == [.save])
-    #expect(phone.happens(.retract(id: "push-1")) == [.save, .presented(id: "push-3", parts: [.alert])])
-    #expect(phone.happens(.retract(id: "push-1")) == [])
+    #expect(phone.effects(.retract(id: "push-2")) == [])
+    #expect(phone.effects(.retract(id: "push-1")) == [.presented(id: "push-3", parts: [.alert])])
+    #expect(phone.effects(.retract(id: "push-1")) == [])
     #expect(phone.alerts.map(\.id) == ["push-3"])
   }
 
   @Test func `a full queue drops the oldest that waits, never the one on screen`() {
     var phone = Sample.phone()
-    let limit = PhoneModel.maximumAlerts
-    for seq in 1...UInt64(limit) { phone.happens(.push(Sample.push(seq, alert: Sample.done))) }
+    let limit = PhoneState.maximumAlerts
+    for seq in 1...UInt64(limit) { phone.effects(.push(Sample.push(seq, alert: Sample.done))) }
     #expect(phone.alerts.count == limit)
-    #expect(phone.app("com.example.news")?.unreadCount == 0)
-    phone.happens(.push(Sample.push(UInt64(limit) + 1, alert: Sample.done)))
+    phone.effects(.push(Sample.push(UInt64(limit) + 1, alert: Sample.done)))
     #expect(phone.alerts.count == limit)
     #expect(phone.alerts.prefix(2).map(\.id) == ["push-1", "push-3"])
-    #expect(phone.app("com.example.news")?.unreadCount == 1)
-    #expect(phone.app("com.example.news")?.recent.count == InstalledApp.maximumRecent)
-  }
-
-  @Test func `everything that matters comes back from its coded form (L2)`() throws {
-    var phone = Sample.phone([
-      .push(Sample.push(1, badge: 3, alert: Sample.dinner)), .push(Sample.push(2, Sample.mail, alert: Sample.done)),
-      .gap(dropped: 4),
-    ])
-    phone.press("v")
-    phone.isSilent = true
-    var restored = try JSONDecoder().decode(PhoneModel.self, from: JSONEncoder().encode(phone))
-    #expect(restored.apps == phone.apps)
-    #expect(restored.alerts == phone.alerts)
-    #expect(restored.screen == .app(topic: "com.example.news", selectedID: nil))
-    #expect((restored.isSilent, restored.lastSeq, restored.droppedCount) == (true, 2, 4))
-    #expect(restored.happens(.resized(Size(columns: 80, rows: 24))) == [])
-    #expect(restored.press("o") == [.save, .answer(id: "push-2", action: "ok")])
+    #expect(phone.state.unreadCount == limit + 1)
   }
 
   @Test func `registered apps keep what is known of them, and the rest goes`() {
     var phone = Sample.phone([.push(Sample.push(1, badge: 3)), .push(Sample.push(2, Sample.mail, badge: 1))])
     phone.press(.return)
-    #expect(phone.screen == .app(topic: "com.example.news", selectedID: nil))
+    #expect(phone.screen == .app(topic: "com.example.news", selected: nil))
     phone.happens(.apps([Sample.mail]))
     #expect(phone.apps.map(\.badge) == [1])
     #expect(phone.screen == .home)
-    phone.happens(.push(Sample.push(3, badge: 2)))
+    phone.effects(.push(Sample.push(3, badge: 2)))
     #expect(phone.apps.map(\.app.name) == ["Mail", "News"])
   }
 
   @Test func `arrows select an app and, in the app, a push`() {
-    var phone = Sample.phone([.push(Sample.push(1, Sample.mail)), .push(Sample.push(2, Sample.mail))])
+    var phone = Sample.phone([
+      .push(Sample.push(1, Sample.mail, badge: 1)), .push(Sample.push(2, Sample.mail, badge: 2)),
+    ])
     phone.press(.left)
     #expect(phone.selectedIndex == 0)
     phone.press(.right)
@@ -191,17 +199,89 @@ import Testing
     phone.press(.return)
     phone.press(.down)
     phone.press(.down)
-    #expect(phone.screen == .app(topic: "com.example.mail", selectedID: "push-1"))
+    #expect(phone.screen == .app(topic: "com.example.mail", selected: 1))
     phone.press(.up)
-    #expect(phone.screen == .app(topic: "com.example.mail", selectedID: nil))
+    #expect(phone.screen == .app(topic: "com.example.mail", selected: nil))
   }
 
   @Test func `a key has one meaning at a time`() {
     var phones = [Sample.phone(), Sample.phone([.gap(dropped: 1)]), Sample.phone([.key(.return)])]
     for alert in [Sample.dinner, Sample.done] { phones.append(Sample.phone([.push(Sample.push(1, alert: alert))])) }
+    phones.append(Sample.phone([.key(.character("2"))]))
+    phones.append(Sample.phone([.key(.character("3"))]))
+    phones.append(Sample.phone([.push(Sample.push(1, alert: Sample.done)), .key(.return), .key(.character("2"))]))
+    phones.append(Sample.phone([.key(.character("2")), .key(.character("/"))]))
     for phone in phones {
       let keys = phone.keyBindings.flatMap(\.commands.keys)
       #expect(Set(keys).count == keys.count)
     }
+  }
+
+  @Test func `what is stored comes first, and all of it`() {
+    var phone = Sample.phone()
+    let push = Sample.push(1, badge: 3, sound: "chime", alert: Sample.dinner)
+    let effects = phone.happens(.push(push))
+    #expect(Array(effects.prefix(2)) == [.save(.received(push)), .save(.presented(ordinal: 1))])
+    #expect(!effects.dropFirst(2).contains { if case .save = $0 { true } else { false } })
+    #expect(phone.happens(.key(.character("c"))).first == .save(.answered(ordinal: 1)))
+    #expect(phone.takeChanges().isEmpty)
+  }
+
+  @Test func `an alert is told outside when the terminal lacks the focus, or always, or never`() {
+    let told = PhoneEffect.notify(title: "Dinner at Eight?", body: "")
+    var phone = Sample.phone()
+    #expect(!phone.effects(.push(Sample.push(1, alert: Sample.dinner))).contains(told))
+    phone.happens(.focus(false))
+    #expect(phone.effects(.push(Sample.push(2, alert: Sample.dinner))).contains(told))
+    phone.record(.settings(DeviceSettings(notices: .off)))
+    #expect(!phone.effects(.push(Sample.push(3, alert: Sample.dinner))).contains(told))
+    phone.happens(.focus(true))
+    phone.record(.settings(DeviceSettings(notices: .always)))
+    #expect(phone.effects(.push(Sample.push(4, alert: Sample.dinner))).contains(told))
+  }
+
+  @Test func `help shows over everything, and any key closes it and does nothing else`() {
+    var phone = Sample.phone([.push(Sample.push(1, alert: Sample.dinner)), .key(.character("?"))])
+    #expect(phone.isHelpShown)
+    #expect(phone.press("v").isEmpty)
+    #expect(!phone.isHelpShown && phone.alerts.count == 1)
+  }
+
+  @Test func `more than one action is picked from a sheet, destructive on top, Cancel last (A6, X3)`() {
+    var phone = Sample.phone([.push(Sample.push(1, alert: Sample.deploy))])
+    #expect(phone.alerts[0].choices.map(\.title) == ["Close", "Options"])
+    #expect(phone.press("v").isEmpty, "nothing is answered yet")
+    #expect(phone.sheet?.titles == ["Reject", "Approve", "In an Hour", "Cancel"])
+    #expect(phone.press(.escape).isEmpty)
+    #expect(phone.sheet == nil && phone.alerts.count == 1)
+    phone.press("v")
+    phone.press(.up)
+    #expect(phone.press(.return) == [.answer(id: "push-1", action: "later")])
+    #expect(phone.alerts.isEmpty && phone.sheet == nil)
+  }
+
+  @Test func `a sheet goes with its alert when that is over elsewhere`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.deploy)), .push(Sample.push(2, alert: Sample.done)), .key(.character("v")),
+    ])
+    #expect(phone.sheet != nil)
+    phone.happens(.retract(id: "push-1"))
+    #expect(phone.sheet == nil && phone.alerts.map(\.id) == ["push-2"])
+  }
+
+  @Test func `a single action is a button: right when harmless, left when it destroys (D1, D2)`() {
+    var alert = Sample.dinner
+    alert.offer([AlertAction(id: "accept", title: "Accept")])
+    var phone = Sample.phone([.push(Sample.push(1, alert: alert))])
+    #expect(phone.alerts[0].choices.map(\.title) == ["Close", "Accept"])
+    #expect(phone.press(.return) == [.answer(id: "push-1", action: "accept")])
+    alert.offer([AlertAction(id: "erase", title: "Erase", isDestructive: true)])
+    phone.happens(.push(Sample.push(2, alert: alert)))
+    #expect(phone.alerts[0].choices.map(\.title) == ["Erase", "Close"])
+    #expect(phone.press(.return) == [.answer(id: "push-2", action: "close")])
+    phone.happens(.push(Sample.push(3, alert: alert)))
+    #expect(phone.press(.escape) == [.answer(id: "push-3", action: "close")])
+    phone.happens(.push(Sample.push(4, alert: alert)))
+    #expect(phone.happens(.terminate).suffix(2) == [.answer(id: "push-4", action: "close"), .quit])
   }
 }

@@ -23,6 +23,35 @@ import Testing
     )
   }
 
+  @Test(arguments: [
+    Sample.earthquake, Sample.dinner, Sample.deploy, Sample.done, ScreenTests.foreign, ScreenTests.long,
+  ])
+  func `the paragraph and the screens have the same content (L7)`(_ alert: AlertPresentation) {
+    let payload = #"{"aps":{"alert":{"title":"…"},"thread-id":"quakes"},"url":"https://example.com/quake"}"#
+    let push = Sample.push(1, badge: 37, alert: alert, payload: payload)
+    // Home and alert, its sheet if it has one, the centre, and the app that View opens.
+    var phone = Sample.phone(size: Size(columns: 200, rows: 60), [.push(push)])
+    var shown: [String] = []
+    for key in alert.sheetChoices.count > 1 ? "vc c2\u{1}" : " c2\u{1}" {
+      shown.append(phone.view(size: phone.size).text)
+      phone.press(key == "\u{1}" ? .return : .character(key))
+    }
+    shown.append(phone.view(size: phone.size).text)
+
+    let choices = alert.sheetChoices.count > 1 ? alert.sheetChoices + [alert.choices[0]] : alert.choices
+    let texts =
+      [alert.title, alert.subtitle, alert.body, "14:03 📰 News quakes https://example.com/quake 37"]
+      + choices.map(\.title)
+    let isSeparator: (Character) -> Bool = {
+      !($0.isLetter || $0.isNumber || $0.unicodeScalars.contains { $0.value > 0x2FFF })
+    }
+    let wanted = Set(texts.joined(separator: " ").split(whereSeparator: isSeparator))
+    let onScreen = Set(shown.joined(separator: " ").split(whereSeparator: isSeparator))
+    let inWords = Set(paragraph(push).split(whereSeparator: isSeparator))
+    #expect(wanted.subtracting(onScreen).isEmpty)
+    #expect(wanted.subtracting(inWords).isEmpty)
+  }
+
   @Test func `a cleared badge is said in words`() {
     #expect(paragraph(Sample.push(1, badge: 0)) == "[14:03] 📰 News · badge cleared\n\n")
   }
@@ -47,5 +76,12 @@ import Testing
     push.presentation.alert?.body = "one\u{7}\r\ntwo"
     push.presentation.alert?.buttons = ["Clo\u{9B}se"]
     #expect(paragraph(push) == "[14:03] 📰 Ne[2Jws\na bc\none\ntwo\nButtons: Close\n\n")
+  }
+
+  @Test func `a question names everything that can be answered, by number`() {
+    #expect(
+      PlainText.question(for: Sample.push(1, alert: Sample.deploy))
+        == "News, Deploy to Production?: 1 Close  2 Approve  3 In an Hour  4 Reject? ")
+    #expect(PlainText.question(for: Sample.push(1, alert: Sample.done)) == "News, Backup Finished: 1 OK? ")
   }
 }

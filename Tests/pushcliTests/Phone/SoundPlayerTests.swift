@@ -20,20 +20,78 @@ import Testing
     #expect(rings.withLock { $0 } == 2)
   }
 
-  @Test func `the first player with a file plays it, and an unknown name plays the default`() throws {
+  @Test func `the first player plays the person's own file, a built-in sound, or the default`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID())")
+    let cache = folder.appending(path: "cache").path()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let second = SoundSynthesiser.wave([.init(frequency: 440, start: 0, length: 1)])
+    // The format holds for as much as the header says: 31 seconds.
+    let size = UInt32(31 * 2 * SoundSynthesiser.sampleRate)
+    let long = second.prefix(40) + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
+    for name in ["mine.wav", "bell.oga"] { try Data(second).write(to: folder.appending(path: name)) }
+    try (Data(long) + Data(count: Int(size))).write(to: folder.appending(path: "long.wav"))
+    try Data("no sound".utf8).write(to: folder.appending(path: "text.wav"))
+    for player in ["aplay", "paplay"] {
+      try FileManager.default.createSymbolicLink(
+        at: folder.appending(path: player), withDestinationURL: URL(filePath: "/bin/true"))
+    }
+    let path = folder.path()
+    let player = SoundPlayer(folder: path, cache: cache, searchPath: [path]) {}
+    #expect(player.command(for: "mine", volume: 50) == ["\(path)/paplay", "--volume=32768", "\(path)/mine.wav"])
+    #expect(player.command(for: "bell")?.last == "\(path)/bell.oga")
+    #expect(player.command(for: "chime", volume: 25) == ["\(path)/paplay", "--volume=65536", "\(cache)/chime-25.wav"])
+    for name in ["long", "text.wav"] { #expect(player.command(for: name)?.last == "\(cache)/default-100.wav") }
+    #expect(player.command(for: "nobody-has-this")?.last == "\(cache)/default-100.wav")
+    #expect(FileManager.default.fileExists(atPath: "\(cache)/default-100.wav"))
+    try FileManager.default.removeItem(at: folder.appending(path: "paplay"))
+    #expect(player.command(for: "bell.wav") == ["\(path)/aplay", "-q", "\(cache)/bell-100.wav"])
+    #expect(player.play("ding", volume: 0) == .skipped)
+    #expect(player.play("ding") == .started(["\(path)/aplay", "-q", "\(cache)/ding-100.wav"]))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a player that has ended is waited for without another sound`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    for name in ["chime.wav", "bell.oga", "default.wav"] { try Data().write(to: folder.appending(path: name)) }
-    try FileManager.default.createSymbolicLink(
-      at: folder.appending(path: "aplay"),
-      withDestinationURL: URL(filePath: "/bin/true")
-    )
-    let path = folder.path()
-    let player = SoundPlayer(folder: path, searchPath: [path]) {}
-    #expect(player.command(for: "chime") == ["\(path)/aplay", "-q", "\(path)/chime.wav"])
-    #expect(player.command(for: "chime.wav")?.last == "\(path)/chime.wav")
-    #expect(player.command(for: "bell") == nil)
-    #expect(player.play("bell") == .started(["\(path)/aplay", "-q", "\(path)/default.wav"]))
+    let program = folder.appending(path: "aplay")
+    // It plays until the file is there.
+    let script = "#!/bin/sh\nwhile [ ! -e \(folder.path())/end ]; do sleep 0.01; done\n"
+    try Data(script.utf8).write(to: program)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path())
+    let player = SoundPlayer(folder: folder.path(), cache: folder.path(), searchPath: [folder.path()]) {}
+    let start = ContinuousClock.now
+    #expect(player.play("ding", now: start) == .started([program.path(), "-q", "\(folder.path())/ding-100.wav"]))
+    #expect(player.isPlaying)
+    #expect(player.play("ding", now: start + .seconds(5)) == .skipped)
+    try Data().write(to: folder.appending(path: "end"))
+    while player.isPlaying { try await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  @Test func `what is more urgent comes when the second is over, once`() {
+    let player = SoundPlayer(folder: "/nowhere", searchPath: []) {}
+    let start = ContinuousClock.now
+    #expect(player.play("pop", now: start) == .bell)
+    #expect(player.play("pop", now: start) == .skipped)
+    #expect(player.play("alarm", isUrgent: true, now: start) == .postponed)
+    #expect(player.play("alarm", isUrgent: true, now: start) == .skipped)
+  }
+
+  @Test(arguments: SoundSynthesiser.sounds.keys.sorted())
+  func `a built-in sound is short, is heard, and is no other (S2)`(_ name: String) throws {
+    let tones = try #require(SoundSynthesiser.sounds[name])
+    let wave = SoundSynthesiser.wave(tones)
+    #expect(wave.starts(with: "RIFF".utf8) && wave[8..<12].elementsEqual("WAVE".utf8))
+    let samples = (wave.count - 44) / 2
+    #expect((1...SoundSynthesiser.sampleRate).contains(samples))
+    func loudest(_ wave: [UInt8]) -> Int {
+      stride(from: 44, to: wave.count, by: 2).map {
+        abs(Int(Int16(bitPattern: UInt16(wave[$0]) | UInt16(wave[$0 + 1]) << 8)))
+      }.max() ?? 0
+    }
+    #expect((5_000..<32_768).contains(loudest(wave)))
+    #expect(loudest(SoundSynthesiser.wave(tones, volume: 50)) < loudest(wave) / 3)
+    for (other, tones) in SoundSynthesiser.sounds where other != name { #expect(SoundSynthesiser.wave(tones) != wave) }
   }
 }

@@ -1,0 +1,151 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+import PushPolicy
+
+/// `pushcli ask`: a question to a person, whose answer is the exit code.
+struct Ask: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Ask a person, and wait for the answer.",
+    discussion: """
+      Sends an alert with actions and prints the id of the one that was picked. The exit code is 0 for the first \
+      action, 11, 12, … for the others, 1 when the alert was closed without an answer, 7 when the time was up.
+
+      Examples:
+        pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
+          --action approve=Approve --action reject=Reject! --timeout 5m && ./deploy
+        pushcli ask --to me/com.example.builds --title "Ready?" --action yes=Ready --timeout 1h --repeat
+      """)
+
+  @Option(help: "DEVICE/TOPIC, by the names of this gateway.") var to: String
+  @Option(name: .shortAndLong, help: "The question.") var title: String
+  @Option(name: .shortAndLong, help: "More words.") var body: String?
+  @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [ActionArgument] = []
+  @Option(help: "The sound's name, or none.") var sound = "default"
+  @Option(help: "How long to wait: 30s, 5m, 2h. (5m)") var timeout = "5m"
+  @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
+  var repeats = false
+  @OptionGroup var gateway: GatewayOptions
+  @OptionGroup var format: FormatOptions
+
+  /// The pause before a closed question comes again.
+  private static let pause = Duration.seconds(5)
+
+  private struct Result: Encodable {
+    var action: String?
+    var title: String?
+    var apnsID: String
+    var outcome: String
+
+    enum CodingKeys: String, CodingKey {
+      case action, title, outcome
+      case apnsID = "apns_id"
+    }
+  }
+
+  func validate() throws {
+    if !(1...4).contains(action.count) { throw ValidationError("--action is given one to four times") }
+    if to.split(separator: "/").count < 2 { throw ValidationError("--to is DEVICE/TOPIC") }
+    if Ask.seconds(timeout) == nil { throw ValidationError("--timeout is a number of seconds, or 30s, 5m, 2h") }
+  }
+
+  func run() async throws {
+    let admin = try await Admin(gateway.state)
+    let end = ContinuousClock.now + .seconds(Ask.seconds(timeout) ?? 300)
+    let category = try await putCategory(admin)
+    // A question that is asked again takes the place of its last alert.
+    let collapseID = UUID().uuidString
+    while true {
+      let id = try await send(category: category, collapseID: collapseID, end: end)
+      let outcome = try await outcome(of: id, admin, end: end)
+      if outcome.event == "closed", repeats, ContinuousClock.now + Ask.pause < end {
+        try await Task.sleep(for: Ask.pause)
+        continue
+      }
+      return try report(outcome, id)
+    }
+  }
+
+  /// The app's category for these actions, the same for the same ones.
+  private func putCategory(_ admin: Admin) async throws -> String {
+    let topic = String(to.split(separator: "/", maxSplits: 1)[1])
+    let actions = action.map(\.action)
+    let category =
+      "ASK-" + actions.map { $0.id + ($0.isDestructive ? "!" : "") + "=" + $0.title }.joined(separator: "-")
+    let name = category.utf8.count <= 64 ? category : "ASK-" + String(Ask.hash(category), radix: 16)
+    let _: CategoryRecord = try await admin.post(
+      "/admin/v1/apps/\(pathPart(topic))/categories", CategoryRecord(category: name, actions: actions))
+    return name
+  }
+
+  /// FNV-1a.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+
+  private func send(category: String, collapseID: String, end: ContinuousClock.Instant) async throws -> String {
+    let left = max(1, (end - ContinuousClock.now).components.seconds)
+    let id = UUID().uuidString
+    var arguments = [
+      "--to", to, "--title=\(title)", "--category=\(category)", "--collapse-id", collapseID, "--id", id, "--expires",
+      "\(left)s",
+    ]
+    if let body { arguments.append("--body=\(body)") }
+    if sound != "none" { arguments.append("--sound=\(sound)") }
+    if let address = gateway.gateway { arguments += ["--gateway", address] }
+    if let trust = gateway.trustPath { arguments += ["--ca", trust] }
+    if let state = gateway.state.state { arguments += ["--state", state] }
+    let answer = try await Send.parse(arguments).delivered()
+    guard answer.status == 200 else {
+      let words = String(decoding: answer.body, as: UTF8.self)
+      throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
+    }
+    return answer.apnsID ?? id
+  }
+
+  /// What became of the question: `action`, `viewed`, `closed`, or nothing in time.
+  private func outcome(of id: String, _ admin: Admin, end: ContinuousClock.Instant) async throws -> (
+    event: String, detail: String
+  ) {
+    var last: Int64 = 0
+    while ContinuousClock.now < end {
+      let records: [LogRecord] = try await admin.get("/admin/v1/log?id=\(pathPart(id))&after=\(last)")
+      last = records.last?.number ?? last
+      for record in records {
+        switch record.event {
+        case "action", "viewed", "closed": return (record.event, record.detail ?? "")
+        case "dropped", "expired", "collapsed": return ("expired", "")
+        default: break
+        }
+      }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    return ("expired", "")
+  }
+
+  private func report(_ outcome: (event: String, detail: String), _ id: String) throws {
+    let index = outcome.event == "action" ? action.firstIndex { $0.action.id == outcome.detail } : nil
+    let picked = index.map { action[$0].action }
+    if format.json {
+      Output.json(
+        Result(
+          action: picked?.id, title: picked?.title, apnsID: id,
+          outcome: picked != nil ? "answered" : outcome.event == "expired" ? "timed out" : outcome.event))
+    } else if let picked {
+      Output.data(picked.id)
+    }
+    if let index {
+      if index > 0 { throw ExitCode(10 + Int32(index)) }
+      return
+    }
+    if outcome.event == "expired" { throw CommandFailure(.timedOut, format.json ? "" : "nobody answered in time") }
+    throw CommandFailure(.failed, format.json ? "" : "the question was \(outcome.event) without an answer")
+  }
+
+  /// `30`, `30s`, `5m`, `2h`.
+  static func seconds(_ text: String) -> Int64? {
+    let factors: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600]
+    guard let factor = text.last.flatMap({ factors[$0] }) else { return Int64(text).flatMap { $0 > 0 ? $0 : nil } }
+    return Int64(text.dropLast()).flatMap { $0 > 0 && $0 < 1_000_000 ? $0 * factor : nil }
+  }
+}

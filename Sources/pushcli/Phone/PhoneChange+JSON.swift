@@ -1,0 +1,249 @@
+import Foundation
+import PushPolicy
+
+/// One line of the phone's journal: a change, or a part of the whole that a compacted journal begins with.
+enum JournalRecord: Sendable, Equatable {
+  /// The first line.
+  case head(version: Int)
+  case change(PhoneChange)
+  /// Numbers of the whole: last `seq`, next ordinal, dropped pushes.
+  case numbers(lastSeq: UInt64, nextOrdinal: Int, dropped: Int)
+  case app(InstalledApp)
+  case entry(PhoneState.Entry)
+  case alert(QueuedAlert)
+
+  /// The version that this program writes, and the highest that it reads.
+  static let version = 1
+}
+
+extension PhoneState {
+  /// The shortest journal that has this state.
+  var records: [JournalRecord] {
+    [.head(version: JournalRecord.version)] + apps.map { .app($0) } + [
+      .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
+      .change(.preferences(preferences)), .change(.settings(settings)),
+    ] + entries.map { .entry($0) } + alerts.map { .alert($0) }
+      + untold.map { .change(.kept($0)) } + [.change(.place(place))]
+  }
+
+  /// Takes a line of a journal in.
+  mutating func apply(_ record: JournalRecord) {
+    switch record {
+    case .head: break
+    case .change(let change): apply(change)
+    case .numbers(let lastSeq, let nextOrdinal, let dropped):
+      (self.lastSeq, self.nextOrdinal, droppedCount) = (lastSeq, nextOrdinal, dropped)
+    case .app(let app): apps.append(app)
+    case .entry(let entry): entries.append(entry)
+    case .alert(let alert): alerts.append(alert)
+    }
+  }
+}
+
+extension JournalRecord {
+  /// One JSON object. A push is last in it and as the gateway sent it.
+  func appendJSON(to bytes: inout [UInt8]) {
+    switch self {
+    case .head(let version): Self.append("phone", ["version": .number(version)], to: &bytes)
+    case .numbers(let lastSeq, let nextOrdinal, let dropped):
+      Self.append(
+        "numbers", ["seq": .number(Int(clamping: lastSeq)), "next": .number(nextOrdinal), "dropped": .number(dropped)],
+        to: &bytes)
+    case .app(let app):
+      Self.append("app", ["app": .apps([app.app]), "badge": .number(app.badge)], to: &bytes)
+    case .entry(let entry): Self.append(entry, to: &bytes)
+    case .alert(let alert):
+      Self.append(
+        "alert", ["ordinal": .number(alert.ordinal), "presented": .flag(alert.isPresented)], push: alert.push,
+        to: &bytes)
+    case .change(let change): change.appendJSON(to: &bytes)
+    }
+  }
+
+  fileprivate static func append(_ entry: PhoneState.Entry, to bytes: inout [UInt8]) {
+    append("entry", ["ordinal": .number(entry.ordinal), "read": .flag(entry.isRead)], push: entry.push, to: &bytes)
+  }
+
+  fileprivate enum Value {
+    case number(Int)
+    case numbers([Int])
+    case flag(Bool)
+    case text(String)
+    case apps([PhoneApp])
+  }
+
+  fileprivate static func append(
+    _ type: String, _ members: KeyValuePairs<String, Value>, push: PhonePush? = nil, to bytes: inout [UInt8]
+  ) {
+    bytes += #"{"type":""#.utf8
+    bytes += type.utf8
+    bytes += #"""#.utf8
+    for (name, value) in members {
+      bytes += #",""#.utf8
+      bytes += name.utf8
+      bytes += #"":"#.utf8
+      append(value, to: &bytes)
+    }
+    if let push {
+      bytes += #","push":"#.utf8
+      bytes += push.line
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  private static func append(_ value: Value, to bytes: inout [UInt8]) {
+    switch value {
+    case .number(let number): bytes += String(number).utf8
+    case .numbers(let numbers): bytes += "[\(numbers.map { String($0) }.joined(separator: ","))]".utf8
+    case .flag(let flag): bytes += (flag ? "true" : "false").utf8
+    case .text(let text): appendJSONString(text, to: &bytes)
+    case .apps(let apps):
+      bytes.append(UInt8(ascii: "["))
+      for (index, app) in apps.enumerated() {
+        bytes += (index == 0 ? #"{"topic":"# : #",{"topic":"#).utf8
+        appendJSONString(app.topic, to: &bytes)
+        bytes += #","name":"#.utf8
+        appendJSONString(app.name, to: &bytes)
+        bytes += #","icon":"#.utf8
+        appendJSONString(app.icon, to: &bytes)
+        bytes.append(UInt8(ascii: "}"))
+      }
+      bytes.append(UInt8(ascii: "]"))
+    }
+  }
+}
+
+extension PhoneChange {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) {
+    switch self {
+    case .received(let push): bytes += push.line
+    case .presented(let ordinal): JournalRecord.append("presented", ["ordinal": .number(ordinal)], to: &bytes)
+    case .answered(let ordinal): JournalRecord.append("answered", ["ordinal": .number(ordinal)], to: &bytes)
+    case .kept(let answer):
+      JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
+    case .told: JournalRecord.append("told", [:], to: &bytes)
+    case .retracted(let id): JournalRecord.append("retracted", ["id": .text(id)], to: &bytes)
+    case .read(let ordinals): JournalRecord.append("read", ["ordinals": .numbers(ordinals)], to: &bytes)
+    case .cleared(let ordinals): JournalRecord.append("cleared", ["ordinals": .numbers(ordinals)], to: &bytes)
+    case .restored(let entries):
+      // A line each, so that each ends in its push; ``JournalWriting`` tears them apart.
+      for (index, entry) in entries.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: "\n")) }
+        JournalRecord.append(
+          "restored", ["ordinal": .number(entry.ordinal), "read": .flag(entry.isRead)], push: entry.push, to: &bytes)
+      }
+    case .apps(let apps): JournalRecord.append("apps", ["apps": .apps(apps)], to: &bytes)
+    case .preferences(let preferences):
+      let json = (try? JSONEncoder().encode(preferences)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+      JournalRecord.append("preferences", ["preferences": .text(json)], to: &bytes)
+    case .settings(let settings):
+      JournalRecord.append(
+        "settings",
+        [
+          "silent": .flag(settings.isSilent), "volume": .number(settings.volume),
+          "notices": .text(settings.notices.rawValue),
+        ], to: &bytes)
+    case .place(let place):
+      let (screen, topic, selected): (String, String, Int) =
+        switch place.screen {
+        case .home: ("home", "", 0)
+        case .centre: ("centre", "", 0)
+        case .app(let topic, let selected): ("app", topic, selected ?? 0)
+        }
+      JournalRecord.append(
+        "place",
+        [
+          "screen": .text(screen), "topic": .text(topic), "selected": .number(selected),
+          "app": .text(place.selectedTopic ?? ""),
+        ], to: &bytes)
+    case .gap(let dropped): JournalRecord.append("gap", ["dropped": .number(dropped)], to: &bytes)
+    case .gapNoted: JournalRecord.append("gap-noted", [:], to: &bytes)
+    }
+  }
+}
+
+extension JournalRecord {
+  /// Reads one line; nil for one that this version does not know.
+  init?(_ line: [UInt8], parser: JSONParser) {
+    let record = try? parser.parse(line.span) { root in JournalRecord(root, line: line) }
+    guard let record = record ?? nil else { return nil }
+    self = record
+  }
+
+  private init?(_ root: JSONElement, line: [UInt8]) {
+    let ordinal = root["ordinal"]?.integer ?? 0
+    switch root["type"]?.string {
+    case "push":
+      guard let push = PhonePush(root, line: line) else { return nil }
+      self = .change(.received(push))
+    case "phone": self = .head(version: root["version"]?.integer ?? 0)
+    case "numbers":
+      self = .numbers(
+        lastSeq: UInt64(clamping: root["seq"]?.integer ?? 0), nextOrdinal: root["next"]?.integer ?? 1,
+        dropped: root["dropped"]?.integer ?? 0)
+    case "app":
+      guard let app = Self.apps(root["app"]).first else { return nil }
+      self = .app(InstalledApp(app: app, badge: root["badge"]?.integer ?? 0))
+    case "entry", "restored":
+      guard let push = Self.push(root, line: line) else { return nil }
+      let entry = PhoneState.Entry(ordinal: ordinal, push: push, isRead: root["read"]?.boolean ?? false)
+      self = root["type"]?.string == "entry" ? .entry(entry) : .change(.restored([entry]))
+    case "alert":
+      guard let push = Self.push(root, line: line) else { return nil }
+      self = .alert(QueuedAlert(ordinal: ordinal, push: push, isPresented: root["presented"]?.boolean ?? false))
+    case "presented": self = .change(.presented(ordinal: ordinal))
+    case "answered": self = .change(.answered(ordinal: ordinal))
+    case "kept":
+      let answer = PhoneState.UntoldAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")
+      self = .change(.kept(answer))
+    case "told": self = .change(.told)
+    case "retracted": self = .change(.retracted(id: root["id"]?.string ?? ""))
+    case "read": self = .change(.read(Self.numbers(root["ordinals"])))
+    case "cleared": self = .change(.cleared(Self.numbers(root["ordinals"])))
+    case "apps": self = .change(.apps(Self.apps(root["apps"])))
+    case "preferences":
+      let json = Data((root["preferences"]?.string ?? "{}").utf8)
+      self = .change(.preferences((try? JSONDecoder().decode(Preferences.self, from: json)) ?? Preferences()))
+    case "settings":
+      self = .change(
+        .settings(
+          DeviceSettings(
+            isSilent: root["silent"]?.boolean ?? false, volume: min(max(root["volume"]?.integer ?? 100, 0), 100),
+            notices: root["notices"]?.string.flatMap(DeviceSettings.Notices.init) ?? .unfocused)))
+    case "place":
+      let selected = root["selected"]?.integer ?? 0
+      let screen: PhoneState.Screen =
+        switch root["screen"]?.string {
+        case "centre": .centre
+        case "app": .app(topic: root["topic"]?.string ?? "", selected: selected == 0 ? nil : selected)
+        default: .home
+        }
+      let topic = root["app"]?.string ?? ""
+      self = .change(.place(PhoneState.Place(screen: screen, selectedTopic: topic.isEmpty ? nil : topic)))
+    case "gap": self = .change(.gap(dropped: root["dropped"]?.integer ?? 0))
+    case "gap-noted": self = .change(.gapNoted)
+    default: return nil
+    }
+  }
+
+  private static func numbers(_ element: JSONElement?) -> [Int] {
+    var numbers: [Int] = []
+    element?.forEachElement { if let number = $0.integer { numbers.append(number) } }
+    return numbers
+  }
+
+  private static func apps(_ element: JSONElement?) -> [PhoneApp] {
+    var apps: [PhoneApp] = []
+    element?.forEachElement { apps.append(PhoneApp($0)) }
+    return apps
+  }
+
+  /// The push at the end of a line.
+  private static func push(_ root: JSONElement, line: [UInt8]) -> PhonePush? {
+    guard let element = root["push"] else { return nil }
+    // What stands before it is short and holds no such mark.
+    let mark = Array(#","push":"#.utf8)
+    let place = line.indices.prefix(200).first { line[$0...].starts(with: mark) }
+    return place.flatMap { PhonePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import PushPolicy
+
+/// An app on the phone.
+struct PhoneApp: Sendable, Equatable {
+  var topic: String
+  var name: String
+  /// One emoji or two letters.
+  var icon: String
+}
+
+/// One push as the gateway delivered it.
+struct PhonePush: Sendable, Equatable {
+  /// Its place in this device's mailbox; 0 for one that passes through and was never stored.
+  var seq: UInt64
+  var id: String
+  var app: PhoneApp
+  var received: Date
+  /// A later push of the app with the same one replaces this; empty for none.
+  var collapseID: String
+  /// What groups pushes of one conversation; empty for none.
+  var threadID: String
+  /// What policy lets through.
+  var presentation: Presentation
+  /// What the sender asked for.
+  var asked: [Part]
+  /// The gateway's own JSON.
+  var line: [UInt8]
+
+  var topic: String { app.topic }
+
+  /// What the sender sent, as JSON: the gateway puts it last, and the mark before it can't occur within a string.
+  var payload: String {
+    let mark = Array(#","payload":"#.utf8)
+    guard let place = line.firstRange(of: mark) else { return "{}" }
+    return String(decoding: line[place.upperBound...].dropLast(), as: UTF8.self)
+  }
+
+  /// The first link of the payload outside of its texts: under `url` or `link`, else the first one that there is.
+  var link: String? {
+    guard let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any] else { return nil }
+    var custom = object
+    custom["aps"] = nil
+    let names = ["url", "link"] + custom.keys.sorted()
+    return names.lazy.compactMap { custom[$0] as? String }.first { PhonePush.isLink($0) }
+  }
+
+  /// Whether `text` leads to a page and holds nothing that a terminal could take for a command.
+  private static func isLink(_ text: String) -> Bool {
+    (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.count <= 2_000
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
+  /// A headline and a detail for lists: the texts of the alert, or in words what came instead.
+  var summary: (headline: String, detail: String) {
+    guard let alert = presentation.alert else {
+      let parts = [
+        presentation.badge.map { $0 == 0 ? "Badge cleared" : "Badge \($0)" },
+        presentation.sound.map { "Sound \($0.name)" },
+      ].compactMap { $0 }
+      return (parts.isEmpty ? "Nothing presented" : parts.joined(separator: ", "), "")
+    }
+    let texts = [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }
+    return (texts.first ?? "", texts.dropFirst().joined(separator: " — "))
+  }
+}
+
+/// What a person can answer to an alert.
+struct AlertChoice: Sendable, Equatable {
+  var title: String
+  /// What the gateway is told: `close`, `view`, `ok`, or a category's action.
+  var action: String
+  var isDestructive = false
+
+  /// The action of a button that opens the action sheet; the gateway never hears of it.
+  static let options = "options"
+}
+
+extension AlertPresentation {
+  /// Everything that can be answered, in one list: for the linear form, which has no sheets.
+  var linearChoices: [AlertChoice] {
+    sheetChoices.count > 1 ? [AlertChoice(title: "Close", action: "close")] + sheetChoices : choices
+  }
+
+  /// What the action sheet of the alert offers.
+  var sheetChoices: [AlertChoice] {
+    (actions ?? []).map { AlertChoice(title: $0.title, action: $0.id, isDestructive: $0.isDestructive) }
+  }
+
+  /// The one or two buttons of the alert, the cancelling one first (A3, A4).
+  var choices: [AlertChoice] {
+    if let actions, let first = actions.first, buttons.count > 1 {
+      let close = AlertChoice(title: "Close", action: "close")
+      if actions.count > 1 { return [close, AlertChoice(title: "Options", action: AlertChoice.options)] }
+      let only = AlertChoice(title: first.title, action: first.id, isDestructive: first.isDestructive)
+      return first.isDestructive ? [only, close] : [close, only]
+    }
+    guard buttons.count > 1 else { return [AlertChoice(title: buttons.first ?? "OK", action: "ok")] }
+    return [AlertChoice(title: buttons[0], action: "close"), AlertChoice(title: buttons[1], action: "view")]
+  }
+}

@@ -1,0 +1,75 @@
+/// The settings, a modal view over the whole screen (M1): Cancel left, Done right (D1), grouped rows with switches (L8).
+struct SettingsScreen {
+  var model: PhoneModel
+  var draft: SettingsDraft
+
+  private static let maximumColumns = 64
+
+  private enum Line {
+    case blank
+    case header(String)
+    case row(SettingsRow, index: Int)
+  }
+
+  func draw(in frame: inout Frame) {
+    let size = frame.size
+    frame.fill(Rectangle(column: 0, row: 1, columns: size.columns, rows: size.rows - 2), style: .plain)
+    let columns = min(size.columns - 2, Self.maximumColumns)
+    let left = (size.columns - columns) / 2
+    let accent = Style(foreground: Palette.accent)
+    frame.write("Cancel", column: left, row: 1, style: accent)
+    frame.writeCentred("Settings", column: left, columns: columns, row: 1, style: .bold)
+    frame.write("Done", column: left + columns - 4, row: 1, style: Style(foreground: Palette.accent, isBold: true))
+    frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
+
+    let lines = lines
+    let rows = size.rows - 4
+    let selected = lines.firstIndex { if case .row(_, draft.selected) = $0 { true } else { false } } ?? 0
+    let first = min(max(selected - rows / 2, 0), max(lines.count - rows, 0))
+    for (place, line) in lines[first...].prefix(rows).enumerated() {
+      draw(line, column: left, row: 3 + place, columns: columns, in: &frame)
+    }
+    if first + rows < lines.count { frame.write("↓", column: left + columns, row: size.rows - 2, style: .dim) }
+  }
+
+  private var lines: [Line] {
+    var lines: [Line] = []
+    var index = 0
+    for group in draft.groups(model.state) {
+      if !lines.isEmpty, model.size.rows >= 20 { lines.append(.blank) }
+      lines.append(.header(group.title))
+      for row in group.rows {
+        lines.append(.row(row, index: index))
+        index += 1
+      }
+    }
+    return lines
+  }
+
+  private func draw(_ line: Line, column: Int, row: Int, columns: Int, in frame: inout Frame) {
+    switch line {
+    case .blank: break
+    case .header(let title):
+      frame.write(TextLayout.truncated(title, columns: columns), column: column, row: row, style: .dim)
+    case .row(let setting, let index):
+      let isSelected = index == draft.selected
+      let style = isSelected ? Style.bold : .plain
+      if isSelected { frame.write("▸", column: column, row: row, style: .bold) }
+      let value = Self.text(of: setting)
+      let valueColumn = column + columns - DisplayWidth.of(value)
+      let changed = draft.changes[setting.key] == nil ? "" : " (changed)"
+      let indent = 2 + 2 * setting.level
+      let title = TextLayout.truncated(setting.title + changed, columns: valueColumn - column - indent - 1)
+      frame.write(title, column: column + indent, row: row, style: style)
+      let isOn = setting.isSwitch && setting.value == "on"
+      frame.write(
+        value, column: valueColumn, row: row, style: isOn ? Style(foreground: Palette.green, isBold: true) : style)
+    }
+  }
+
+  /// A switch says its position in a word as well; a list shows that it has more.
+  private static func text(of row: SettingsRow) -> String {
+    if row.isSwitch { return row.value == "on" ? "on  ━●" : "off ●━" }
+    return "‹ \(row.value) ›"
+  }
+}

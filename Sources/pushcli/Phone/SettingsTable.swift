@@ -1,0 +1,163 @@
+import Foundation
+import PushGateway
+import PushPolicy
+
+/// One row of the settings: what it is called, which values it can have, and where it belongs.
+struct SettingsRow: Sendable, Equatable {
+  /// Whose choice it is, and what names it there.
+  enum Key: Sendable, Hashable {
+    /// The person's, for everything, for an app, or for a category of an app; the setting as the gateway names it.
+    case choice(String, app: String?, category: String?)
+    /// This device's.
+    case device(DeviceField)
+  }
+
+  enum DeviceField: Sendable, Hashable { case silent, volume, notices }
+
+  var key: Key
+  var title: String
+  /// Two values are a switch; more are a list of which one is ticked.
+  var values: [String]
+  /// The value that holds now.
+  var value: String
+  /// The place below another row.
+  var level = 0
+
+  var isSwitch: Bool { Set(values) == ["on", "off"] }
+}
+
+/// Rows that belong together, under a header.
+struct SettingsGroup: Sendable, Equatable {
+  var title: String
+  var rows: [SettingsRow]
+}
+
+/// The settings screen as a table. A setting that the policy gains is one more element of ``fields``.
+enum SettingsTable {
+  /// A choice of the person's: for which scopes there is one, and how to read it.
+  struct Field: Sendable {
+    var name: String
+    var title: String
+    var everything: (@Sendable (Preferences) -> String)?
+    var app: (@Sendable (AppPreferences) -> String)?
+    var category: (@Sendable (CategoryPreferences) -> String)?
+    var values = ["on", "off"]
+  }
+
+  static let fields: [Field] = [
+    Field(
+      name: "notifications", title: "Allow Notifications", everything: { word($0.notifications) },
+      app: { word($0.notifications) }),
+    part(.badge, "Badges"), part(.sound, "Sounds"), part(.alert, "Alerts"),
+  ]
+
+  private static func part(_ part: Part, _ title: String) -> Field {
+    Field(
+      name: part.rawValue, title: title, everything: { word($0.parts[part]) }, app: { word($0.parts[part]) },
+      category: { $0[part].map { word($0) } ?? "inherit" })
+  }
+
+  private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+
+  /// All groups: this device, everything, then each app with the categories that are known of it.
+  static func groups(_ state: PhoneState) -> [SettingsGroup] {
+    let settings = state.settings
+    let device = SettingsGroup(
+      title: "This Device",
+      rows: [
+        SettingsRow(
+          key: .device(.silent), title: "Silent", values: ["off", "on"], value: word(settings.isSilent)),
+        SettingsRow(
+          key: .device(.volume), title: "Volume", values: ["0", "25", "50", "75", "100"],
+          value: String(settings.volume)),
+        SettingsRow(
+          key: .device(.notices), title: "Tell Outside This Screen",
+          values: DeviceSettings.Notices.allCases.map(\.rawValue), value: settings.notices.rawValue),
+      ])
+    let preferences = state.preferences
+    let everything = SettingsGroup(
+      title: "Everything",
+      rows: fields.compactMap { field in
+        field.everything.map { read in
+          SettingsRow(
+            key: .choice(field.name, app: nil, category: nil), title: field.title, values: field.values,
+            value: read(preferences))
+        }
+      })
+    return [device, everything] + state.apps.map { group($0.app, preferences.apps[$0.app.topic] ?? AppPreferences()) }
+  }
+
+  private static func group(_ app: PhoneApp, _ choices: AppPreferences) -> SettingsGroup {
+    var rows = fields.compactMap { field in
+      field.app.map { read in
+        SettingsRow(
+          key: .choice(field.name, app: app.topic, category: nil), title: field.title, values: field.values,
+          value: read(choices))
+      }
+    }
+    for (name, category) in choices.categories.sorted(by: { $0.key < $1.key }) {
+      rows += fields.compactMap { field in
+        field.category.map { read in
+          SettingsRow(
+            key: .choice(field.name, app: app.topic, category: name), title: "\(name): \(field.title)",
+            values: ["inherit"] + field.values, value: read(category), level: 1)
+        }
+      }
+    }
+    return SettingsGroup(title: app.name, rows: rows)
+  }
+}
+
+/// The settings while they are open: what was changed and not yet completed with Done.
+struct SettingsDraft: Sendable, Equatable {
+  var changes: [SettingsRow.Key: String] = [:]
+  /// The place of the selected row, over all groups.
+  var selected = 0
+
+  /// The groups as the person has left them.
+  func groups(_ state: PhoneState) -> [SettingsGroup] {
+    var groups = SettingsTable.groups(state)
+    guard !changes.isEmpty else { return groups }
+    for group in groups.indices {
+      for row in groups[group].rows.indices {
+        if let value = changes[groups[group].rows[row].key] { groups[group].rows[row].value = value }
+      }
+    }
+    return groups
+  }
+
+  /// Moves the value of the selected row on by a step, round and round.
+  mutating func turn(_ step: Int, _ state: PhoneState) {
+    let rows = SettingsTable.groups(state).flatMap(\.rows)
+    guard rows.indices.contains(selected) else { return }
+    let row = rows[selected]
+    let value = changes[row.key] ?? row.value
+    let index = row.values.firstIndex(of: value) ?? 0
+    let next = row.values[(index + step + row.values.count) % row.values.count]
+    changes[row.key] = next == row.value ? nil : next
+  }
+
+  /// What Done asks of the gateway: one request for each scope.
+  var requests: [PhonePreferenceChange] {
+    struct Scope: Hashable { var app, category: String? }
+    var byScope: [Scope: [String]] = [:]
+    for (key, value) in changes {
+      guard case .choice(let name, let app, let category) = key else { continue }
+      byScope[Scope(app: app, category: category), default: []].append("\(name)=\(value)")
+    }
+    return byScope.map { scope, settings in
+      PhonePreferenceChange(settings: settings.sorted(), app: scope.app, category: scope.category)
+    }.sorted { ($0.app ?? "", $0.category ?? "") < ($1.app ?? "", $1.category ?? "") }
+  }
+
+  /// The device's settings after Done.
+  func settings(from settings: DeviceSettings) -> DeviceSettings {
+    var settings = settings
+    if let value = changes[.device(.silent)] { settings.isSilent = value == "on" }
+    if let value = changes[.device(.volume)].flatMap({ Int($0) }) { settings.volume = value }
+    if let value = changes[.device(.notices)].flatMap({ DeviceSettings.Notices(rawValue: $0) }) {
+      settings.notices = value
+    }
+    return settings
+  }
+}

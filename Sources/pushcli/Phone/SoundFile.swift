@@ -1,0 +1,86 @@
+import Foundation
+
+/// What a sound file says of itself, so that a long one is known before it plays (S2).
+enum SoundFile {
+  /// The longest sound, in seconds.
+  static let maximumLength = 30.0
+  /// How much of each end of a file is looked at, in bytes: an Ogg page at its largest.
+  private static let windowSize = 65_536
+
+  /// How long the file at `path` plays, in seconds; nil for a form that is not known: WAV, AIFF, Ogg Vorbis and Opus are.
+  static func length(_ path: String) -> Double? {
+    guard let file = FileHandle(forReadingAtPath: path), let size = try? file.seekToEnd() else { return nil }
+    defer { try? file.close() }
+    let start = size - min(size, UInt64(windowSize))
+    guard (try? file.seek(toOffset: start)) != nil, let tail = try? file.readToEnd(),
+      (try? file.seek(toOffset: 0)) != nil, let head = try? file.read(upToCount: windowSize)
+    else { return nil }
+    return length(head: [UInt8](head), tail: [UInt8](tail), size: Int(size))
+  }
+
+  /// As ``length(_:)``, of the first and the last bytes of a file of `size` bytes.
+  static func length(head: [UInt8], tail: [UInt8], size: Int) -> Double? {
+    if has("RIFF", head, at: 0), has("WAVE", head, at: 8) { return wave(head, size: size) }
+    if has("FORM", head, at: 0), has("AIFF", head, at: 8) || has("AIFC", head, at: 8) { return aiff(head) }
+    if has("OggS", head, at: 0) { return ogg(head, tail) }
+    return nil
+  }
+
+  private static func wave(_ head: [UInt8], size: Int) -> Double? {
+    var byteRate = 0
+    return chunks(head, isBigEndian: false) { name, place, count in
+      if name == "fmt " { byteRate = number(head, at: place + 8, count: 4) ?? 0 }
+      guard name == "data", byteRate > 0 else { return nil }
+      // What was recorded into a pipe does not know its size.
+      return Double(min(count, size - place)) / Double(byteRate)
+    }
+  }
+
+  private static func aiff(_ head: [UInt8]) -> Double? {
+    chunks(head, isBigEndian: true) { name, place, _ in
+      guard name == "COMM", let frames = number(head, at: place + 2, count: 4, isBigEndian: true),
+        // An 80-bit float: exponent, then the mantissa with its leading one.
+        let exponent = number(head, at: place + 8, count: 2, isBigEndian: true),
+        let mantissa = number(head, at: place + 10, count: 4, isBigEndian: true)
+      else { return nil }
+      let rate = Double(mantissa) * pow(2, Double(exponent - 16_383 - 31))
+      return rate > 0 ? Double(frames) / rate : nil
+    }
+  }
+
+  /// The first answer of `body` to the name, the place of the contents and the size of each chunk.
+  private static func chunks(
+    _ head: [UInt8], isBigEndian: Bool, _ body: (_ name: String, _ place: Int, _ count: Int) -> Double?
+  ) -> Double? {
+    var place = 12
+    while let count = number(head, at: place + 4, count: 4, isBigEndian: isBigEndian) {
+      if let answer = body(String(decoding: head[place..<place + 4], as: UTF8.self), place + 8, count) { return answer }
+      place += 8 + count + count % 2
+    }
+    return nil
+  }
+
+  /// The position at the end of the last page, in samples (RFC 3533 §6).
+  private static func ogg(_ head: [UInt8], _ tail: [UInt8]) -> Double? {
+    guard let segments = number(head, at: 26, count: 1) else { return nil }
+    let packet = 27 + segments
+    let rate =
+      has("\u{1}vorbis", head, at: packet)
+      ? number(head, at: packet + 12, count: 4) : has("OpusHead", head, at: packet) ? 48_000 : nil
+    guard let rate, rate > 0, let page = tail.indices.last(where: { has("OggS", tail, at: $0) }),
+      let position = number(tail, at: page + 6, count: 8), position >= 0
+    else { return nil }
+    return Double(position) / Double(rate)
+  }
+
+  private static func has(_ text: String, _ bytes: [UInt8], at place: Int) -> Bool {
+    place <= bytes.count && bytes[place...].starts(with: text.utf8)
+  }
+
+  private static func number(_ bytes: [UInt8], at place: Int, count: Int, isBigEndian: Bool = false) -> Int? {
+    guard place >= 0, place <= bytes.count - count else { return nil }
+    let digits = bytes[place..<place + count]
+    return Int(
+      truncatingIfNeeded: (isBigEndian ? Array(digits) : digits.reversed()).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+  }
+}

@@ -1,0 +1,292 @@
+"""The phone as a person meets it: sizes, answers, settings, the linear forms, and what it leaves behind."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import threading
+
+import pytest
+from gateway import PUSHCLI, TOPIC, poll, run
+from screen import Screen, needs_tmux
+
+ALERT = b'{"aps":{"alert":{"title":"Train in 5 Minutes","body":"Platform 4."}},"url":"https://example.com/trains/4"}'
+
+
+@pytest.fixture
+def phone(gateway):
+    screens = []
+
+    def phone(device, columns=80, rows=24, options="", before=""):
+        command = f"{before}{PUSHCLI} subscribe --device {device.name} --state {gateway.state} {options}"
+        screens.append(Screen(command, columns, rows))
+        return screens[-1]
+
+    yield phone
+    for screen in screens:
+        screen.close()
+
+
+@needs_tmux
+def test_an_alert_is_whole_at_every_size_and_after_every_resize(gateway, device, phone):
+    gateway.accepted(device.token, ALERT)
+    screen = phone(device)
+    for columns, rows in [(80, 24), (200, 60), (40, 12), (30, 10), (20, 5), (80, 24)]:
+        screen.resize(columns, rows)
+        if columns < 30:
+            screen.shows("needs", "30×10", "1 alert waits")
+        else:
+            screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "? keys")
+    screen.press("c")
+    screen.press("2")
+    screen.shows("Notification Centre", "Train in 5 Minutes")
+
+
+@needs_tmux
+def test_the_centre_reads_searches_clears_and_undoes(gateway, device, phone):
+    for number in range(3):
+        gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Quake %d"},"thread-id":"quakes"}}' % number)
+    gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Weather"}}}', apns_collapse_id="weather")
+    screen = phone(device)
+    for number in range(3):
+        screen.shows(f"Quake {number}", f"{3 - number} more" if number < 3 else "Close")
+        screen.press("c")
+    screen.shows("Weather")
+    gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Fairer Weather"}}}', apns_collapse_id="weather")
+    screen.shows("Fairer Weather", "Close")
+    screen.press("c", "2")
+    text = screen.shows("quakes · 3", "Fairer Weather")
+    assert text.count("Weather") == 1
+    screen.press("/", "q", "u", "a", "k", "e", "Enter")
+    poll(lambda: "Fairer" not in screen.text, "only what was searched for")
+    screen.press("Escape", "d")
+    screen.shows("Cleared News", "Nothing to Read")
+    screen.press("u")
+    screen.shows("Undid Clear News", "quakes · 3")
+
+
+@needs_tmux
+def test_a_choice_in_the_settings_reaches_the_gateway_and_every_other_screen(gateway, phone):
+    person = "ann"
+    one, two = gateway.device(person=person), gateway.device(person=person)
+    first, second = phone(one), phone(two)
+    for screen in [first, second]:
+        screen.shows("News", "● ")
+        screen.press("3")
+        screen.shows("Settings", "Done", "Badges")
+    first.press("Down", "Down", "Down", "Down", "Space")
+    first.shows("Badges (changed)")
+    assert "(changed)" not in second.text
+    first.press("d")
+    second.shows("Badges", "off ●━")
+    poll(lambda: second.text.count("off ●━") == 2, "the badge is off there, too")
+    poll(lambda: gateway.run("prefs", "show", "--device", one.name, "--json").json["badge"] is False, "the gateway knows")
+    gateway.run("prefs", "set", "--device", one.name, "badge=on")
+    poll(lambda: second.text.count("off ●━") == 1, "and it comes back")
+
+
+@needs_tmux
+def test_a_gateway_that_goes_away_is_told_in_the_status_bar_and_nothing_is_lost(start, phone):
+    gateway = start()
+    device = gateway.device()
+    command = f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}"
+    screen = Screen(command)
+    try:
+        screen.shows("● pushgateway")
+        gateway.kill()
+        screen.shows("○ last connected at")
+        screen.press("2")
+        screen.shows("Nothing to Read", "last connected at")
+        gateway.restart()
+        gateway.accepted(device.token, ALERT)
+        screen.shows("Train in 5 Minutes", "● pushgateway", timeout=30)
+    finally:
+        screen.close()
+
+
+@needs_tmux
+def test_an_answer_that_is_given_while_the_gateway_is_away_arrives_later(start):
+    gateway = start()
+    device = gateway.device()
+    apns_id = gateway.accepted(device.token, ALERT)
+    command = f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}"
+    screen = Screen(f"{command}; {command}")
+    try:
+        screen.shows("Train in 5 Minutes")
+        gateway.events(apns_id, until="presented")
+        gateway.kill()
+        screen.shows("○ last connected at")
+        screen.press("v")
+        screen.shows("‹ Back")
+        screen.press("q")
+        screen.shows("○ not connected yet", "‹ Back")
+        gateway.restart()
+        gateway.events(apns_id, until="viewed")
+    finally:
+        screen.close()
+
+
+@needs_tmux
+def test_view_runs_the_command_with_the_link(gateway, device, phone, tmp_path):
+    seen = tmp_path / "seen"
+    screen = phone(device, options=f"""--open-for com.example.other=false --open 'printf "%s|%s" "$PUSH_TITLE" "$PUSH_LINK" >{seen}'""")
+    gateway.accepted(device.token, ALERT)
+    screen.shows("Train in 5 Minutes")
+    screen.press("v")
+    screen.shows("‹ Back", "https://example.com/trains/4")
+    poll(lambda: seen.exists() and seen.read_text(), "the command has run")
+    assert seen.read_text() == "Train in 5 Minutes|https://example.com/trains/4"
+
+
+@needs_tmux
+def test_every_screen_tells_its_keys(gateway, device, phone):
+    screen = phone(device)
+    screen.shows("? keys")
+    for key, words in [("1", "open"), ("2", "search"), ("3", "change")]:
+        screen.press(key)
+        screen.press("?")
+        screen.shows("Keys", "any key closes this", words)
+        screen.press("x")
+        poll(lambda: "any key" not in screen.text, "help closes")
+    screen.press("Escape")
+
+
+@needs_tmux
+def test_a_killed_phone_leaves_what_the_next_start_puts_right(gateway, device, phone):
+    """In a raw terminal without an echo, as SIGKILL leaves it, the phone starts; after it the terminal is as others are."""
+    command = f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}"
+    screen = Screen(f"{command}; {command}; stty -a; echo and so on")
+    try:
+        screen.shows("News")
+        pane = screen.tmux("display-message", "-p", "#{pane_pid}").strip()
+        subprocess.run(["pkill", "-KILL", "-P", pane, "pushcli"], check=True)
+        screen.shows("News", "? keys")
+        poll(lambda: subprocess.run(["pgrep", "-P", pane, "pushcli"], capture_output=True).stdout, "the second one runs")
+        poll(lambda: "● pushgateway" in screen.text, "it is connected")
+        screen.press("q")
+        words = screen.shows("and so on").replace(";", " ").split()
+        assert {"icanon", "echo", "opost", "isig", "icrnl"} <= set(words)
+        assert screen.tmux("display-message", "-p", "#{alternate_on}#{cursor_flag}").strip() == "01"
+    finally:
+        screen.close()
+
+
+# Answers
+
+
+def ask(gateway, device, *options):
+    return subprocess.Popen(
+        [PUSHCLI, "ask", "--state", gateway.state, "--to", f"{device.name}/{TOPIC}", "--title", "Deploy to Production?",
+         "--action", "approve=Approve", "--action", "reject=Reject!", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@needs_tmux
+def test_a_question_is_answered_once_and_its_exit_code_is_the_answer(gateway, phone):
+    person = "bob"
+    one, two = gateway.device(person=person), gateway.device(person=person)
+    first, second = phone(one), phone(one)
+    for screen in [first, second]:
+        screen.shows("● pushgateway")
+    question = ask(gateway, one, "--timeout", "30s")
+    for screen in [first, second]:
+        screen.shows("Deploy to Production?", "Close", "Options")
+    first.press("v")
+    first.shows("Reject", "Approve", "Cancel")
+    first.press("1")
+    assert question.wait(10) == 11 and question.stdout.read() == "reject\n"
+    poll(lambda: "Deploy" not in second.text, "the other screen drops the alert")
+    question = ask(gateway, one, "--timeout", "30s", "--json")
+    second.shows("Deploy to Production?")
+    second.press("v", "2")
+    assert question.wait(10) == 0
+    assert json.loads(question.stdout.read()) | {"apns_id": ""} == {
+        "action": "approve", "title": "Approve", "apns_id": "", "outcome": "answered"}
+
+
+def test_a_question_that_nobody_answers_times_out(gateway, device):
+    question = ask(gateway, device, "--timeout", "1s")
+    assert question.wait(15) == 7
+    assert "nobody answered in time" in question.stderr.read()
+
+
+def test_a_question_needs_actions_that_an_alert_can_have(gateway, device):
+    refused = run("ask", "--to", f"{device.name}/{TOPIC}", "--title", "T", "--action", "close=Close", state=gateway.state)
+    assert refused.code == 1 and "every alert has the action close" in refused.err
+    assert run("ask", "--to", f"{device.name}/{TOPIC}", "--title", "T", state=gateway.state).code == 2
+
+
+def test_categories_are_listed(gateway):
+    topic = gateway.app()
+    gateway.run("apps", "category", topic, "SPORT", "--action", "more=More", "--action", "stop=Stop!", "--json")
+    listed = gateway.run("apps", "category", topic, "--json").records
+    assert listed == [{"category": "SPORT", "actions": [
+        {"id": "more", "title": "More", "destructive": False}, {"id": "stop", "title": "Stop", "destructive": True}]}]
+
+
+# The linear forms
+
+
+class Linear:
+    """`subscribe --plain` on a terminal."""
+
+    def __init__(self, gateway, device):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--plain"],
+            stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, start_new_session=True)
+        os.close(slave)
+        self.text = ""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        try:
+            while data := os.read(self.master, 4_096):
+                self.text += data.decode(errors="replace")
+        except OSError:
+            pass
+
+    def type(self, line):
+        os.write(self.master, line.encode() + b"\n")
+
+    def shows(self, *words):
+        poll(lambda: all(word in self.text for word in words), f"{words}")
+
+
+def test_the_linear_form_asks_by_number_and_the_answer_goes_back(gateway, device):
+    linear = Linear(gateway, device)
+    first = gateway.accepted(device.token, ALERT)
+    linear.shows("Train in 5 Minutes", "Platform 4.", "Buttons: Close, View", "1 Close  2 View?")
+    second = gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Second"}}}')
+    linear.type("2")
+    gateway.events(first, until="viewed")
+    linear.shows("News, Second: 1 Close  2 View?")
+    linear.type("nonsense")
+    poll(lambda: linear.text.count("News, Second: 1 Close") == 2, "it asks again")
+    linear.type("close")
+    gateway.events(second, until="closed")
+    third = gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Third"}}}')
+    linear.shows("News, Third: 1 Close")
+    linear.process.terminate()
+    assert linear.process.wait(10) == 130
+    assert gateway.events(third, until="closed"), "leaving equals the cancelling button (A7)"
+
+
+def test_a_command_runs_for_each_push_and_only_its_success_acknowledges(gateway, device, tmp_path):
+    for number in range(4):
+        gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Push %d \\u001b[31m"}}}' % number)
+    out, fails = tmp_path / "out", tmp_path / "fails"
+    fails.touch()
+    command = f"""cat >/dev/null; printf '%s\\n' "$PUSH_TITLE" >>{out}; ! test -e {fails}"""
+    process = subprocess.Popen(
+        [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--json", "--exec", command,
+         "--ack-on-success", "--jobs", "4"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    waiting = lambda: [r for r in gateway.run("devices", "--json").records if r["name"] == device.name][0]["waiting"]
+    poll(lambda: out.exists() and len(out.read_text().splitlines()) >= 4, "each has run")
+    assert waiting() == 4
+    fails.unlink()
+    poll(lambda: waiting() == 0, "all are acknowledged once they succeed", 30)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 130
+    assert set(out.read_text().splitlines()) == {f"Push {number} [31m" for number in range(4)}

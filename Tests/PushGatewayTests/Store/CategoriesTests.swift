@@ -1,0 +1,53 @@
+import PushPolicy
+import Testing
+
+@testable import PushGateway
+
+@Suite struct CategoriesTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func home() async throws -> (Registrations, App) {
+    let registrations = try Registrations(store: try SQLiteStore(path: folder.file("db.sqlite")))
+    let app = try await registrations.putApp(topic: "a.b", name: "A", icon: "A", policyMode: .enforce)
+    return (registrations, app)
+  }
+
+  @Test func `actions are kept, replaced, and found after a restart`() async throws {
+    let actions = [
+      AlertAction(id: "yes", title: "Yes, \"Really\""), AlertAction(id: "no", title: "No", isDestructive: true),
+    ]
+    do {
+      let (registrations, app) = try await home()
+      try await registrations.categories.put(app.id, "ASK", [AlertAction(id: "old", title: "Old")])
+      try await registrations.categories.put(app.id, "ASK", actions)
+      #expect(registrations.categories.actions(of: app.id, "ASK") == actions)
+    }
+    let (registrations, app) = try await home()
+    #expect(registrations.categories.all(of: app.id) == ["ASK": actions])
+    #expect(registrations.categories.actions(of: app.id, "OTHER").isEmpty)
+  }
+
+  @Test(arguments: [
+    ("", [AlertAction(id: "a", title: "A")]), ("C", (1...5).map { AlertAction(id: "a\($0)", title: "A") }),
+    ("C", [AlertAction(id: "close", title: "A")]), ("C", [AlertAction(id: "a b", title: "A")]),
+    ("C", [AlertAction(id: "a", title: "")]),
+    ("C", [AlertAction(id: "a", title: "A"), AlertAction(id: "a", title: "B")]),
+  ])
+  func `what no alert could offer is refused`(_ category: String, _ actions: [AlertAction]) async throws {
+    let (registrations, app) = try await home()
+    await #expect(throws: Registrations.Refusal.self) {
+      try await registrations.categories.put(app.id, category, actions)
+    }
+  }
+
+  @Test func `the first answer counts, for each person`() throws {
+    let answers = AnsweredPushes()
+    let (one, other) = (PersonID(row: 1), PersonID(row: 2))
+    #expect(answers.isFirst(.number(1), by: one))
+    #expect(!answers.isFirst(.number(1), by: one))
+    #expect(answers.isFirst(.number(1), by: other))
+    #expect(answers.isFirst(.number(2), by: one))
+  }
+}

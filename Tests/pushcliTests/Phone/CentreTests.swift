@@ -1,0 +1,113 @@
+import PushPolicy
+import Testing
+
+@testable import pushcli
+
+@Suite struct CentreTests {
+  /// Two of a thread and one alone in News, one in Mail; all answered, Mail the newest app but one.
+  private var centre: PhoneModel {
+    Sample.phone(ScreenTests.answered + [.key(.character("2"))])
+  }
+
+  private func ids(_ phone: PhoneModel) -> [String] { phone.state.entries.map(\.push.id) }
+
+  @Test func `rows stand by app and thread, newest first`() {
+    let state = centre.state
+    let rows = CentreList(state, search: nil).rows
+    #expect(
+      rows.map(\.key) == [
+        .app("com.example.news"), .thread(topic: "com.example.news", id: "quakes"), .entry(4), .entry(1), .entry(3),
+        .app("com.example.mail"), .entry(2),
+      ])
+    #expect(CentreList(state, search: "CHILE").rows.count == 4)
+    #expect(CentreList(state, search: "nothing of the kind").rows.isEmpty)
+  }
+
+  @Test func `an app is cleared, and undo says and brings back what was there (L5)`() {
+    var phone = centre
+    let before = phone.state.entries
+    phone.press("d")
+    #expect(ids(phone) == ["push-4"])
+    #expect(phone.keyBindings.contains { $0.help == "Undo Clear News" })
+    phone.press("u")
+    #expect(phone.state.entries == before)
+    #expect(phone.notice == "Undid Clear News")
+    #expect(phone.undo == nil)
+  }
+
+  @Test func `a thread, one and several are cleared`() {
+    var phone = centre
+    phone.press(.down)
+    phone.press("d")
+    #expect(ids(phone) == ["push-4", "push-5"])
+    phone = centre
+    phone.press(.end)
+    phone.press(.delete)
+    #expect(ids(phone) == ["push-3", "push-5", "push-6"])
+    phone = centre
+    for key in [Key.down, .down, .character(" "), .down, .character(" "), .home] { phone.press(key) }
+    #expect(phone.centre.marked == [4, 3])
+    phone.press("d")
+    #expect(ids(phone) == ["push-3", "push-4"])
+    #expect(phone.undo?.title == "Clear 2 Notifications")
+    #expect(phone.centre.marked.isEmpty)
+  }
+
+  @Test func `everything is cleared only after the sheet was asked (X1)`() {
+    var phone = centre
+    phone.press("D")
+    #expect(phone.sheet?.titles == ["Clear All Notifications", "Cancel"])
+    phone.press(.return)
+    #expect(phone.sheet == nil && phone.state.entries.count == 4)
+    phone.press("D")
+    phone.press("1")
+    #expect(phone.sheet == nil && phone.state.entries.isEmpty)
+    phone.press("u")
+    #expect(phone.state.entries.count == 4)
+  }
+
+  @Test func `marking read tells nobody and keeps the rest`() {
+    var phone = centre
+    phone.happens(.push(Sample.push(9, alert: Sample.done)))
+    phone.happens(.retract(id: "none"))
+    #expect(phone.state.unreadCount == 1)
+    phone.press("o")
+    phone.happens(.push(Sample.push(10, badge: 1)))
+    #expect(phone.state.unreadCount == 0)
+    #expect(phone.press("r").isEmpty)
+  }
+
+  @Test func `the search takes every letter, and escape shows everything again`() {
+    var phone = centre
+    for key in "/qd?s" { phone.press(key) }
+    #expect(phone.centre.search == "qd?s" && phone.centre.isTyping)
+    phone.press(.backspace)
+    phone.press(.return)
+    #expect(phone.centre.search == "qd?" && !phone.centre.isTyping)
+    phone.press(.escape)
+    #expect(phone.centre.search == nil && phone.screen == .centre)
+    phone.press(.escape)
+    #expect(phone.screen == .home)
+  }
+
+  @Test func `an entry opens its app with it selected, and is read`() {
+    var phone = centre
+    phone.press(.end)
+    phone.press(.return)
+    #expect(phone.screen == .app(topic: "com.example.mail", selected: 2))
+    #expect(phone.press("y") == [.copy("Dinner at Eight?")])
+  }
+
+  @Test func `the selection stays with its row when others come, and near when it goes`() {
+    var phone = centre
+    phone.press(.down)
+    phone.press(.down)
+    #expect(phone.centre.selected == .entry(4))
+    phone.happens(.push(Sample.push(20, Sample.album, alert: Sample.done)))
+    phone.press("o")
+    let list = CentreList(phone.state, search: nil)
+    #expect(list.rows[list.selectedIndex(phone.centre)].key == .entry(4))
+    phone.press("d")
+    #expect(CentreList(phone.state, search: nil).selectedIndex(phone.centre) == 2)
+  }
+}

@@ -1,0 +1,46 @@
+import PushPolicy
+import Testing
+
+@testable import pushcli
+
+@Suite struct PhoneStateTests {
+  @Test func `a push replaces the one with its collapse id, in the centre and among the alerts`() {
+    let phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.dinner, collapse: "score")), .push(Sample.push(2, alert: Sample.done)),
+      .push(Sample.push(3, alert: Sample.earthquake, collapse: "score")),
+      .push(Sample.push(4, Sample.mail, alert: Sample.done, collapse: "score")),
+    ])
+    #expect(phone.alerts.map(\.id) == ["push-3", "push-2", "push-4"])
+    #expect(phone.state.entries.map(\.push.id) == ["push-2", "push-3", "push-4"])
+  }
+
+  @Test func `a replacement without an alert takes the alert away`() {
+    var phone = Sample.phone([.push(Sample.push(1, alert: Sample.dinner, collapse: "score"))])
+    phone.happens(.push(Sample.push(2, badge: 4, collapse: "score")))
+    #expect(phone.alerts.isEmpty)
+    #expect(phone.state.entries.map(\.push.id) == ["push-2"])
+  }
+
+  @Test func `what is over elsewhere stays in the centre, read`() {
+    var phone = Sample.phone([.push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.done))])
+    phone.happens(.retract(id: "push-1"))
+    #expect(phone.alerts.map(\.id) == ["push-2"])
+    #expect(phone.state.entries.map(\.isRead) == [true, false])
+    #expect(phone.state.unreadCount == 1)
+  }
+
+  @Test func `the centre is bounded, and keeps the newest`() {
+    var state = PhoneState()
+    let count = PhoneState.maximumEntries * 2
+    for seq in 1...count { state.apply(.received(Sample.push(UInt64(seq), badge: 1))) }
+    #expect((PhoneState.maximumEntries...PhoneState.maximumEntries * 11 / 10).contains(state.entries.count))
+    #expect(state.entries.last?.push.seq == UInt64(count))
+    #expect(state.index(of: state.entries[17].ordinal) == 17)
+    #expect(state.index(of: 1) == nil)
+  }
+
+  @Test func `a push with nothing to present leaves only its number`() {
+    let phone = Sample.phone([.push(Sample.push(5))])
+    #expect(phone.state.entries.isEmpty && phone.state.lastSeq == 5)
+  }
+}
