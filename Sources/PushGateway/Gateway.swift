@@ -43,7 +43,8 @@ public final class Gateway: Sendable {
       })
     let services = Services(
       registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
-      held: try HeldPushes(store: store, logger: logger), tokens: ProviderTokenCache(registrations: registrations), environment: configuration.environment,
+      held: try HeldPushes(store: store, logger: logger), tokens: ProviderTokenCache(registrations: registrations),
+      environment: configuration.environment,
       rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability,
       provider: configuration.provider)
     services.tellDigests(isStart: true)

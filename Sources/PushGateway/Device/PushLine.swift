@@ -88,7 +88,10 @@ enum DeviceLine: Equatable {
   case state(isSilent: Bool?, focus: FocusReport? = nil)
 
   /// A device's Focus, or none.
-  enum FocusReport: Equatable { case off, on(String) }
+  enum FocusReport: Equatable {
+    case off
+    case on(String)
+  }
 
   /// Reads a line; nil for one that is unknown or no JSON.
   init?(_ line: [UInt8], parser: JSONParser) {

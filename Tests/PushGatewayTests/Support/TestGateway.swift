@@ -37,7 +37,8 @@ final class TestGateway: Sendable {
     database = try SQLiteMailbox(store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
     let services = Services(
       registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
-      held: try HeldPushes(store: store, logger: .silent), tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
+      held: try HeldPushes(store: store, logger: .silent), tokens: ProviderTokenCache(registrations: registrations),
+      environment: environment, rateLimit: rateLimit,
       clock: clock.wallClock, durability: .full, provider: provider)
     self.services = services
     services.tellDigests(isStart: true)
