@@ -3,8 +3,7 @@
 /// It reads `badge sound alert`, then what is not as usual, each after a semicolon: the level, `category NAME`, `silent`,
 /// `focus NAME`.
 public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
-  /// What it asks for; sound also by being critical.
-  public var parts: [Part]
+  private var asked: PartSet
   /// As the sender says, critical also by its sound.
   public var level: InterruptionLevel
   public var category: String?
@@ -12,20 +11,20 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
 
   public init(_ push: PushNotification, on device: Policy.DeviceState) {
     level = push.claimedLevel
-    parts = Part.allCases.filter {
-      switch $0 {
-      case .badge: push.badge != nil
-      case .sound: push.sound != nil
-      case .alert: push.alert != nil
-      }
-    }
+    asked = []
+    if push.badge != nil { asked.insert(.badge) }
+    if push.sound != nil { asked.insert(.sound) }
+    if push.alert != nil { asked.insert(.alert) }
     category = push.category
     self.device = device
   }
 
+  /// What it asks for.
+  public var parts: [Part] { AskedPush.parts(Int(asked.rawValue)) }
+
   public var description: String {
     // The eight usual ones cost nothing.
-    let words = AskedPush.words[Int(parts.reduce(0) { $0 | PartSet($1).rawValue })]
+    let words = AskedPush.words[Int(asked.rawValue)]
     guard level != .active || category != nil || device != .init() else { return words }
     var fields = [words]
     if level != .active { fields.append(level.rawValue) }
@@ -59,8 +58,8 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
       defer { rest = rest[end...].dropFirst().drop { $0 == " " } }
       return rest[..<end]
     }
-    guard let words = field(), let asked = AskedPush.words.firstIndex(of: String(words)) else { return nil }
-    parts = AskedPush.parts(asked)
+    guard let words = field(), let bits = AskedPush.words.firstIndex(of: String(words)) else { return nil }
+    asked = PartSet(rawValue: UInt8(bits))
     (level, category, device) = (.active, nil, .init())
     while let field = field() {
       if let level = InterruptionLevel(rawValue: String(field)) {
@@ -80,9 +79,9 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
   /// A push that asks for the same.
   public var notification: PushNotification {
     var push = PushNotification()
-    if parts.contains(.badge) { push.badge = 0 }
-    if parts.contains(.sound) { push.sound = .init(name: "default") }
-    if parts.contains(.alert) {
+    if asked.contains(.badge) { push.badge = 0 }
+    if asked.contains(.sound) { push.sound = .init(name: "default") }
+    if asked.contains(.alert) {
       push.alert = .init()
       push.alert?.body = "…"
     }

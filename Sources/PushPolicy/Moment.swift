@@ -28,7 +28,7 @@ public struct Moment: Sendable {
   func next(of minutes: [Int], in zone: String?) -> Int64? {
     let today = (seconds + Int64(offset(zone, seconds))).floored(by: 86_400)
     var earliest: Int64?
-    for day in (today - 1)...(today + 2) {
+    for day in today...(today + 1) {
       for minute in minutes {
         let moment = moment(when: day * 86_400 + Int64(minute) * 60, in: zone)
         if moment > seconds, moment < earliest ?? .max { earliest = moment }

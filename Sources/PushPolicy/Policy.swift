@@ -126,11 +126,17 @@ public enum Policy {
 
     func refusal(of part: Part) -> (rule: Rule, setting: String)? {
       // The badge is the least intrusive of the three (B): no circumstance removes it.
-      if part == .badge { return nil }
+      if part == .badge || !mayHoldBack { return nil }
       for circumstance in Circumstance.inOrder where !circumstance.lets(part, of: level) {
         if let reason = reason(circumstance) { return reason }
       }
       return nil
+    }
+
+    /// Whether any circumstance holds at all: mostly none does, and then there is nothing to look through.
+    private var mayHoldBack: Bool {
+      level == .passive || device.isSilent || device.focus != nil || isOverBudget || !preferences.quietHours.isEmpty
+        || isSummarised || app?.provisional == true
     }
 
     /// The rule and the setting, if the circumstance holds.

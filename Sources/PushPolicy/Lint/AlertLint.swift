@@ -21,8 +21,11 @@ struct AlertLint {
 
   /// A text in a script without capitals is one, whatever stands beside it.
   private mutating func begin(_ text: String) {
-    let own = TextLanguage(of: [text])
-    language = own == .uncased || common == .uncased ? own : common
+    if TextLanguage.isUncased(text) {
+      language = .uncased
+    } else {
+      language = common == .uncased ? TextLanguage(of: [text]) : common
+    }
   }
 
   // MARK: Titles
@@ -207,7 +210,8 @@ struct AlertLint {
       add(.t10, pointer, "\"\(word.text)\" is chummy", "what has happened, in friendly words")
     }
     checkButtonsExplained(shape, at: pointer)
-    if let needless = LintWords.needless.first(where: { lowercased.contains($0.phrase) }) {
+    let bytes = Array(lowercased.utf8)
+    if let needless = LintWords.needless.first(where: { bytes.holds(run: $0.phrase) }) {
       add(
         .a10, pointer, "the alert \(needless.why)",
         "no alert: a badge, or an interruption-level of passive for the notification centre")
@@ -248,5 +252,19 @@ struct AlertLint {
   ) {
     findings.append(
       LintFinding(rule, at: pointer, message, advice: advice ?? fix.map(\.evidence) ?? "", fix: fix))
+  }
+}
+
+extension [UInt8] {
+  /// Whether these bytes stand somewhere in it, one after another.
+  fileprivate func holds(run: [UInt8]) -> Bool {
+    guard let first = run.first, count >= run.count else { return false }
+    var start = startIndex
+    while let place = self[start...(endIndex - run.count)].firstIndex(of: first) {
+      if self[place..<(place + run.count)].elementsEqual(run) { return true }
+      start = place + 1
+      if start > endIndex - run.count { return false }
+    }
+    return false
   }
 }

@@ -39,31 +39,28 @@ enum LintWords {
     "hey", "yo", "oops", "whoops", "yay", "woohoo", "guys", "buddy", "gonna", "uh-oh", "psst",
   ]
 
-  /// A10: progress, confirmation of what the person did, an error that nobody can do anything about.
-  static let needless: [(phrase: String, why: String)] = [
-    ("successfully", "confirms what the person has just done"),
-    ("was successful", "confirms what the person has just done"),
-    ("has been saved", "confirms what the person has just done"),
-    ("changes saved", "confirms what the person has just done"),
-    ("logged in as", "confirms what the person has just done"), ("in progress", "tells of normal progress"),
-    ("downloading", "tells of normal progress"), ("uploading", "tells of normal progress"),
-    ("syncing", "tells of normal progress"), ("now loading", "tells of normal progress"),
-    ("% complete", "tells of normal progress"), ("% done", "tells of normal progress"),
-    ("unknown error", "tells of an error that nobody can act on"),
-    ("an error occurred", "tells of an error that nobody can act on"),
-    ("an error has occurred", "tells of an error that nobody can act on"),
-    ("something went wrong", "tells of an error that nobody can act on"),
-    ("erfolgreich gespeichert", "confirms what the person has just done"),
-    ("wird heruntergeladen", "tells of normal progress"),
-    ("unbekannter fehler", "tells of an error that nobody can act on"),
-    ("enregistré avec succès", "confirms what the person has just done"),
-    ("erreur inconnue", "tells of an error that nobody can act on"),
-    ("guardado correctamente", "confirms what the person has just done"),
-    ("error desconocido", "tells of an error that nobody can act on"),
-    ("保存成功", "confirms what the person has just done"), ("操作成功", "confirms what the person has just done"),
-    ("登录成功", "confirms what the person has just done"), ("提交成功", "confirms what the person has just done"),
-    ("正在下载", "tells of normal progress"), ("正在上传", "tells of normal progress"), ("正在同步", "tells of normal progress"),
-    ("加载中", "tells of normal progress"), ("未知错误", "tells of an error that nobody can act on"),
-    ("出错了", "tells of an error that nobody can act on"),
-  ]
+  /// A10: progress, confirmation of what the person did, an error that nobody can do anything about; in UTF-8.
+  static let needless: [(phrase: [UInt8], why: String)] = [([String], String)]([
+    (
+      [
+        "successfully", "was successful", "has been saved", "changes saved", "logged in as",
+        "erfolgreich gespeichert", "enregistré avec succès", "guardado correctamente", "保存成功", "操作成功", "登录成功", "提交成功",
+      ],
+      "confirms what the person has just done"
+    ),
+    (
+      [
+        "in progress", "downloading", "uploading", "syncing", "now loading", "% complete", "% done",
+        "wird heruntergeladen", "正在下载", "正在上传", "正在同步", "加载中",
+      ],
+      "tells of normal progress"
+    ),
+    (
+      [
+        "unknown error", "an error occurred", "an error has occurred", "something went wrong", "unbekannter fehler",
+        "erreur inconnue", "error desconocido", "未知错误", "出错了",
+      ],
+      "tells of an error that nobody can act on"
+    ),
+  ]).flatMap { phrases, why in phrases.map { (Array($0.utf8), why) } }
 }

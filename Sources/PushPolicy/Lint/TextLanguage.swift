@@ -10,33 +10,71 @@ enum TextLanguage: Sendable, Equatable {
   ///
   /// Without a sign of another language, Latin letters are taken for English.
   init(of texts: [String]) {
-    var (latin, cased, uncased, accents) = (0, 0, 0, 0)
+    var letters = Letters()
     var (english, foreign) = (0, 0)
     for text in texts {
-      for scalar in text.unicodeScalars {
-        let value = scalar.value
-        if value < 0x80 {
-          if (0x61...0x7A).contains(value | 0x20) { latin += 1 }
-        } else if value < 0x250 || (0x1E00...0x1EFF).contains(value) {
-          if scalar.properties.isAlphabetic { (latin, accents) = (latin + 1, accents + 1) }
-        } else if scalar.properties.isAlphabetic {
-          if scalar.properties.isCased { cased += 1 } else { uncased += 1 }
-        }
-      }
-      for word in text.split(whereSeparator: { !$0.isLetter }) {
-        let word = word.lowercased()
+      letters.count(text)
+      for word in TextLanguage.words(of: text) {
         if TextLanguage.englishWords.contains(word) { english += 1 }
         if TextLanguage.foreignWords.contains(word) { foreign += 1 }
       }
     }
-    // A few Latin words in Chinese are names of products; a name in Chinese does not make English Chinese.
-    if uncased * 2 > latin + cased {
+    if letters.areUncased {
       self = .uncased
-    } else if cased > latin {
+    } else if letters.otherCased > letters.latin {
       self = .cased
     } else {
-      self = foreign > english || accents > 0 && english == 0 ? .cased : .english
+      self = foreign > english || letters.accents > 0 && english == 0 ? .cased : .english
     }
+  }
+
+  /// Whether the letters of a text are mostly of a script without capitals.
+  static func isUncased(_ text: String) -> Bool {
+    var letters = Letters()
+    letters.count(text)
+    return letters.areUncased
+  }
+
+  /// How many letters of each kind there are.
+  private struct Letters {
+    var latin = 0
+    var accents = 0
+    var otherCased = 0
+    var uncased = 0
+
+    /// A few Latin words in Chinese are names of products; a name in Chinese does not make English Chinese.
+    var areUncased: Bool { uncased * 2 > latin + otherCased }
+
+    mutating func count(_ text: String) {
+      for scalar in text.unicodeScalars {
+        let value = scalar.value
+        if value < 0x80 {
+          if (0x61...0x7A).contains(value | 0x20) { latin += 1 }
+        } else if (0x4E00...0x9FFF).contains(value) {
+          uncased += 1
+        } else if value < 0x250 || (0x1E00...0x1EFF).contains(value) {
+          if scalar.properties.isAlphabetic { (latin, accents) = (latin + 1, accents + 1) }
+        } else if scalar.properties.isAlphabetic {
+          if scalar.properties.isCased { otherCased += 1 } else { uncased += 1 }
+        }
+      }
+    }
+  }
+
+  /// The words of a text in small letters: runs of Latin letters.
+  private static func words(of text: String) -> [String] {
+    var words: [String] = []
+    var word: [UInt8] = []
+    for byte in text.lowercased().utf8 {
+      if (0x61...0x7A).contains(byte) || (0xC3...0xC5).contains(byte) || !word.isEmpty && (0x80...0xBF).contains(byte) {
+        word.append(byte)
+      } else if !word.isEmpty {
+        words.append(String(decoding: word, as: UTF8.self))
+        word.removeAll(keepingCapacity: true)
+      }
+    }
+    if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+    return words
   }
 
   /// Words that English shares with few other languages.

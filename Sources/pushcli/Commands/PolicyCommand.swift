@@ -48,7 +48,7 @@ struct PolicyExplain: AsyncParsableCommand {
     guard let record = devices.first(where: { $0.name == device }) else {
       throw CommandFailure(.failed, "there is no device \(device): `pushcli devices list` shows them")
     }
-    let parsed: ParsedPayload
+    var parsed: ParsedPayload
     do {
       parsed = try JSONParser().payload(bytes.span)
     } catch {
@@ -62,6 +62,9 @@ struct PolicyExplain: AsyncParsableCommand {
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(try ExplainedTime.seconds(at, now: Date())), recentAlerts: recent)
+    let apps: [ListedApp] = try await admin.get("/admin/v1/apps")
+    // An app whose breaches are only reported is refused nothing at the door.
+    if apps.contains(where: { $0.topic == topic && $0.policyMode == "report" }) { parsed.violations = [] }
     let answer = Answer(parsed, decision, preferences, device: device, topic: topic)
     if format.json { Output.json(answer) } else { answer.show(parsed.notification) }
     if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }
@@ -76,6 +79,17 @@ struct PolicyExplain: AsyncParsableCommand {
       throw CommandFailure(.usage, "name the app with --topic: \(device) has \(apps.joined(separator: ", "))")
     }
     return apps[0]
+  }
+
+  /// What matters here of an app as the gateway lists it.
+  private struct ListedApp: Decodable {
+    var topic: String
+    var policyMode: String
+
+    enum CodingKeys: String, CodingKey {
+      case topic
+      case policyMode = "policy_mode"
+    }
   }
 
   /// What is printed.
