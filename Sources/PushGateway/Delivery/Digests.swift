@@ -33,7 +33,9 @@ extension Services {
     // The same pushes make the same id, so that a digest whose commit was not heard of is not stored twice.
     let seed = due.map(\.id).sorted { $0.stored.lexicographicallyPrecedes($1.stored) }.flatMap(\.stored)
     var random = FastRandom()
-    guard let id = APNSID(stored: Array(Digest.sha256(seed).prefix(16)) + [255, 255, 255, 255]) else { return }
+    guard let id = APNSID(stored: Array(Digest.sha256(seed).prefix(16)) + [255, 255, 255, 255]) else {
+      return held.keep(device)
+    }
     let push = StoredPush(
       device: device, app: App.summary.id, id: id, isSenderID: true, uniqueID: APNSID(using: &random), received: now,
       expires: now / 1000 + Int64(Limits.maximumLifetime), priority: 10, collapseID: "", payload: digest.payload)
@@ -46,7 +48,7 @@ extension Services {
         ])
         subscriptions.deliver([MailboxEntry(seq: seq, push: push)])
       case .duplicate?: held.told(due, of: device)
-      case .unavailable?, .failed?, nil: break
+      case .unavailable?, .failed?, nil: held.keep(device)
       }
     }
   }

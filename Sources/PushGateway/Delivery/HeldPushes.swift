@@ -40,6 +40,8 @@ final class HeldPushes: Sendable {
     var held: [DeviceID: [Held]] = [:]
     /// Up to which number a device's pushes have been in a digest.
     var told: [DeviceID: UInt64] = [:]
+    /// Devices whose digest is on its way into the mailbox: another one would tell the same.
+    var telling: Set<DeviceID> = []
     var changes: [Change] = []
     var isWriting = false
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -116,7 +118,8 @@ final class HeldPushes: Sendable {
     }
   }
 
-  /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``.
+  /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``, and nothing is due until
+  /// then or until ``keep(_:)``.
   ///
   /// - Parameter due: recomputes when a push is due, for choices that have changed; nil: at once.
   func due(_ device: DeviceID, at now: Int64, recomputing due: ((Held) -> Int64?)? = nil) -> [Held] {
@@ -129,13 +132,20 @@ final class HeldPushes: Sendable {
           return held
         }
       }
-      return (state.held[device] ?? []).filter { $0.due ?? 0 <= now }
+      guard !state.telling.contains(device) else { return [] }
+      let due = (state.held[device] ?? []).filter { $0.due ?? 0 <= now }
+      if !due.isEmpty { state.telling.insert(device) }
+      return due
     }
   }
+
+  /// The digest could not be stored: what is due stays so.
+  func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
 
   /// The digest that tells these is in the mailbox.
   func told(_ held: [Held], of device: DeviceID) {
     change { state in
+      state.telling.remove(device)
       state.remove(held.map(\.id), of: device)
       let last = held.map(\.seq).max() ?? 0
       guard last > state.told[device] ?? 0 else { return }
