@@ -23,10 +23,13 @@ extension Services {
 
   /// Puts a device's digest into its mailbox, if one is due.
   ///
-  /// - Parameter isChanged: whether the person's choices have changed, so that other times may hold.
-  func tellDigest(to device: DeviceID, isChanged: Bool = false) {
+  /// - Parameters:
+  ///   - isChanged: whether the person's choices have changed, so that other times may hold.
+  ///   - hasCaughtUp: whether the device has just been sent all that waited.
+  func tellDigest(to device: DeviceID, isChanged: Bool = false, hasCaughtUp: Bool = false) {
     let now = clock.milliseconds()
-    let due = held.due(device, at: now / 1000, recomputing: isChanged ? { self.due($0, on: device) } : nil)
+    let due = held.due(
+      device, at: now / 1000, hasCaughtUp: hasCaughtUp, recomputing: isChanged ? { self.due($0, on: device) } : nil)
     guard !due.isEmpty else { return }
     let digest = PushDigest(due.compactMap { entry($0, on: device, now: now) })
     guard !digest.entries.isEmpty else { return held.told(due, of: device) }
@@ -53,12 +56,12 @@ extension Services {
     }
   }
 
-  /// When a held push is due by the choices of now.
+  /// When a held push is due by the choices of now: at once, if they hold it back no longer.
   private func due(_ push: HeldPushes.Held, on device: DeviceID) -> Int64? {
+    guard push.reason == .summary else { return nil }
     let preferences = registrations.preferences(of: device)
-    guard push.reason == .summary, let topic = registrations.app(push.app)?.topic,
-      preferences.apps[topic]?.delivery == .summary
-    else { return nil }
+    let app = registrations.app(push.app).flatMap { preferences.apps[$0.topic] }
+    guard app?.delivery == .summary else { return 0 }
     return preferences.summary.due(after: .gateway(push.received / 1000))
   }
 

@@ -26,7 +26,7 @@ final class HeldPushes: Sendable {
     var category: String?
     var collapseID: String
     var title: String
-    /// When its digest is due, in seconds since 1970; nil: as soon as the device has caught up.
+    /// When its digest is due, in seconds since 1970; nil: when the device has caught up.
     var due: Int64?
   }
 
@@ -121,8 +121,12 @@ final class HeldPushes: Sendable {
   /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``, and nothing is due until
   /// then or until ``keep(_:)``.
   ///
-  /// - Parameter due: recomputes when a push is due, for choices that have changed; nil: at once.
-  func due(_ device: DeviceID, at now: Int64, recomputing due: ((Held) -> Int64?)? = nil) -> [Held] {
+  /// - Parameters:
+  ///   - hasCaughtUp: whether the device has just been sent all that waited.
+  ///   - due: recomputes when a push is due, for choices that have changed.
+  func due(
+    _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
+  ) -> [Held] {
     state.withLock { state in
       guard let held = state.held[device] else { return [] }
       if let due {
@@ -133,7 +137,7 @@ final class HeldPushes: Sendable {
         }
       }
       guard !state.telling.contains(device) else { return [] }
-      let due = (state.held[device] ?? []).filter { $0.due ?? 0 <= now }
+      let due = (state.held[device] ?? []).filter { $0.due.map { $0 <= now } ?? hasCaughtUp }
       if !due.isEmpty { state.telling.insert(device) }
       return due
     }

@@ -158,7 +158,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      services.tellDigest(to: device.id)
+      services.tellDigest(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: services.clock.milliseconds())
     }
   }

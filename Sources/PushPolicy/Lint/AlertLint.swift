@@ -54,10 +54,11 @@ struct AlertLint {
 
   /// T4 and T5: a fragment or statement, a question, or several sentences.
   private mutating func checkStyle(ofTitle shape: TextShape, at pointer: String) {
-    let stop = language == .uncased ? "。" : "."
     if shape.sentenceCount > 1 {
       if !(shape.end.map(TextShape.isSentenceEnd) ?? false) {
-        add(.t4, pointer, "the last of several sentences has no punctuation", nil, fix: shape.text + stop)
+        add(
+          .t4, pointer, "the last of several sentences has no punctuation", nil,
+          fix: shape.text + AlertLint.fullStop(of: shape.text))
       }
       checkSentences(shape, at: pointer)
     } else if TextShape.isQuestion(shape.end) {
@@ -132,9 +133,8 @@ struct AlertLint {
     begin(body)
     let shape = TextShape(body)
     guard !shape.words.isEmpty else { return }
-    let stop = language == .uncased ? "。" : "."
     if shape.end == nil, !AlertLint.hasNoPunctuation(body) {
-      add(.t6, pointer, "the message does not end in punctuation", nil, fix: body + stop)
+      add(.t6, pointer, "the message does not end in punctuation", nil, fix: body + AlertLint.fullStop(of: body))
     }
     if shape.sentenceCount > 1 {
       add(.t6, pointer, "the message has \(shape.sentenceCount) sentences", "one short sentence")
@@ -147,6 +147,16 @@ struct AlertLint {
     }
     checkSentences(shape, at: pointer, rule: .t6)
     checkCommon(shape, at: pointer)
+  }
+
+  /// The full stop of the script in which a text ends.
+  private static func fullStop(of text: String) -> String {
+    switch text.unicodeScalars.last(where: { $0.properties.isAlphabetic })?.value ?? 0 {
+    case 0x3040...0x30FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF: "。"
+    case 0x0900...0x0AFF, 0x0B00...0x0B7F: "।"
+    case 0x0600...0x06FF where text.unicodeScalars.contains("\u{06D2}"): "۔"
+    default: "."
+    }
   }
 
   /// Thai, Lao, Khmer, Burmese and Tibetan end sentences with a space or marks of their own.
@@ -242,9 +252,10 @@ struct AlertLint {
     guard language != .uncased else { return false }
     let long = shape.words.filter { word in word.text.count { $0.isLetter } > 4 && !AlertLint.isKey(String(word.text)) }
     guard !long.isEmpty else { return false }
-    let shouted = long.filter { word in !word.text.contains { $0.isLowercase } && word.text.contains { $0.isUppercase }
-    }
-    return shouted.count * 2 > long.count || shouted.count >= 2
+    let shouted = long.count { word in !word.text.contains { $0.isLowercase } && word.text.contains { $0.isUppercase } }
+    guard shouted * 2 > long.count else { return false }
+    let capitals = shape.text.count { $0.isUppercase }
+    return capitals > shape.text.count { $0.isLowercase }
   }
 
   private mutating func add(

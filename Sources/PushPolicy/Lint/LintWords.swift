@@ -8,9 +8,9 @@ enum LintWords {
   /// T7: *you, your, me, my* of English.
   static let personsEnglish: Set<String> = ["you", "your", "yours", "me", "my", "mine", "you're", "you’re", "you've"]
 
-  /// T7: their counterparts in other languages that have spaces.
+  /// T7: their counterparts in other languages that have spaces, but for words that mean something else in a third one.
   static let personsForeign: Set<String> = [
-    "du", "dich", "dir", "dein", "deine", "deinen", "deiner", "deinem", "ihnen", "ihre", "ihren", "ihrem", "mein",
+    "dich", "dir", "dein", "deine", "deinen", "deiner", "deinem", "ihnen", "ihre", "ihren", "ihrem", "mein",
     "meine", "meinen", "mir", "mich", "vous", "votre", "vos", "toi", "ton", "tes", "moi", "mon", "mes", "tú", "tus",
     "usted", "ustedes", "mis", "tuo", "tua", "tuoi", "mio", "mia", "miei", "você", "seu", "sua", "meu", "minha",
     "jij", "jouw", "uw", "mijn", "mij", "вы", "вас", "вам", "ваш", "ваша", "ваше", "ваши", "вашу", "ты", "твой", "твоя",

@@ -145,6 +145,22 @@ import Testing
     }
   }
 
+  @Test func `a digest of what waited is whole also when the device goes before it has caught up`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enrol()
+      for number in 1...12 { try await send(gateway, device, "\(number)") }
+      gateway.clock.advance(seconds: 3600)
+      let budget = Hold(by: .budget)
+      for entry in try await gateway.services.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
+        gateway.services.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
+      }
+      gateway.services.tellDigests()
+      let stream = try await TestStream.open(try await gateway.client(), device)
+      _ = try await stream.lines(upTo: "caught-up")
+      #expect(titles(try await push(stream)) == ["12", "11"])
+    }
+  }
+
   @Test func `A8: while the person is there, an app beyond its budget reaches badge and centre`() async throws {
     try await TestGateway.run { gateway in
       let device = try await gateway.enrol()

@@ -112,7 +112,8 @@ func string(_ text: String) -> String {
 
   @Test(arguments: [
     ("The train is 5 minutes late", "The train is 5 minutes late."), ("列车晚点五分钟", "列车晚点五分钟。"),
-    ("Der Zug kommt später", "Der Zug kommt später."),
+    ("Der Zug kommt später", "Der Zug kommt später."), ("ट्रेन देर से आएगी", "ट्रेन देर से आएगी।"), ("기차가 늦습니다", "기차가 늦습니다."),
+    ("القطار متأخر", "القطار متأخر."),
   ])
   func `T6: a message ends in punctuation`(_ text: String, _ fix: String) {
     #expect(body(text).rules == [.t6])
