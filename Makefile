@@ -3,7 +3,7 @@
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make simulate  random worlds with faults, from seeds
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench bench-packages
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
@@ -46,3 +46,13 @@ SEEDS ?= 20000
 simulate: packages
 	swift build --build-tests
 	PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) swift test --skip-build --filter DeliverySimulation
+
+# What a decision of the policy costs, in time and allocations.
+bench-policy: packages
+	swift build -c release --product policy-bench
+	.build/release/policy-bench
+
+# Payloads, texts and choices against the policy, with libFuzzer: make fuzz SECONDS=600.
+SECONDS ?= 60
+fuzz: packages
+	scripts/fuzz-policy $(SECONDS)

@@ -67,6 +67,9 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    // What a decision costs: make bench-policy.
+    .target(name: "CMallocCount"),
+    .executableTarget(name: "policy-bench", dependencies: ["CMallocCount", "PushPolicy"], swiftSettings: strict),
     .testTarget(name: "PushPolicyTests", dependencies: ["PushPolicy"], swiftSettings: strict),
     // A disk that fails, under SQLite.
     .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -43,16 +43,15 @@ public final class Gateway: Sendable {
       })
     let services = Services(
       registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
-      tokens: ProviderTokenCache(registrations: registrations), environment: configuration.environment,
+      held: try HeldPushes(store: store, logger: logger), tokens: ProviderTokenCache(registrations: registrations),
+      environment: configuration.environment,
       rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability,
       provider: configuration.provider)
+    services.tellDigests(isStart: true)
     registrations.onChange { change in
       switch change {
       case .preferences(let person, let preferences):
-        let json = controlJSON(preferences)
-        for device in registrations.devices(of: person) {
-          services.subscriptions.tell(device, .preferences(json))
-        }
+        services.tell(preferences, to: person)
       case .revokedCertificate: break
       }
     }
@@ -119,6 +118,7 @@ public final class Gateway: Sendable {
     upkeep = Task {
       while !Task.isCancelled {
         mailbox.expire(now: services.clock.seconds)
+        services.tellDigests()
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }
@@ -131,6 +131,7 @@ public final class Gateway: Sendable {
     for listener in listeners { await listener.close() }
     await admin.close()
     await loops.drain()
+    await services.held.settle()
     mailbox.close()
     services.log.close()
     await loops.shutdown()

@@ -57,6 +57,8 @@ enum Limits {
   static let maximumOutstanding = 10_000
   /// The highest number a device may say it has: what every JSON library reads exactly.
   static let maximumCursor: UInt64 = 1 << 53
+  /// Pushes that wait for one device's digest; beyond it the oldest are told in none.
+  static let maximumHeld = 1000
   /// A line from a device.
   static let maximumLineSize = 16 << 10
   /// Devices enrolled in one transaction of the admin API.

@@ -6,6 +6,8 @@ struct Services: Sendable {
   let mailbox: any Mailbox
   let log: DeliveryLog
   let subscriptions: SubscriptionRegistry
+  /// Pushes that wait for a digest.
+  let held: HeldPushes
   let tokens: ProviderTokenCache
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
@@ -16,6 +18,7 @@ struct Services: Sendable {
   let durability: Durability
   var provider = ProviderSettings()
   let answers = AnsweredPushes()
+  let conditions = DeviceConditions()
 
   /// What the gateway can't do now.
   var health: Health {

@@ -58,6 +58,18 @@ enum APSSchema {
       }
     }
 
+    /// Whether this is a key of the object.
+    func holds(_ key: JSONKey) -> Bool {
+      key.count < entries.count && entries[key.count].contains { $0.key ~= key }
+    }
+
+    /// The key that was probably meant: the same letters, in another case or with other dashes.
+    func name(like name: String) -> String? {
+      func letters(_ text: String) -> String { text.lowercased().filter { $0 != "-" && $0 != "_" && $0 != " " } }
+      let wanted = letters(name)
+      return entries.joined().map { String(describing: $0.key) }.first { letters($0) == wanted }
+    }
+
     private func fault(_ key: String, _ shape: Shape, _ value: JSONElement) -> SchemaFault {
       SchemaFault(
         pointer: "\(pointer)/\(key.pointerToken)", message: "\(key) is \(shape.words); this is \(value.kindInWords)",

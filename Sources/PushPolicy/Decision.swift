@@ -33,15 +33,47 @@ public struct Presentation: Sendable, Equatable, Codable {
   public var badge: Int?
   public var sound: SoundPresentation?
   public var alert: AlertPresentation?
+  /// What the notification centre shows of an alert that may not interrupt; `nil` when the alert is shown, was not asked
+  /// for, or was refused.
+  public var centre: AlertPresentation?
+  /// Until when the push waits for a digest; `nil`: it does not.
+  public var held: Hold?
 
-  public init(badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil) {
+  public init(
+    badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil,
+    centre: AlertPresentation? = nil, held: Hold? = nil
+  ) {
     self.badge = badge
     self.sound = sound
     self.alert = alert
+    self.centre = centre
+    self.held = held
   }
 
   /// Whether nothing at all is presented.
-  public var isEmpty: Bool { badge == nil && sound == nil && alert == nil }
+  public var isEmpty: Bool { badge == nil && sound == nil && alert == nil && centre == nil }
+}
+
+/// What a push waits for in the notification centre.
+public struct Hold: Sendable, Equatable, Codable {
+  public enum Reason: String, Sendable, Codable {
+    /// The person's summary of that app.
+    case summary
+    /// The app's alert budget was used up when the device came back.
+    case budget
+  }
+
+  public var by: Reason
+  /// When the digest is due, in seconds since 1970; `nil`: when the device has caught up.
+  public var until: Int64?
+  /// The sender's `relevance-score`, by which a digest is ordered.
+  public var relevance: Double
+
+  public init(by: Reason, until: Int64? = nil, relevance: Double = 0) {
+    self.by = by
+    self.until = until
+    self.relevance = relevance
+  }
 }
 
 /// The sound that a device plays. On the wire it is the bare name (`"sound":"default"`).

@@ -11,19 +11,48 @@ extension Presentation {
   /// The gateway calls it once per delivery, so it makes no value in between.
   public func appendJSON(to bytes: inout [UInt8]) {
     append("{", to: &bytes)
+    let start = bytes.count
+    func separate() { if bytes.count > start { append(",", to: &bytes) } }
     if let badge {
       append("\"badge\":", to: &bytes)
       bytes.append(contentsOf: String(badge).utf8)
     }
     if let sound {
-      append(badge == nil ? "\"sound\":\"" : ",\"sound\":\"", to: &bytes)
+      separate()
+      append("\"sound\":\"", to: &bytes)
       appendEscaped(sound.name, to: &bytes)
       append("\"", to: &bytes)
     }
     if let alert {
-      append(badge == nil && sound == nil ? "\"alert\":" : ",\"alert\":", to: &bytes)
+      separate()
+      append("\"alert\":", to: &bytes)
       alert.appendJSON(to: &bytes)
     }
+    if let centre {
+      separate()
+      append("\"centre\":", to: &bytes)
+      centre.appendJSON(to: &bytes)
+    }
+    if let held {
+      separate()
+      append("\"held\":", to: &bytes)
+      held.appendJSON(to: &bytes)
+    }
+    append("}", to: &bytes)
+  }
+}
+
+extension Hold {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) {
+    append("{\"by\":\"", to: &bytes)
+    bytes.append(contentsOf: by.rawValue.utf8)
+    append("\"", to: &bytes)
+    if let until {
+      append(",\"until\":", to: &bytes)
+      bytes.append(contentsOf: String(until).utf8)
+    }
+    append(",\"relevance\":", to: &bytes)
+    bytes.append(contentsOf: relevance.description.utf8)
     append("}", to: &bytes)
   }
 }

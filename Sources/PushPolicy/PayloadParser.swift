@@ -74,6 +74,8 @@ extension PushNotification {
       case "sound": SoundRule.read(value, into: &sound, violations: &violations, faults: &faults)
       case "category": category = value.string ?? category
       case "thread-id": threadID = value.string ?? threadID
+      case "interruption-level": level = value.string.flatMap(InterruptionLevel.init) ?? level
+      case "relevance-score": relevanceScore = value.double ?? relevanceScore
       case "content-available": isContentAvailable = value.flag ?? isContentAvailable
       default: break
       }

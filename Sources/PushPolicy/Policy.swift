@@ -1,40 +1,54 @@
-/// Decides what of a push reaches a person: a pure function of the push, the person's choices and the device's state.
+/// Decides what of a push reaches a person: a pure function of the push, the person's choices, the device's state, the
+/// moment and what the app has shown lately.
 public enum Policy {
   /// The device's state at the moment of delivery.
   public struct DeviceState: Sendable, Equatable {
     /// Whether the ring/silent switch is on silent (S4).
     public var isSilent = false
+    /// The Focus that is on.
+    public var focus: String?
 
     public init() {}
   }
 
   /// Returns what of `notification` is presented, and for each part that is not, the first rule that removed it.
   ///
-  /// The rules are asked in the order N4, N5 and N6, S4. What a person chose for a category holds before what they chose
-  /// for that part of the app; the app's `notifications` and the choices for every app hold before both.
+  /// The rules are asked in the order N4, N5 and N6, then the circumstances in the order of ``Circumstance``. What a
+  /// person chose for a category holds before what they chose for that part of the app; the app's `notifications` and
+  /// the choices for every app hold before both. An alert that may not interrupt is left to the notification centre.
+  ///
+  /// - Parameters:
+  ///   - moment: now.
+  ///   - received: when the push was accepted, in seconds since 1970, which decides the summary it belongs to; `nil`:
+  ///     now.
+  ///   - recentAlerts: how many alerts the app has shown within the last hour (A8).
+  ///   - isCatchingUp: whether the device has been away and is being sent what waited.
   public static func decide(
     _ notification: PushNotification,
     topic: String,
     preferences: Preferences,
-    device: DeviceState
+    device: DeviceState,
+    at moment: Moment,
+    received: Int64? = nil,
+    recentAlerts: Int = 0,
+    isCatchingUp: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
     let category = notification.category.flatMap { app?.categories[$0] }
+    let level = notification.level(for: app)
+    let budget = alertBudget(
+      of: app, received: received ?? moment.seconds, at: moment.seconds, isCatchingUp: isCatchingUp)
+    let interference = Interference(
+      level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
+      isOverBudget: notification.alert != nil && budget.map { recentAlerts >= $0 } ?? false,
+      isCatchingUp: isCatchingUp)
     var decision = Decision()
+    var mayBeInCentre = false
 
     func refusal(of part: Part) -> (rule: Rule, setting: String)? {
-      if !preferences.notifications { return (.n4, "notifications") }
-      if !preferences.parts[part] { return (.n4, part.rawValue) }
-      if let app {
-        if !app.notifications { return (.n5, "apps/\(topic)/notifications") }
-        switch category?[part] {
-        case true?: break
-        case false?: return (.n6, "apps/\(topic)/categories/\(notification.category ?? "")/\(part.rawValue)")
-        case nil: if !app.parts[part] { return (.n5, "apps/\(topic)/\(part.rawValue)") }
-        }
-      }
-      if part == .sound, device.isSilent { return (.s4, "silent") }
-      return nil
+      if let choice = choice(against: part, topic, app, notification.category, category, preferences) { return choice }
+      if part == .alert { mayBeInCentre = true }
+      return interference.refusal(of: part)
     }
 
     func allows(_ part: Part) -> Bool {
@@ -46,18 +60,138 @@ public enum Policy {
     if let badge = notification.badge, allows(.badge) {
       decision.presentation.badge = badge
     }
-    if let sound = notification.sound, allows(.sound) {
-      decision.presentation.sound = SoundPresentation(name: sound.name)
+    if let sound = notification.askedSound(at: level), allows(.sound) {
+      decision.presentation.sound = SoundPresentation(name: sound)
     }
-    if let alert = notification.alert, allows(.alert) {
-      decision.presentation.alert = AlertPresentation(
-        title: alert.title,
-        subtitle: alert.subtitle,
-        body: alert.body,
-        buttons: alert.action.buttons
-      )
+    if let alert = notification.alert {
+      let presentation = AlertPresentation(
+        title: alert.title, subtitle: alert.subtitle, body: alert.body, buttons: alert.action.buttons)
+      if allows(.alert) {
+        decision.presentation.alert = presentation
+      } else if mayBeInCentre {
+        decision.presentation.centre = presentation
+        decision.presentation.held = interference.hold(
+          received: received ?? moment.seconds, relevance: notification.relevanceScore)
+      }
     }
     return decision
+  }
+
+  /// Whether a person lets the app have this part at all, whatever the circumstances (N4, N5, N6).
+  public static func allows(_ part: Part, topic: String, category: String?, preferences: Preferences) -> Bool {
+    let app = preferences.apps[topic]
+    return choice(against: part, topic, app, category, category.flatMap { app?.categories[$0] }, preferences) == nil
+  }
+
+  /// The choice that refuses this part.
+  private static func choice(
+    against part: Part, _ topic: String, _ app: AppPreferences?, _ category: String?, _ choices: CategoryPreferences?,
+    _ preferences: Preferences
+  ) -> (rule: Rule, setting: String)? {
+    if !preferences.notifications { return (.n4, "notifications") }
+    if !preferences.parts[part] { return (.n4, part.rawValue) }
+    guard let app else { return nil }
+    if !app.notifications { return (.n5, "apps/\(topic)/notifications") }
+    switch choices?[part] {
+    case true?: return nil
+    case false?: return (.n6, "apps/\(topic)/categories/\(category ?? "")/\(part.rawValue)")
+    case nil: return app.parts[part] ? nil : (.n5, "apps/\(topic)/\(part.rawValue)")
+    }
+  }
+
+  /// A push that waited longer than this came while the person was away, in seconds.
+  static let absence: Int64 = 600
+  /// Alerts of one app that a person who was away is shown, where they chose no budget: the rest is a digest.
+  static let returnBudget = 10
+
+  /// How many alerts the app may show within an hour; `nil`: any number.
+  ///
+  /// Without any such budget a decision does not depend on what was shown before.
+  public static func alertBudget(
+    of app: AppPreferences?, received: Int64, at now: Int64, isCatchingUp: Bool
+  ) -> Int? {
+    app?.alertBudget ?? (isCatchingUp && now - received > absence ? returnBudget : nil)
+  }
+
+  /// The circumstances that hold for one push.
+  private struct Interference {
+    let level: InterruptionLevel
+    let topic: String
+    let app: AppPreferences?
+    let preferences: Preferences
+    let device: DeviceState
+    let moment: Moment
+    let isOverBudget: Bool
+    let isCatchingUp: Bool
+
+    func refusal(of part: Part) -> (rule: Rule, setting: String)? {
+      // The badge is the least intrusive of the three (B): no circumstance removes it.
+      if part == .badge || !mayHoldBack { return nil }
+      for circumstance in Circumstance.inOrder where !circumstance.lets(part, of: level) {
+        if let reason = reason(circumstance) { return reason }
+      }
+      return nil
+    }
+
+    /// Whether any circumstance holds at all: mostly none does, and then there is nothing to look through.
+    private var mayHoldBack: Bool {
+      level == .passive || device.isSilent || device.focus != nil || isOverBudget || !preferences.quietHours.isEmpty
+        || isSummarised || app?.provisional == true
+    }
+
+    /// The rule and the setting, if the circumstance holds.
+    private func reason(_ circumstance: Circumstance) -> (rule: Rule, setting: String)? {
+      switch circumstance {
+      case .always: return (.a8, "interruption-level")
+      case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
+      case .summary: return isSummarised ? (.n7, "apps/\(topic)/delivery") : nil
+      case .quietHours:
+        guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }
+        return (.n7, "quiet/\(index)")
+      case .focus:
+        guard let focus = device.focus, preferences.focuses[focus]?.contains(topic) != true else { return nil }
+        return (.n7, "focus/\(focus)")
+      case .budget:
+        guard isOverBudget else { return nil }
+        return (.a8, app?.alertBudget == nil ? "absence" : "apps/\(topic)/alert_budget")
+      case .silent: return device.isSilent ? (.s4, "silent") : nil
+      }
+    }
+
+    private var isSummarised: Bool { app?.delivery == .summary }
+
+    /// Which digest an alert waits for that is not shown.
+    func hold(received: Int64, relevance: Double) -> Hold? {
+      let relevance = relevance.isFinite ? relevance : 0
+      if isSummarised, !Circumstance.summary.lets(.alert, of: level) {
+        var arrival = moment
+        arrival.seconds = received
+        return Hold(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
+      }
+      // While the person is there, what goes beyond the budget is in the notification centre, and that is all.
+      guard isCatchingUp, isOverBudget, !Circumstance.budget.lets(.alert, of: level) else { return nil }
+      return Hold(by: .budget, relevance: relevance)
+    }
+  }
+}
+
+extension PushNotification {
+  /// How much it may interrupt: what the person has not allowed the app counts as `active`.
+  fileprivate func level(for app: AppPreferences?) -> InterruptionLevel {
+    let claimed = claimedLevel
+    switch claimed {
+    case .passive, .active: return claimed
+    case .timeSensitive: return app?.timeSensitive == true ? .timeSensitive : .active
+    case .critical: return app?.critical == true ? .critical : .active
+    }
+  }
+
+  /// What the sender says; a critical sound makes a critical push.
+  var claimedLevel: InterruptionLevel { sound?.isCritical == true ? .critical : level }
+
+  /// The name of the sound it asks for; a critical push without one asks for the default (reference §7.4).
+  fileprivate func askedSound(at level: InterruptionLevel) -> String? {
+    sound?.name ?? (level == .critical ? "default" : nil)
   }
 }
 

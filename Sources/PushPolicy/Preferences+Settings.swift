@@ -1,70 +1,173 @@
-/// What an assignment such as `badge=off` can name: the switch for everything, or one of the three parts.
+/// What an assignment such as `badge=off` can name, besides `focus.NAME`.
 public enum Setting: String, Sendable, CaseIterable {
   case notifications, badge, sound, alert
+  case quiet, summary
+  case advertising, critical, budget, delivery, provisional
+  case timeSensitive = "time-sensitive"
+
+  /// Whose choice it is.
+  public enum Scope: Sendable { case everything, app, category }
+
+  /// The scopes that have this choice.
+  public var scopes: [Scope] {
+    switch self {
+    case .notifications: [.everything, .app]
+    case .badge, .sound, .alert: [.everything, .app, .category]
+    case .quiet, .summary: [.everything]
+    case .advertising, .critical, .budget, .delivery, .provisional, .timeSensitive: [.app]
+    }
+  }
+
+  /// The names that a scope has, for people.
+  static func names(of scope: Scope) -> String {
+    var names = allCases.filter { $0.scopes.contains(scope) }.map(\.rawValue)
+    if scope == .everything { names.append("focus.NAME") }
+    let last = names.removeLast()
+    return names.joined(separator: ", ") + " or " + last
+  }
 }
 
-/// Why an assignment changes nothing.
-public enum SettingError: Error, Sendable, Equatable {
-  /// It has no `=`.
-  case notAnAssignment(String)
-  /// What stands before `=` is no setting.
-  case unknownSetting(String)
-  /// What stands behind `=` is no value of this setting here.
-  case unknownValue(String, of: Setting, isCategory: Bool)
-  /// A category has no switch for everything.
-  case notificationsOfCategory(String)
-  /// A category was named without the app that it belongs to.
-  case categoryWithoutApp(String)
+/// Why an assignment changes nothing: what is wrong and what is allowed, in one sentence.
+public struct SettingError: Error, Sendable, Equatable, CustomStringConvertible {
+  public var description: String
+
+  init(_ description: String) { self.description = description }
 }
 
 extension Preferences {
-  /// Changes one choice: `badge=off`, `sound=on`, and for a category also `alert=inherit`.
+  /// Changes one choice: `badge=off`, `quiet=22:00-07:00`, `focus.work=com.example.mail`, of an app also `budget=5`, and
+  /// of a category also `alert=inherit`.
   ///
   /// It is the choice for everything, for the topic `app`, or for the `category` of that app.
   /// - Throws: ``SettingError``, and then nothing has changed.
   public mutating func set(_ assignment: String, app: String?, category: String?) throws(SettingError) {
-    guard let equals = assignment.firstIndex(of: "=") else { throw .notAnAssignment(assignment) }
+    guard let equals = assignment.firstIndex(of: "=") else {
+      throw SettingError("\"\(assignment)\" is no assignment: write <setting>=<value>, such as badge=off")
+    }
     let name = String(assignment[..<equals])
     let value = String(assignment[assignment.index(after: equals)...])
-    guard let setting = Setting(rawValue: name) else { throw .unknownSetting(name) }
+    let scope: Setting.Scope = category != nil ? .category : app != nil ? .app : .everything
+    if let category, app == nil {
+      throw SettingError("the category \"\(category)\" needs the app that it belongs to")
+    }
+    if name.hasPrefix("focus."), scope == .everything { return try setFocus(String(name.dropFirst(6)), value) }
+    guard let setting = Setting(name) else {
+      throw SettingError("\"\(name)\" is no setting: write \(Setting.names(of: scope))")
+    }
+    guard setting.scopes.contains(scope) else { throw setting.misplaced(in: scope, category: category) }
 
-    if let category {
-      guard let app else { throw .categoryWithoutApp(category) }
-      guard let part = setting.part else { throw .notificationsOfCategory(category) }
-      let isAllowed = try setting.choice(value)
+    switch (app, category) {
+    case (let app?, let category?):
       var choices = apps[app]?.categories[category] ?? CategoryPreferences()
-      choices[part] = isAllowed
+      if let part = setting.part { choices[part] = try setting.choice(value) }
       apps[app, default: .init()].categories[category] = choices == .init() ? nil : choices
-    } else if let app {
-      let isOn = try setting.isOn(value)
-      if let part = setting.part {
-        apps[app, default: .init()].parts[part] = isOn
-      } else {
-        apps[app, default: .init()].notifications = isOn
+    case (let app?, nil):
+      var choices = apps[app] ?? AppPreferences()
+      try choices.set(setting, value)
+      apps[app] = choices
+    default: try set(setting, value)
+    }
+  }
+
+  private mutating func set(_ setting: Setting, _ value: String) throws(SettingError) {
+    switch setting {
+    case .quiet:
+      quietHours = try setting.list(value, of: "22:00-07:00 mon-fri Europe/Berlin", reading: QuietWindow.init(_:))
+      guard quietHours.count <= Preferences.maximumWindows else {
+        throw SettingError("there are at most \(Preferences.maximumWindows) windows of quiet hours")
       }
-    } else {
+    case .summary:
+      guard let times = value == "default" ? SummaryTimes() : SummaryTimes(value) else {
+        throw SettingError("\"\(value)\" is no value of summary: write times such as \"08:00,18:00 Europe/Berlin\"")
+      }
+      summary = times
+    default:
       let isOn = try setting.isOn(value)
       if let part = setting.part { parts[part] = isOn } else { notifications = isOn }
     }
   }
-}
 
-extension Setting {
-  /// The part that it switches, `nil` for all of them.
-  fileprivate var part: Part? {
-    switch self {
-    case .notifications: nil
-    case .badge: .badge
-    case .sound: .sound
-    case .alert: .alert
+  /// The most windows of quiet hours that a person may have.
+  static let maximumWindows = 32
+  /// The most Focuses that a person may have.
+  static let maximumFocuses = 32
+
+  private mutating func setFocus(_ name: String, _ value: String) throws(SettingError) {
+    guard Preferences.isFocusName(name) else {
+      throw SettingError("\"\(name)\" is no name of a Focus: letters, digits, hyphens and spaces, at most 64")
+    }
+    switch value {
+    case "off": focuses[name] = nil
+    case "none": focuses[name] = []
+    default: focuses[name] = Set(value.split(separator: ",").map { String($0.filter { $0 != " " }) })
+    }
+    guard focuses.count <= Preferences.maximumFocuses else {
+      throw SettingError("there are at most \(Preferences.maximumFocuses) Focuses")
     }
   }
 
-  fileprivate func isOn(_ value: String) throws(SettingError) -> Bool {
+  /// Letters, digits, hyphens, underscores and spaces, 1 to 64 bytes.
+  static func isFocusName(_ name: String) -> Bool {
+    (1...64).contains(name.utf8.count)
+      && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == " " }
+  }
+}
+
+extension AppPreferences {
+  fileprivate mutating func set(_ setting: Setting, _ value: String) throws(SettingError) {
+    switch setting {
+    case .notifications:
+      notifications = try setting.isOn(value)
+      // Turned off is not on probation any more.
+      if !notifications { provisional = false }
+    case .badge: parts.badge = try setting.isOn(value)
+    case .sound: parts.sound = try setting.isOn(value)
+    case .alert: parts.alert = try setting.isOn(value)
+    case .advertising: advertising = try setting.isOn(value, "allow", "refuse")
+    case .timeSensitive: timeSensitive = try setting.isOn(value)
+    case .critical: critical = try setting.isOn(value)
+    case .provisional: provisional = try setting.isOn(value, "on", "keep")
+    case .budget:
+      if value == "none" {
+        alertBudget = nil
+      } else if let count = Int(value), (0...AppPreferences.maximumBudget).contains(count) {
+        alertBudget = count
+      } else {
+        throw SettingError("\"\(value)\" is no value of budget: write the alerts an hour, such as budget=5, or none")
+      }
+    case .delivery:
+      guard let delivery = Delivery(rawValue: value) else {
+        throw SettingError("\"\(value)\" is no value of delivery: write now or summary")
+      }
+      self.delivery = delivery
+    case .quiet, .summary: preconditionFailure("an app has no such choice")
+    }
+  }
+
+  /// The most alerts an hour that a budget may say.
+  static let maximumBudget = 10_000
+}
+
+extension Setting {
+  /// The setting by its name as people or JSON write it.
+  fileprivate init?(_ name: String) {
+    switch name {
+    case "time_sensitive": self = .timeSensitive
+    case "alert-budget", "alert_budget": self = .budget
+    default: self.init(rawValue: name)
+    }
+  }
+
+  /// The part that it switches, `nil` for all of them.
+  fileprivate var part: Part? { Part(rawValue: rawValue) }
+
+  /// The value of a switch; `on` and `off` always do, and so do the words that suit it better.
+  fileprivate func isOn(_ value: String, _ on: String = "on", _ off: String = "off") throws(SettingError) -> Bool {
     switch value {
-    case "on": return true
-    case "off": return false
-    default: throw .unknownValue(value, of: self, isCategory: false)
+    case "on", on: return true
+    case "off", off: return false
+    case "inherit": throw SettingError("only a category inherits: write \(rawValue)=on or \(rawValue)=off")
+    default: throw SettingError("\"\(value)\" is no value of \(rawValue): write \(on) or \(off)")
     }
   }
 
@@ -74,27 +177,39 @@ extension Setting {
     case "on": return true
     case "off": return false
     case "inherit": return nil
-    default: throw .unknownValue(value, of: self, isCategory: true)
+    default: throw SettingError("\"\(value)\" is no value of \(rawValue): write on, off or inherit")
+    }
+  }
+
+  /// Values with semicolons between them; `off` is none.
+  fileprivate func list<Value>(
+    _ value: String, of example: String, reading: (String) -> Value?
+  ) throws(SettingError) -> [Value] {
+    if value == "off" { return [] }
+    var values: [Value] = []
+    for text in value.split(separator: ";", omittingEmptySubsequences: false) {
+      guard let read = reading(String(text)) else {
+        throw SettingError(
+          "\"\(text)\" is no value of \(rawValue): write \"\(example)\", several with ; between them, or off")
+      }
+      values.append(read)
+    }
+    return values
+  }
+
+  /// The error of a setting that this scope has not.
+  fileprivate func misplaced(in scope: Scope, category: String?) -> SettingError {
+    switch scope {
+    case .category:
+      SettingError(
+        "the category \"\(category ?? "")\" has no choice of \(rawValue): write \(Setting.names(of: .category))")
+    case .app: SettingError("\(rawValue) is one choice for everything: leave the app out")
+    case .everything: SettingError("\(rawValue) is chosen for each app: name one")
     }
   }
 }
 
-extension SettingError: CustomStringConvertible {
-  /// One sentence: what is wrong, and what is allowed.
-  public var description: String {
-    switch self {
-    case .notAnAssignment(let text):
-      "\"\(text)\" is no assignment: write <setting>=<value>, such as badge=off"
-    case .unknownSetting(let name):
-      "\"\(name)\" is no setting: write notifications, badge, sound or alert"
-    case .unknownValue("inherit", let setting, isCategory: false):
-      "only a category inherits: write \(setting.rawValue)=on or \(setting.rawValue)=off"
-    case .unknownValue(let value, let setting, let isCategory):
-      "\"\(value)\" is no value of \(setting.rawValue): write \(isCategory ? "on, off or inherit" : "on or off")"
-    case .notificationsOfCategory(let category):
-      "the category \"\(category)\" has no notifications switch: set its badge, sound and alert"
-    case .categoryWithoutApp(let category):
-      "the category \"\(category)\" needs the app that it belongs to"
-    }
-  }
+extension Preferences {
+  /// Every time zone that is named.
+  public var zones: Set<String> { Set(quietHours.compactMap(\.zone) + [summary.zone].compactMap(\.self)) }
 }

@@ -8,6 +8,12 @@ public struct Preferences: Sendable, Equatable {
   public var parts = PartSwitches()
   /// The choices per app, by topic. An app that is not listed has the defaults.
   public var apps: [String: AppPreferences] = [:]
+  /// When nothing is to be seen or heard but what waits silently; empty: never.
+  public var quietHours: [QuietWindow] = []
+  /// The apps that each Focus lets through, by its name. A Focus that is not listed lets none through.
+  public var focuses: [String: Set<String>] = [:]
+  /// When what is held for the summary arrives; by default at 08:00 and 18:00.
+  public var summary = SummaryTimes()
 
   public init() {}
 }
@@ -47,8 +53,25 @@ public struct AppPreferences: Sendable, Equatable {
   public var parts = PartSwitches()
   /// The choices per category. A category that is not listed inherits all three from the app.
   public var categories: [String: CategoryPreferences] = [:]
+  /// Whether its alerts may advertise (A9).
+  public var advertising = false
+  /// Whether its time-sensitive pushes break through quiet hours and Focus.
+  public var timeSensitive = false
+  /// Whether its critical pushes break through everything, the silent switch too (S4).
+  public var critical = false
+  /// Alerts an hour, beyond which its pushes only reach badge and notification centre (A8); `nil`: any number.
+  public var alertBudget: Int?
+  /// Whether its pushes interrupt now or are held for the summary.
+  public var delivery = Delivery.now
+  /// Whether it is on probation: quiet until the person keeps it or turns it off.
+  public var provisional = false
 
   public init() {}
+}
+
+/// When an app's pushes interrupt.
+public enum Delivery: String, Sendable, Codable {
+  case now, summary
 }
 
 /// A person's choices for one category of an app; `nil` inherits from the app (N6).

@@ -13,6 +13,10 @@ public struct PushNotification: Sendable, Equatable {
   public var category: String?
   /// What groups notifications of one conversation (`thread-id`).
   public var threadID: String?
+  /// How much the push may interrupt (`interruption-level`).
+  public var level = InterruptionLevel.active
+  /// Where it stands in a digest, the highest first (`relevance-score`).
+  public var relevanceScore = 0.0
   /// Whether the push asks for background work (`content-available: 1`).
   public var isContentAvailable = false
 

@@ -10,12 +10,16 @@ public enum Rule: String, Sendable, Codable, CaseIterable {
   case s3 = "S3"
   /// The ring/silent switch silences what the person did not ask for.
   case s4 = "S4"
+  /// Alerts are for brief, important messages: passive pushes have none, and an app has no more than its budget.
+  case a8 = "A8"
   /// One switch refuses notifications for the whole device.
   case n4 = "N4"
   /// For every app a person decides badge, sound and alert separately.
   case n5 = "N5"
   /// For every category of an app a person decides which of the three it may use.
   case n6 = "N6"
+  /// A sender never overrides a preference: quiet hours, Focus, summary, an app on probation.
+  case n7 = "N7"
 }
 
 /// A sender's breach of a rule that holds at the door: the push is refused and the sender is told.

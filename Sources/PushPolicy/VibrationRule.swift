@@ -2,10 +2,7 @@
 enum VibrationRule {
   /// Reports `key`, a member of the object at `pointer`, when it asks for vibration in any case of its letters.
   static func check(_ key: JSONKey, in pointer: String, violations: inout [Violation]) {
-    guard
-      key.isAnyCase(of: "vibrate") || key.isAnyCase(of: "vibration") || key.isAnyCase(of: "vibration-pattern")
-        || key.isAnyCase(of: "haptic")
-    else { return }
+    guard applies(to: key) else { return }
     let name = key.string
     violations.append(
       Violation(
@@ -15,5 +12,11 @@ enum VibrationRule {
         evidence: [name.evidence]
       )
     )
+  }
+
+  /// Whether a key asks for vibration.
+  static func applies(to key: JSONKey) -> Bool {
+    key.isAnyCase(of: "vibrate") || key.isAnyCase(of: "vibration") || key.isAnyCase(of: "vibration-pattern")
+      || key.isAnyCase(of: "haptic")
   }
 }

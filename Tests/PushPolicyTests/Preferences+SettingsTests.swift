@@ -40,18 +40,92 @@ import Testing
     #expect(preferences.apps == ["a": .init()], "a category that inherits all three need not be listed")
   }
 
+  @Test func `quiet hours, summary and Focus are chosen for everything`() throws {
+    var preferences = Preferences()
+    try preferences.set("quiet=22:00-07:00 mon-fri Europe/Berlin; 13:00-14:00", app: nil, category: nil)
+    try preferences.set("summary=18:30,7:00", app: nil, category: nil)
+    try preferences.set("focus.work=com.example.mail, com.example.chat", app: nil, category: nil)
+    try preferences.set("focus.sleep=none", app: nil, category: nil)
+    var expected = Preferences()
+    let weekdays = [true, true, true, true, true, false, false]
+    expected.quietHours = [
+      QuietWindow(from: 22 * 60, to: 7 * 60, days: weekdays, zone: "Europe/Berlin"),
+      QuietWindow(from: 13 * 60, to: 14 * 60),
+    ]
+    expected.summary = SummaryTimes(minutes: [7 * 60, 18 * 60 + 30])
+    expected.focuses = ["work": ["com.example.mail", "com.example.chat"], "sleep": []]
+    #expect(preferences == expected)
+    #expect(preferences.zones == ["Europe/Berlin"])
+    for reset in ["quiet=off", "summary=default", "focus.work=off", "focus.sleep=off"] {
+      try preferences.set(reset, app: nil, category: nil)
+    }
+    #expect(preferences == Preferences())
+  }
+
+  @Test func `an app's further choices can be made and undone`() throws {
+    var preferences = Preferences()
+    for assignment in [
+      "advertising=allow", "time-sensitive=on", "critical=on", "provisional=on", "budget=5", "delivery=summary",
+    ] {
+      try preferences.set(assignment, app: "a", category: nil)
+    }
+    var expected = AppPreferences()
+    (expected.advertising, expected.timeSensitive, expected.critical, expected.provisional) = (true, true, true, true)
+    (expected.alertBudget, expected.delivery) = (5, .summary)
+    #expect(preferences.apps == ["a": expected])
+    for assignment in [
+      "advertising=refuse", "time_sensitive=off", "critical=off", "provisional=keep", "alert_budget=none",
+      "delivery=now",
+    ] {
+      try preferences.set(assignment, app: "a", category: nil)
+    }
+    #expect(preferences.apps == ["a": AppPreferences()])
+  }
+
+  @Test func `an app on probation is turned off or kept`() throws {
+    var preferences = Preferences()
+    try preferences.set("provisional=on", app: "a", category: nil)
+    try preferences.set("notifications=off", app: "a", category: nil)
+    #expect(preferences.apps["a"]?.provisional == false)
+  }
+
   @Test(arguments: [
     ("badge", nil, nil, #""badge" is no assignment: write <setting>=<value>, such as badge=off"#),
-    ("vibrate=on", nil, nil, #""vibrate" is no setting: write notifications, badge, sound or alert"#),
-    ("Badge=on", nil, nil, #""Badge" is no setting: write notifications, badge, sound or alert"#),
-    ("=on", nil, nil, #""" is no setting: write notifications, badge, sound or alert"#),
+    (
+      "vibrate=on", nil, nil,
+      #""vibrate" is no setting: write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
+    ),
+    ("Badge=on", "a", "c", #""Badge" is no setting: write badge, sound or alert"#),
+    (
+      "=on", "a", nil,
+      #""" is no setting: write notifications, badge, sound, alert, advertising, critical, budget, delivery, "#
+        + "provisional or time-sensitive"
+    ),
     ("badge=", nil, nil, #""" is no value of badge: write on or off"#),
     ("badge=no", "a", nil, #""no" is no value of badge: write on or off"#),
     ("badge=on=off", "a", "c", #""on=off" is no value of badge: write on, off or inherit"#),
     ("sound=inherit", nil, nil, "only a category inherits: write sound=on or sound=off"),
     ("notifications=inherit", "a", nil, "only a category inherits: write notifications=on or notifications=off"),
-    ("notifications=off", "a", "c", #"the category "c" has no notifications switch: set its badge, sound and alert"#),
+    (
+      "notifications=off", "a", "c",
+      #"the category "c" has no choice of notifications: write badge, sound or alert"#
+    ),
     ("badge=off", nil, "c", #"the category "c" needs the app that it belongs to"#),
+    ("advertising=yes", "a", nil, #""yes" is no value of advertising: write allow or refuse"#),
+    ("provisional=no", "a", nil, #""no" is no value of provisional: write on or keep"#),
+    ("critical=on", nil, nil, "critical is chosen for each app: name one"),
+    ("quiet=off", "a", nil, "quiet is one choice for everything: leave the app out"),
+    ("delivery=later", "a", nil, #""later" is no value of delivery: write now or summary"#),
+    ("budget=-1", "a", nil, #""-1" is no value of budget: write the alerts an hour, such as budget=5, or none"#),
+    (
+      "quiet=22:00", nil, nil,
+      #""22:00" is no value of quiet: write "22:00-07:00 mon-fri Europe/Berlin", several with ; between them, or off"#
+    ),
+    (
+      "summary=25:00", nil, nil,
+      #""25:00" is no value of summary: write times such as "08:00,18:00 Europe/Berlin""#
+    ),
+    ("focus.=none", nil, nil, #""" is no name of a Focus: letters, digits, hyphens and spaces, at most 64"#),
   ])
   func `an assignment that means nothing changes nothing and says what is allowed`(
     _ assignment: String,

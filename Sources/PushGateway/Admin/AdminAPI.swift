@@ -117,10 +117,12 @@ struct AdminAPI: Sendable {
   }
 
   private func record(_ device: Device) -> DeviceRecord {
-    DeviceRecord(
+    let condition = services.conditions.state(of: device.id)
+    return DeviceRecord(
       device: device.uuid, name: device.name, person: services.registrations.person(device.person)?.name ?? "",
       apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
-      waiting: services.mailbox.waitingCount(for: device.id), streams: services.subscriptions.count(of: device.id))
+      waiting: services.mailbox.waitingCount(for: device.id), streams: services.subscriptions.count(of: device.id),
+      silent: condition.isSilent ? true : nil, focus: condition.focus)
   }
 
   private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {
@@ -181,5 +183,6 @@ extension Preferences {
         throw Problem.badRequest(error.description)
       }
     }
+    try checkZones()
   }
 }

@@ -128,6 +128,9 @@ public struct DeviceRecord: Codable, Sendable {
   public var waiting: Int
   /// Streams it has open now.
   public var streams: Int
+  /// What it last reported: whether its silent switch is on, and the Focus that is.
+  public var silent: Bool?
+  public var focus: String?
 }
 
 /// The wish for a registration.

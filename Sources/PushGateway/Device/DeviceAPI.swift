@@ -16,7 +16,7 @@ struct DeviceAPI: Sendable {
       .init("DELETE", "/v1/device/apps/{topic}", unregister),
       .init("GET", "/v1/device/preferences") { Response(try preferences($0)) },
       .init("PUT", "/v1/device/preferences") { request in
-        let preferences: Preferences = try request.decoded()
+        let preferences: Preferences = try request.choices(.everything)
         return try await change(request) { $0 = preferences }
       },
       .init("POST", "/v1/device/preferences", assign),
@@ -24,7 +24,7 @@ struct DeviceAPI: Sendable {
         Response(try preferences(request).apps[request.parameters[0]] ?? AppPreferences())
       },
       .init("PUT", "/v1/device/preferences/apps/{topic}") { request in
-        let app: AppPreferences = try request.decoded()
+        let app: AppPreferences = try request.choices(.app)
         return try await change(request) { $0.apps[request.parameters[0]] = app }
       },
       .init("GET", "/v1/device/preferences/apps/{topic}/categories/{category}") { request in
@@ -32,7 +32,7 @@ struct DeviceAPI: Sendable {
         return Response(app?.categories[request.parameters[1]] ?? CategoryPreferences())
       },
       .init("PUT", "/v1/device/preferences/apps/{topic}/categories/{category}") { request in
-        let category: CategoryPreferences = try request.decoded()
+        let category: CategoryPreferences = try request.choices(.category)
         return try await change(request) {
           $0.apps[request.parameters[0], default: AppPreferences()].categories[request.parameters[1]] = category
         }
@@ -101,7 +101,11 @@ struct DeviceAPI: Sendable {
     _ request: ControlRequest, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
     let device = try device(request.bearer)
-    return Response(try await services.registrations.changePreferences(of: device.person, change))
+    return Response(
+      try await services.registrations.changePreferences(of: device.person) { preferences in
+        change(&preferences)
+        try preferences.checkZones()
+      })
   }
 
   /// Changes some choices and leaves the others as they are, whoever else changes them now.
@@ -137,10 +141,12 @@ extension Services {
   /// Ends a registration: the token answers 410 from now on, and what waits of the app goes.
   func unregister(_ device: DeviceID, topic: String) async throws {
     try await registrations.unregister(device, topic: topic, now: clock.milliseconds())
-    mailbox.purge(device, app: try registrations.app(topic: topic).id)
+    let app = try registrations.app(topic: topic).id
+    mailbox.purge(device, app: app)
+    held.purge(device, app)
   }
 
-  /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `since`, `after`, `limit`.
+  /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `since`, `after`, `before`, `limit`.
   func logQuery(_ request: ControlRequest) throws -> DeliveryLog.Query {
     var query = DeliveryLog.Query()
     if let id = request.query["id"] {
@@ -154,6 +160,7 @@ extension Services {
       query.since = since
     }
     query.after = request.query["after"].flatMap(Int64.init)
+    query.before = request.query["before"].flatMap(Int64.init)
     query.limit = min(10_000, max(1, request.query["limit"].flatMap(Int.init) ?? query.limit))
     return query
   }
@@ -166,7 +173,7 @@ extension Services {
       return LogRecord(
         number: record.number, at: String(decoding: at, as: UTF8.self), event: record.row.event.rawValue,
         id: record.row.id.description, device: record.row.device.flatMap { registrations.device($0)?.name },
-        topic: record.row.app.flatMap { registrations.app($0)?.topic },
+        topic: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }?.topic,
         detail: record.row.detail.isEmpty ? nil : record.row.detail)
     }
   }

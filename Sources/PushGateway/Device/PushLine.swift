@@ -80,22 +80,32 @@ enum PushLine {
 
 /// What a device says on its stream (design §4). Unknown lines are no lines.
 enum DeviceLine: Equatable {
-  case hello(cursor: UInt64, isSilent: Bool)
+  case hello(cursor: UInt64, isSilent: Bool, focus: String? = nil)
   case acknowledge(seq: UInt64)
   case presented(id: APNSID, parts: String)
   case answer(id: APNSID, action: String)
-  case state(isSilent: Bool)
+  /// What has changed; nil leaves it as it is.
+  case state(isSilent: Bool?, focus: FocusReport? = nil)
+
+  /// A device's Focus, or none.
+  enum FocusReport: Equatable {
+    case off
+    case on(String)
+  }
 
   /// Reads a line; nil for one that is unknown or no JSON.
   init?(_ line: [UInt8], parser: JSONParser) {
     let parsed = try? parser.parse(line.span) { root -> DeviceLine? in
       let number = root["seq"]?.integer ?? root["cursor"]?.integer
-      let isSilent = root["silent"]?.boolean ?? false
+      let isSilent = root["silent"]?.boolean
+      var focus: FocusReport?
+      if let element = root["focus"] { focus = FocusReport(element) }
       let id = root["id"]?.string.flatMap { APNSID($0.utf8) }
       switch root["type"]?.string {
-      case "hello": return .hello(cursor: UInt64(clamping: number ?? 0), isSilent: isSilent)
+      case "hello":
+        return .hello(cursor: UInt64(clamping: number ?? 0), isSilent: isSilent ?? false, focus: focus?.name)
       case "ack": return number.map { .acknowledge(seq: UInt64(clamping: $0)) }
-      case "state": return .state(isSilent: isSilent)
+      case "state": return .state(isSilent: isSilent, focus: focus)
       case "answer":
         guard let id, let action = root["action"]?.string else { return nil }
         return .answer(id: id, action: action)
@@ -109,5 +119,26 @@ enum DeviceLine: Equatable {
     }
     guard let parsed = parsed ?? nil else { return nil }
     self = parsed
+  }
+}
+
+extension DeviceLine.FocusReport {
+  /// Reads the name of a Focus; null and the empty name are none, and any other value says nothing.
+  fileprivate init?(_ element: JSONElement) {
+    if let name = element.string {
+      self = name.isEmpty ? .off : .on(name)
+    } else if element.kind == .null {
+      self = .off
+    } else {
+      return nil
+    }
+  }
+
+  /// The Focus that is on.
+  var name: String? {
+    switch self {
+    case .off: nil
+    case .on(let name): name
+    }
   }
 }

@@ -47,7 +47,8 @@ final class Subscription: StreamConsumer, LiveSubscription {
     exchange.connection.isWatched = true
     if framing == .events {
       let cursor = exchange.request.text(.lastEventID).flatMap(UInt64.init) ?? 0
-      handle(.hello(cursor: cursor, isSilent: false))
+      let query = ControlRequest(exchange.request, isLocal: false).query
+      handle(.hello(cursor: cursor, isSilent: query["silent"] == "true", focus: query["focus"]))
     }
   }
 
@@ -89,10 +90,11 @@ final class Subscription: StreamConsumer, LiveSubscription {
   private func handle(_ line: DeviceLine) {
     let now = services.clock.milliseconds()
     switch line {
-    case .hello(let cursor, let isSilent):
+    case .hello(let cursor, let isSilent, let focus):
       guard registryNumber == nil, !state.isEnded else { return }
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
-      deviceState.isSilent = isSilent
+      (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
+      services.conditions.report(deviceState, by: device.id)
       registryNumber = services.subscriptions.attach(device.id, self, loop: loop)
       sayWelcome()
       for action in state.hello(cursor: cursor) { perform(action) }
@@ -108,10 +110,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
       default: log(.action, id, action, now: now)
       }
       for other in services.registrations.devices(of: device.person) {
+        services.held.release(id, of: other)
         services.subscriptions.tell(other, .retract(id), except: registryNumber)
       }
-    case .state(let isSilent):
-      deviceState.isSilent = isSilent
+    case .state(let isSilent, let focus):
+      deviceState.isSilent = isSilent ?? deviceState.isSilent
+      if let focus { deviceState.focus = focus.name }
+      services.conditions.report(deviceState, by: device.id)
     }
   }
 
@@ -151,7 +156,9 @@ final class Subscription: StreamConsumer, LiveSubscription {
     case .drop(let entry):
       services.log.append([entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags")])
     case .tellGap(let gap): write(PushLine.gap(gap))
-    case .tellCaughtUp(let seq): write(PushLine.caughtUp(seq))
+    case .tellCaughtUp(let seq):
+      write(PushLine.caughtUp(seq))
+      services.tellDigest(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: services.clock.milliseconds())
     }
   }
@@ -179,9 +186,9 @@ final class Subscription: StreamConsumer, LiveSubscription {
     let push = entry.push
     let now = services.clock.milliseconds()
     // Whether its time is over is known best now.
-    guard entry.seq == 0 || push.expires > now / 1000, let app = services.registrations.app(push.app) else { return }
-    let decision = decide(push, app)
-    var rows = [push.event(.transmitted, at: now)]
+    guard entry.seq == 0 || push.expires > now / 1000, let app = services.app(of: push) else { return }
+    let (decision, asked) = decide(entry, app, now: now)
+    var rows = [push.event(.transmitted, at: now, detail: asked.description)]
     if !decision.removed.isEmpty {
       let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
       rows.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
@@ -195,17 +202,41 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   /// The person's choices hold at delivery, as they are now.
-  private func decide(_ push: StoredPush, _ app: App) -> Decision {
+  private func decide(_ entry: MailboxEntry, _ app: App, now: Int64) -> (Decision, AskedPush) {
+    let push = entry.push
     // What was stored has been parsed before.
     let payload = push.payload
     let notification = (try? parser.payload(payload.span))?.notification ?? PushNotification()
+    let preferences = services.registrations.preferences(of: device.id)
+    let isCatchingUp = !state.hasToldCaughtUp
+    let received = push.received / 1000
+    let budget =
+      notification.alert == nil
+      ? nil
+      : Policy.alertBudget(
+        of: preferences.apps[app.topic], received: received, at: now / 1000, isCatchingUp: isCatchingUp)
     var decision = Policy.decide(
-      notification, topic: app.topic, preferences: services.registrations.preferences(of: device.id),
-      device: deviceState)
-    if let category = notification.category {
-      decision.presentation.alert?.offer(services.registrations.categories.actions(of: app.id, category))
+      notification, topic: app.topic, preferences: preferences, device: deviceState, at: .gateway(now / 1000),
+      received: received,
+      recentAlerts: budget == nil
+        ? 0 : services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
+      isCatchingUp: isCatchingUp)
+    if budget != nil, decision.presentation.alert != nil {
+      services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
     }
-    return decision
+    if let hold = decision.presentation.held {
+      if app.id == App.summary.id {
+        decision.presentation.held = nil
+      } else {
+        services.held.hold(entry, hold, notification, decision.presentation.centre)
+      }
+    }
+    if let category = notification.category {
+      let actions = services.registrations.categories.actions(of: app.id, category)
+      decision.presentation.alert?.offer(actions)
+      decision.presentation.centre?.offer(actions)
+    }
+    return (decision, AskedPush(notification, on: deviceState))
   }
 
   private func sayWelcome() {

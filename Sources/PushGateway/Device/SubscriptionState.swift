@@ -32,7 +32,8 @@ struct SubscriptionState {
   private var phase = Phase.awaitingHello
   /// The highest number that was sent, or that the device says it has.
   private(set) var cursor: UInt64 = 0
-  private var hasToldCaughtUp = false
+  /// Whether the device has been sent what waited for it when it came.
+  private(set) var hasToldCaughtUp = false
 
   /// Whether the device has said where it is, and the stream goes on.
   var isOpen: Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import PushPolicy
 
 /// JSON of the control plane, with its keys in order.
 func controlJSON(_ value: some Encodable) -> [UInt8] {
@@ -41,6 +42,20 @@ extension ControlRequest {
     } catch {
       throw .badRequest("the body is not JSON")
     }
+  }
+}
+
+extension ControlRequest {
+  /// The body as a person's choices, in the exact form.
+  func choices<Value: Decodable>(_ form: PreferencesForm) throws(Problem) -> Value {
+    let fault: String?
+    do {
+      fault = try JSONParser().parse(body.span) { form.fault(in: $0) }
+    } catch {
+      throw .badRequest("the body is not JSON")
+    }
+    if let fault { throw .badRequest(fault) }
+    return try decoded()
   }
 }
 

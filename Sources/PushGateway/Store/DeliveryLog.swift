@@ -38,6 +38,8 @@ final class DeliveryLog: Sendable {
     var since: Int64?
     /// Rows after this one, for following.
     var after: Int64?
+    /// Rows before this one, for reading back.
+    var before: Int64?
     var limit = 1000
   }
 
@@ -155,9 +157,10 @@ final class DeliveryLog: Sendable {
     await settle()
     return try await queue.read { db in
       let batches = try PreparedStatement(
-        db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? ORDER BY number DESC")
+        db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number DESC")
       batches.bind(query.since ?? .min)
       batches.bind((query.after ?? 0) >> LogBatch.numberBits)
+      batches.bind((query.before ?? .max) >> LogBatch.numberBits)
       defer { batches.reset() }
       var newestFirst: [Record] = []
       while newestFirst.count < query.limit, try batches.next() {
@@ -236,6 +239,6 @@ extension DeliveryLog.Query {
     let row = record.row
     return (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
       && (app.map { $0 == row.app } ?? true) && (since.map { row.at >= $0 } ?? true)
-      && (after.map { record.number > $0 } ?? true)
+      && (after.map { record.number > $0 } ?? true) && (before.map { record.number < $0 } ?? true)
   }
 }

@@ -41,6 +41,11 @@ struct App: Sendable, Codable {
   }
 }
 
+extension App {
+  /// What digests come from: no app of a sender's, and none that is stored.
+  static let summary = App(id: AppID(row: 0), topic: "summary", name: "Summary", icon: "📥", policyMode: .report)
+}
+
 /// What a breach of a rule at the door leads to, per app (design §3).
 enum PolicyMode: String, Sendable, Codable, CaseIterable {
   /// The push is refused.

@@ -99,6 +99,29 @@ enum Schema {
           ) WITHOUT ROWID;
           """)
     }
+    migrator.registerMigration("digests") { db in
+      try db.execute(
+        sql: """
+          -- What waits for a digest: the push itself is the device's already.
+          CREATE TABLE held (
+            device INTEGER NOT NULL,
+            apns_id BLOB NOT NULL,
+            seq INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            received INTEGER NOT NULL,     -- milliseconds since 1970
+            expires INTEGER NOT NULL,      -- seconds since 1970
+            relevance REAL NOT NULL,
+            badge INTEGER,
+            category TEXT,
+            collapse_id TEXT NOT NULL,
+            title TEXT NOT NULL,
+            PRIMARY KEY (device, apns_id)
+          ) WITHOUT ROWID;
+          -- Up to which number a device's pushes have been in a digest: they are not held again.
+          CREATE TABLE digest (device INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
+          """)
+    }
     return migrator
   }
 }

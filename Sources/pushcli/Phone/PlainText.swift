@@ -20,12 +20,16 @@ enum PlainText {
     if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
     var lines = [Sanitiser.line(head.joined(separator: " · "))]
 
-    if let alert = push.presentation.alert {
+    if let alert = push.presentation.alert ?? push.presentation.centre {
       let titles = [alert.title, alert.subtitle].filter { !$0.isEmpty }
       if !titles.isEmpty { lines.append(Sanitiser.line(titles.joined(separator: " — "))) }
       if !alert.body.isEmpty { lines.append(Sanitiser.body(alert.body)) }
       if let link = push.link { lines.append("Link: \(link)") }
-      lines.append("Buttons: " + alert.linearChoices.map { Sanitiser.line($0.title) }.joined(separator: ", "))
+      if push.presentation.alert != nil {
+        lines.append("Buttons: " + alert.linearChoices.map { Sanitiser.line($0.title) }.joined(separator: ", "))
+      } else {
+        lines.append("In the notification centre" + (push.presentation.held == nil ? "." : ", and in the next digest."))
+      }
     }
     let removed = removedParts(of: push)
     if push.presentation.isEmpty { lines.append("Nothing is presented.") }

@@ -1,4 +1,5 @@
 import Foundation
+import PushPolicy
 import Testing
 
 @testable import PushGateway
@@ -29,6 +30,45 @@ import Testing
         #expect(problem.status == status)
         #expect(!problem.detail.isEmpty)
       }
+    }
+  }
+
+  @Test(arguments: [
+    ("", #"{"badge":"off"}"#, #"/badge has to be true or false, not "off""#),
+    ("", #"{"volume":1}"#, "/volume is no choice: there are notifications, badge, sound, alert, apps, quiet, "),
+    ("", "{", "the body is not JSON"),
+    ("", #"{"quiet":["1:00-2:00 Mars/Olympus"]}"#, "there is no time zone Mars/Olympus: write one such as"),
+    ("/apps/a.b", #"{"delivery":"never"}"#, #"/delivery has to be "now" or "summary", not "never""#),
+    ("/apps/a.b/categories/c", #"{"notifications":false}"#, "/notifications is no choice: there are badge, "),
+  ])
+  func `choices of a wrong form are refused and change nothing`(
+    _ path: String, _ body: String, _ words: String
+  ) async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let answer = try await client.request(
+        "PUT", "/v1/device/preferences" + path, [device.authorization], body: Array(body.utf8))
+      #expect(answer.status == 400)
+      let problem = try JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+      #expect(problem.detail.hasPrefix(words), "\(problem.detail)")
+      #expect(gateway.registrations.preferences(of: device.id) == Preferences())
+    }
+  }
+
+  @Test func `all choices can be written and read again`() async throws {
+    let text = """
+      {"alert":true,"apps":{"a.b":{"advertising":true,"alert":true,"alert_budget":3,"badge":false,\
+      "categories":{"c":{"sound":false}},"critical":true,"delivery":"summary","notifications":true,\
+      "provisional":true,"sound":true,"time_sensitive":true}},"badge":true,"focus":{"work":["a.b"]},\
+      "notifications":true,"quiet":["22:00-07:00 mon,tue Europe/Berlin"],"sound":true,"summary":"09:00 Asia/Shanghai"}
+      """
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let path = "/v1/device/preferences"
+      #expect(
+        try await client.request("PUT", path, [device.authorization], body: Array(text.utf8)).status == 200)
+      let answer = try await client.request("GET", path, [device.authorization])
+      #expect(String(decoding: answer.body, as: UTF8.self) == text)
     }
   }
 

@@ -13,11 +13,15 @@ import Testing
   @Test(
     arguments: [
       (#"{"type":"hello"}"#, .hello(cursor: 0, isSilent: false)),
-      (#"{"type":"hello","cursor":7,"silent":true,"focus":"work"}"#, .hello(cursor: 7, isSilent: true)),
+      (#"{"type":"hello","cursor":7,"silent":true,"focus":"work"}"#, .hello(cursor: 7, isSilent: true, focus: "work")),
       (#"{"type":"hello","cursor":-7,"silent":"yes"}"#, .hello(cursor: 0, isSilent: false)),
       (#" { "seq" : 9, "type" : "ack", "more" : [] } "#, .acknowledge(seq: 9)),
       (#"{"type":"ack","seq":-1}"#, .acknowledge(seq: 0)), (#"{"type":"state","silent":true}"#, .state(isSilent: true)),
-      (#"{"type":"state"}"#, .state(isSilent: false)),
+      (#"{"type":"state"}"#, .state(isSilent: nil)),
+      (#"{"type":"state","focus":"work","silent":false}"#, .state(isSilent: false, focus: .on("work"))),
+      (#"{"type":"state","focus":null}"#, .state(isSilent: nil, focus: .off)),
+      (#"{"type":"state","focus":""}"#, .state(isSilent: nil, focus: .off)),
+      (#"{"type":"state","focus":7}"#, .state(isSilent: nil)),
       (
         #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"view"}"#,
         .answer(id: .number(5), action: "view")

@@ -321,7 +321,7 @@ import Testing
       let records = try JSONDecoder().decode([LogRecord].self, from: Data(answer.body))
       #expect(
         records.map { "\($0.event) \($0.detail ?? "-")" } == [
-          "accepted -", "stored -", "transmitted -", "suppressed sound S4 silent", "acknowledged -",
+          "accepted -", "stored -", "transmitted sound alert; silent", "suppressed sound S4 silent", "acknowledged -",
           "presented alert badge", "action REPLY",
         ])
       #expect(records.allSatisfy { $0.id == SampleRequest.id && $0.device == "laptop" })

@@ -37,14 +37,14 @@ final class TestGateway: Sendable {
     database = try SQLiteMailbox(store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
     let services = Services(
       registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
-      tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
+      held: try HeldPushes(store: store, logger: .silent), tokens: ProviderTokenCache(registrations: registrations),
+      environment: environment, rateLimit: rateLimit,
       clock: clock.wallClock, durability: .full, provider: provider)
     self.services = services
+    services.tellDigests(isStart: true)
     registrations.onChange { change in
       guard case .preferences(let person, let preferences) = change else { return }
-      for device in registrations.devices(of: person) {
-        services.subscriptions.tell(device, .preferences(controlJSON(preferences)))
-      }
+      services.tell(preferences, to: person)
     }
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let admin = AdminAPI(

@@ -69,6 +69,15 @@ import Testing
     #expect(paragraph(Sample.push(1, payload: payload)).contains("Nothing is presented.\nRemoved"))
   }
 
+  @Test func `what may not interrupt is told with its place`() {
+    var push = Sample.push(1, payload: "{\"aps\":{\"alert\":\"Dinner at Eight?\"}}")
+    push.presentation.centre = Sample.dinner
+    let beginning = "[14:03] 📰 News\nDinner at Eight?\nIn the notification centre"
+    #expect(paragraph(push).hasPrefix(beginning + ".\n"))
+    push.presentation.held = Hold(by: .summary)
+    #expect(paragraph(push).hasPrefix(beginning + ", and in the next digest.\n"))
+  }
+
   @Test func `no control of a sender reaches the reader`() {
     var push = Sample.push(1, alert: Sample.dinner)
     push.app.name = "Ne\u{1B}[2Jws"

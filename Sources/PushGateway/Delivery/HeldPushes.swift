@@ -1,0 +1,238 @@
+import Foundation
+import GRDB
+import Logging
+import PushPolicy
+import Synchronization
+
+/// Pushes whose devices have them, and whose alerts wait for a digest: in memory, and on disk so that they outlast a
+/// restart.
+///
+/// A row is written when its push is sent, before the device can have acknowledged it. Should the gateway die between
+/// the two, the push is in the device's notification centre and in no digest.
+final class HeldPushes: Sendable {
+  /// One that waits.
+  struct Held: Sendable {
+    var id: APNSID
+    /// 0 for a push that was never in the mailbox.
+    var seq: UInt64
+    var app: AppID
+    var reason: Hold.Reason
+    /// Milliseconds since 1970.
+    var received: Int64
+    /// Seconds since 1970; a digest does not tell what is over.
+    var expires: Int64
+    var relevance: Double
+    var badge: Int?
+    var category: String?
+    var collapseID: String
+    var title: String
+    /// When its digest is due, in seconds since 1970; nil: when the device has caught up.
+    var due: Int64?
+  }
+
+  fileprivate enum Change {
+    case hold(DeviceID, Held)
+    case release(DeviceID, [APNSID])
+    case tell(DeviceID, through: UInt64)
+  }
+
+  fileprivate struct State {
+    var held: [DeviceID: [Held]] = [:]
+    /// Up to which number a device's pushes have been in a digest.
+    var told: [DeviceID: UInt64] = [:]
+    /// Devices whose digest is on its way into the mailbox: another one would tell the same.
+    var telling: Set<DeviceID> = []
+    var changes: [Change] = []
+    var isWriting = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let store: SQLiteStore
+  private let logger: Logger
+  private let state: Mutex<State>
+
+  init(store: SQLiteStore, logger: Logger) throws(StoreError) {
+    self.store = store
+    self.logger = logger
+    do {
+      state = Mutex(try store.pool.read(HeldPushes.load))
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// When they are due depends on the choices of now, which is asked when the gateway starts (`tellDigest`).
+  private static func load(_ db: Database) throws -> State {
+    var state = State()
+    for row in try Row.fetchAll(db, sql: "SELECT * FROM held") {
+      guard let id = APNSID(stored: Array(row["apns_id"] as Data)), let reason = Hold.Reason(rawValue: row["reason"])
+      else { continue }
+      state.held[DeviceID(row: row["device"]), default: []].append(
+        Held(
+          id: id, seq: UInt64(row["seq"] as Int64), app: AppID(row: row["app"]), reason: reason,
+          received: row["received"], expires: row["expires"], relevance: row["relevance"], badge: row["badge"],
+          category: row["category"], collapseID: row["collapse_id"], title: row["title"], due: .max))
+    }
+    for row in try Row.fetchAll(db, sql: "SELECT device, seq FROM digest") {
+      state.told[DeviceID(row: row["device"])] = UInt64(row["seq"] as Int64)
+    }
+    return state
+  }
+
+  /// Devices for which something waits.
+  var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
+
+  /// Holds a push that is being sent. One that is held already, or was in a digest before, is not held again.
+  func hold(_ entry: MailboxEntry, _ hold: Hold, _ push: PushNotification, _ alert: AlertPresentation?) {
+    let stored = entry.push
+    let held = Held(
+      id: stored.id, seq: entry.seq, app: stored.app, reason: hold.by, received: stored.received,
+      expires: entry.seq == 0 ? stored.received / 1000 + 86_400 : stored.expires, relevance: hold.relevance,
+      badge: push.badge, category: push.category, collapseID: stored.collapseID,
+      title: alert.map(DigestEntry.line) ?? "", due: hold.until)
+    change { state in
+      guard entry.seq == 0 || entry.seq > state.told[stored.device] ?? 0,
+        state.held[stored.device]?.contains(where: { $0.id == stored.id }) != true
+      else { return }
+      state.held[stored.device, default: []].append(held)
+      state.changes.append(.hold(stored.device, held))
+      guard state.held[stored.device]?.count ?? 0 > Limits.maximumHeld else { return }
+      let oldest = state.held[stored.device]?.removeFirst()
+      if let oldest { state.changes.append(.release(stored.device, [oldest.id])) }
+    }
+  }
+
+  /// Lets go of a push that the person has answered.
+  func release(_ id: APNSID, of device: DeviceID) {
+    change { state in
+      guard state.held[device]?.contains(where: { $0.id == id }) == true else { return }
+      state.remove([id], of: device)
+    }
+  }
+
+  /// Lets go of all pushes of an app.
+  func purge(_ device: DeviceID, _ app: AppID) {
+    change { state in
+      let ids = (state.held[device] ?? []).filter { $0.app == app }.map(\.id)
+      if !ids.isEmpty { state.remove(ids, of: device) }
+    }
+  }
+
+  /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``, and nothing is due until
+  /// then or until ``keep(_:)``.
+  ///
+  /// - Parameters:
+  ///   - hasCaughtUp: whether the device has just been sent all that waited.
+  ///   - due: recomputes when a push is due, for choices that have changed.
+  func due(
+    _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
+  ) -> [Held] {
+    state.withLock { state in
+      guard let held = state.held[device] else { return [] }
+      if let due {
+        state.held[device] = held.map { held in
+          var held = held
+          held.due = due(held)
+          return held
+        }
+      }
+      guard !state.telling.contains(device) else { return [] }
+      let due = (state.held[device] ?? []).filter { $0.due.map { $0 <= now } ?? hasCaughtUp }
+      if !due.isEmpty { state.telling.insert(device) }
+      return due
+    }
+  }
+
+  /// The digest could not be stored: what is due stays so.
+  func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
+
+  /// The digest that tells these is in the mailbox.
+  func told(_ held: [Held], of device: DeviceID) {
+    change { state in
+      state.telling.remove(device)
+      state.remove(held.map(\.id), of: device)
+      let last = held.map(\.seq).max() ?? 0
+      guard last > state.told[device] ?? 0 else { return }
+      state.told[device] = last
+      state.changes.append(.tell(device, through: last))
+    }
+  }
+
+  // MARK: The disk
+
+  /// Returns when everything so far is on disk, or can't be.
+  func settle() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = state.withLock { state in
+        if state.isWriting { state.waiting.append(continuation) }
+        return !state.isWriting
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let mustWrite = state.withLock { state in
+      body(&state)
+      guard !state.changes.isEmpty, !state.isWriting else { return false }
+      state.isWriting = true
+      return true
+    }
+    if mustWrite { Task { await write() } }
+  }
+
+  private func write() async {
+    while true {
+      let (changes, waiting) = state.withLock { state -> ([Change], [CheckedContinuation<Void, Never>]) in
+        let changes = state.changes
+        state.changes = []
+        guard changes.isEmpty else { return (changes, []) }
+        state.isWriting = false
+        defer { state.waiting = [] }
+        return ([], state.waiting)
+      }
+      if changes.isEmpty {
+        for continuation in waiting { continuation.resume() }
+        return
+      }
+      do {
+        try await store.pool.write { db in for change in changes { try HeldPushes.apply(change, db) } }
+      } catch {
+        // The mailbox says the same of the disk, and louder; what is not written is told unless the gateway restarts.
+        logger.error("pushes for a digest are not on disk: \(SQLiteStore.explain(error, path: store.path))")
+      }
+    }
+  }
+
+  private static func apply(_ change: Change, _ db: Database) throws {
+    switch change {
+    case .hold(let device, let held):
+      try db.execute(
+        sql: """
+          INSERT OR REPLACE INTO held (device, apns_id, seq, app, reason, received, expires, relevance, badge, category,
+            collapse_id, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          device.row, Data(held.id.stored), Int64(held.seq), held.app.row, held.reason.rawValue, held.received,
+          held.expires, held.relevance, held.badge, held.category, held.collapseID, held.title,
+        ])
+    case .release(let device, let ids):
+      for id in ids {
+        try db.execute(
+          sql: "DELETE FROM held WHERE device = ? AND apns_id = ?", arguments: [device.row, Data(id.stored)])
+      }
+    case .tell(let device, let seq):
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO digest (device, seq) VALUES (?, ?)", arguments: [device.row, Int64(seq)])
+    }
+  }
+}
+
+extension HeldPushes.State {
+  fileprivate mutating func remove(_ ids: [APNSID], of device: DeviceID) {
+    let gone = Set(ids)
+    held[device]?.removeAll { gone.contains($0.id) }
+    if held[device]?.isEmpty == true { held[device] = nil }
+    changes.append(.release(device, ids))
+  }
+}

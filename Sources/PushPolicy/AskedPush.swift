@@ -1,0 +1,91 @@
+/// What one push asked for and where it met the device, in few words: enough for the delivery log to decide it again.
+///
+/// It reads `badge sound alert`, then what is not as usual, each after a semicolon: the level, `category NAME`, `silent`,
+/// `focus NAME`.
+public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
+  private var asked: PartSet
+  /// As the sender says, critical also by its sound.
+  public var level: InterruptionLevel
+  public var category: String?
+  public var device: Policy.DeviceState
+
+  public init(_ push: PushNotification, on device: Policy.DeviceState) {
+    level = push.claimedLevel
+    asked = []
+    if push.badge != nil { asked.insert(.badge) }
+    if push.sound != nil { asked.insert(.sound) }
+    if push.alert != nil { asked.insert(.alert) }
+    category = push.category
+    self.device = device
+  }
+
+  /// What it asks for.
+  public var parts: [Part] { AskedPush.parts(Int(asked.rawValue)) }
+
+  public var description: String {
+    // The eight usual ones cost nothing.
+    let words = AskedPush.words[Int(asked.rawValue)]
+    guard level != .active || category != nil || device != .init() else { return words }
+    var fields = [words]
+    if level != .active { fields.append(level.rawValue) }
+    if device.isSilent { fields.append("silent") }
+    if let focus = device.focus { fields.append("focus " + focus.replacing(";", with: ",")) }
+    if let category { fields.append("category " + category) }
+    return fields.joined(separator: "; ")
+  }
+
+  /// By the bits of a set of parts.
+  private static let words: [String] = (0..<8).map { bits in
+    let words = parts(bits).map(\.rawValue)
+    return words.isEmpty ? "nothing" : words.joined(separator: " ")
+  }
+
+  private static func parts(_ bits: Int) -> [Part] {
+    Part.allCases.filter { PartSet(rawValue: UInt8(bits)).contains(PartSet($0)) }
+  }
+
+  /// Reads what ``description`` has written; `nil` for anything else.
+  public init?(_ text: String) {
+    var rest = text[...]
+    func field() -> Substring? {
+      guard !rest.isEmpty else { return nil }
+      // A category comes last and may hold anything.
+      if rest.hasPrefix("category ") {
+        defer { rest = "" }
+        return rest
+      }
+      let end = rest.firstIndex(of: ";") ?? rest.endIndex
+      defer { rest = rest[end...].dropFirst().drop { $0 == " " } }
+      return rest[..<end]
+    }
+    guard let words = field(), let bits = AskedPush.words.firstIndex(of: String(words)) else { return nil }
+    asked = PartSet(rawValue: UInt8(bits))
+    (level, category, device) = (.active, nil, .init())
+    while let field = field() {
+      if let level = InterruptionLevel(rawValue: String(field)) {
+        self.level = level
+      } else if field == "silent" {
+        device.isSilent = true
+      } else if field.hasPrefix("focus ") {
+        device.focus = String(field.dropFirst(6))
+      } else if field.hasPrefix("category ") {
+        category = String(field.dropFirst(9))
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// A push that asks for the same.
+  public var notification: PushNotification {
+    var push = PushNotification()
+    if asked.contains(.badge) { push.badge = 0 }
+    if asked.contains(.sound) { push.sound = .init(name: "default") }
+    if asked.contains(.alert) {
+      push.alert = .init()
+      push.alert?.body = "…"
+    }
+    (push.level, push.category) = (level, category)
+    return push
+  }
+}

@@ -1,0 +1,90 @@
+/// Why a part was removed, for the person who wonders: what holds, where it was chosen, and what changes it.
+public struct Explanation: Sendable, Equatable {
+  /// What the setting is, in words.
+  public var reason: String
+  /// Where it was made.
+  public var place: String
+  /// The command that changes it; for what no command changes, what to do.
+  public var remedy: String
+
+  /// Explains a removal.
+  ///
+  /// - Parameter device: the device's name, for the command.
+  public init(_ removal: Decision.Removal, preferences: Preferences, device: String) {
+    let path = removal.setting.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let set = "pushcli prefs set --device \(shellWord(device))"
+    switch (path[0], path.count) {
+    case ("notifications", 1):
+      self.init("notifications are off", "for everything", "\(set) notifications=on")
+    case ("badge", 1), ("sound", 1), ("alert", 1):
+      self.init("\(path[0]) is off", "for everything", "\(set) \(path[0])=on")
+    case ("apps", _) where path.count >= 3:
+      self.init(app: path, preferences: preferences, set: set)
+    case ("quiet", 2):
+      var windows = preferences.quietHours
+      let index = Int(path[1]) ?? 0
+      let window = windows.indices.contains(index) ? windows.remove(at: index).description : ""
+      let rest = windows.isEmpty ? "off" : windows.map(\.description).joined(separator: "; ")
+      self.init("quiet hours \(window)", "for everything", "\(set) \(shellWord("quiet=" + rest))")
+    case ("focus", 2):
+      let topics = preferences.focuses[path[1]]?.sorted().joined(separator: ",") ?? ""
+      let list = topics.isEmpty ? "TOPIC" : topics + ",TOPIC"
+      self.init(
+        "the Focus \(path[1]) is on and does not let the app through", "on the device",
+        "\(set) \(shellWord("focus.\(path[1])=\(list)"))")
+    case ("silent", 1):
+      self.init("the silent switch is on", "on the device", "turn the switch off on \(device)")
+    case ("absence", 1):
+      self.init(
+        "more waited while the device was away than alerts are shown for", "by default",
+        "\(set) --app TOPIC budget=\(AppPreferences.maximumBudget)")
+    case ("interruption-level", 1):
+      self.init("the sender calls the push passive", "in the payload", "only the sender can change it")
+    default:
+      self.init(removal.setting, "in the preferences", set)
+    }
+  }
+
+  private init(_ reason: String, _ place: String, _ remedy: String) {
+    (self.reason, self.place, self.remedy) = (reason, place, remedy)
+  }
+
+  private init(app path: [String], preferences: Preferences, set: String) {
+    let topic = path[1]
+    let set = "\(set) --app \(shellWord(topic))"
+    let place = "for \(topic)"
+    switch path[2] {
+    case "categories" where path.count >= 5:
+      // A category's name may hold slashes.
+      let (category, part) = (path[3..<path.count - 1].joined(separator: "/"), path[path.count - 1])
+      self.init(
+        "\(part) is off", "for the category \(category) of \(topic)",
+        "\(set) --category \(shellWord(category)) \(part)=on")
+    case "provisional": self.init("the app is on probation", place, "\(set) provisional=keep")
+    case "delivery": self.init("the app's pushes come in the summary", place, "\(set) delivery=now")
+    case "alert_budget":
+      let budget = preferences.apps[topic]?.alertBudget.map(String.init) ?? "no"
+      self.init("the app has had its \(budget) alerts of this hour", place, "\(set) budget=none")
+    case "notifications": self.init("notifications are off", place, "\(set) notifications=on")
+    default: self.init("\(path[2]) is off", place, "\(set) \(path[2])=on")
+    }
+  }
+}
+
+extension Explanation {
+  /// Like ``init(_:preferences:device:)``, with the app's topic where a command needs one.
+  public init(_ removal: Decision.Removal, preferences: Preferences, device: String, topic: String) {
+    self.init(removal, preferences: preferences, device: device)
+    remedy = remedy.split(separator: "TOPIC", maxSplits: 1, omittingEmptySubsequences: false).joined(separator: topic)
+  }
+}
+
+/// A word as a shell takes it: quoted where it has to be.
+private func shellWord(_ word: String) -> String {
+  let isPlain = word.utf8.allSatisfy { byte in
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "._-=:,/+".utf8.contains(byte)
+  }
+  if isPlain, !word.isEmpty { return word }
+  return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+}

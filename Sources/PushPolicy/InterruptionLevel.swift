@@ -1,0 +1,80 @@
+/// How much a push may interrupt (reference §7.4), as its sender says.
+public enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Comparable {
+  case passive, active
+  case timeSensitive = "time-sensitive"
+  case critical
+
+  private var rank: Int {
+    switch self {
+    case .passive: 0
+    case .active: 1
+    case .timeSensitive: 2
+    case .critical: 3
+    }
+  }
+
+  public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+}
+
+/// What holds when a push arrives and may keep it from interrupting, in the order in which it is asked.
+public enum Circumstance: String, Sendable, CaseIterable {
+  /// Nothing in particular.
+  case always
+  /// The app is on probation.
+  case provisional
+  /// The app's pushes are held for the summary.
+  case summary
+  case quietHours = "quiet hours"
+  /// A Focus is on that does not let the app through.
+  case focus
+  /// The app has used up its alert budget. Only what asks for an alert meets this.
+  case budget
+  /// The ring/silent switch is on silent.
+  case silent
+
+  static let inOrder = allCases
+}
+
+/// Some of the three parts of a push.
+struct PartSet: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  static let badge = PartSet(rawValue: 1)
+  static let sound = PartSet(rawValue: 2)
+  static let alert = PartSet(rawValue: 4)
+  static let all: PartSet = [.badge, .sound, .alert]
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(_ part: Part) {
+    switch part {
+    case .badge: self = .badge
+    case .sound: self = .sound
+    case .alert: self = .alert
+    }
+  }
+}
+
+extension Circumstance {
+  /// Whether `part` of a push of this level gets through, where the person has allowed the level for the app.
+  ///
+  /// What is not in the table is removed; of an alert the notification centre keeps an entry.
+  public func lets(_ part: Part, of level: InterruptionLevel) -> Bool {
+    parts(of: level).contains(PartSet(part))
+  }
+
+  /// The one table of what each level may do.
+  func parts(of level: InterruptionLevel) -> PartSet {
+    switch (self, level) {
+    case (_, .passive): .badge
+    case (.always, .active), (.always, .timeSensitive), (_, .critical): .all
+    case (.provisional, .active), (.provisional, .timeSensitive): .badge
+    case (.summary, .active): .badge
+    case (.quietHours, .active): .badge
+    case (.focus, .active): .badge
+    case (.summary, .timeSensitive), (.quietHours, .timeSensitive), (.focus, .timeSensitive): .all
+    case (.budget, .active), (.budget, .timeSensitive): .badge
+    case (.silent, .active), (.silent, .timeSensitive): [.badge, .alert]
+    }
+  }
+}

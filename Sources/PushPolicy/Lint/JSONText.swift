@@ -1,0 +1,131 @@
+/// JSON as it is written, for changing one string of it and nothing else: no byte of a person's layout moves.
+enum JSONText {
+  /// Replaces the string that `pointer` (RFC 6901) names; `nil` when there is none.
+  ///
+  /// - Parameter json: valid JSON in UTF-8.
+  static func replacing(stringAt pointer: String, with text: String, in json: [UInt8]) -> [UInt8]? {
+    let tokens = pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { token in
+      token.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
+        .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+    var reader = Reader(json: json)
+    guard let range = reader.value(at: tokens[...]), json[range.lowerBound] == UInt8(ascii: "\"") else { return nil }
+    var literal: [UInt8] = []
+    appendJSONString(text, to: &literal)
+    return json[..<range.lowerBound] + literal + json[range.upperBound...]
+  }
+
+  /// Walks through valid JSON; on anything else it stops early, and nothing is found.
+  private struct Reader {
+    let json: [UInt8]
+    var place = 0
+
+    private var byte: UInt8 { place < json.count ? json[place] : 0 }
+
+    private mutating func skipSpace() {
+      while [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
+    }
+
+    /// The bytes of the value that `tokens` lead to.
+    mutating func value(at tokens: ArraySlice<String>) -> Range<Int>? {
+      skipSpace()
+      guard let token = tokens.first else {
+        let start = place
+        return skipValue() ? start..<place : nil
+      }
+      switch byte {
+      case UInt8(ascii: "{"):
+        return member(UInt8(ascii: "}")) { reader, _ in
+          let start = reader.place
+          guard reader.skipString() else { return nil }
+          let name = reader.json[start..<reader.place]
+          reader.skipSpace()
+          guard reader.byte == UInt8(ascii: ":") else { return nil }
+          reader.place += 1
+          return reader.isName(name, token)
+        }.flatMap { _ in value(at: tokens.dropFirst()) }
+      case UInt8(ascii: "["):
+        return member(UInt8(ascii: "]")) { _, index in String(index) == token }
+          .flatMap { _ in value(at: tokens.dropFirst()) }
+      default: return nil
+      }
+    }
+
+    /// Goes to the first member that `isWanted`, which has read what comes before the value; `nil` from it is an end.
+    private mutating func member(_ end: UInt8, _ isWanted: (inout Reader, Int) -> Bool?) -> Int? {
+      place += 1
+      var index = 0
+      while true {
+        skipSpace()
+        guard byte != end, place < json.count, let found = isWanted(&self, index) else { return nil }
+        if found { return place }
+        skipSpace()
+        guard skipValue() else { return nil }
+        skipSpace()
+        guard byte == UInt8(ascii: ",") else { return nil }
+        place += 1
+        index += 1
+      }
+    }
+
+    private func isName(_ literal: ArraySlice<UInt8>, _ name: String) -> Bool {
+      // Names of ours have no escapes; one that is written with them is simply not found.
+      literal.dropFirst().dropLast().elementsEqual(name.utf8)
+    }
+
+    private mutating func skipString() -> Bool {
+      guard byte == UInt8(ascii: "\"") else { return false }
+      place += 1
+      while place < json.count, byte != UInt8(ascii: "\"") { place += byte == UInt8(ascii: "\\") ? 2 : 1 }
+      place += 1
+      return place <= json.count
+    }
+
+    /// Goes behind a value, without recursion.
+    private mutating func skipValue() -> Bool {
+      var depth = 0
+      while place < json.count {
+        switch byte {
+        case UInt8(ascii: "\""):
+          guard skipString() else { return false }
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+          depth += 1
+          place += 1
+          continue
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+          depth -= 1
+          place += 1
+        case UInt8(ascii: ","), UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D:
+          if depth == 0 { return true }
+          place += 1
+          continue
+        default:
+          while place < json.count, !",:]} \t\n\r".utf8.contains(byte) { place += 1 }
+        }
+        if depth <= 0 { return depth == 0 }
+      }
+      return false
+    }
+  }
+}
+
+extension PayloadLint {
+  /// The file with everything mended that follows from a rule alone: capitals and end punctuation.
+  ///
+  /// - Returns: `nil` when there is nothing to mend.
+  public func fixed(_ bytes: [UInt8]) -> [UInt8]? {
+    var result = bytes
+    // A text may break several rules; each round mends one rule of each text.
+    for _ in 0..<8 {
+      var mended: Set<String> = []
+      for finding in findings(in: result) {
+        guard let fix = finding.fix, mended.insert(finding.pointer).inserted,
+          let next = JSONText.replacing(stringAt: finding.pointer, with: fix, in: result)
+        else { continue }
+        result = next
+      }
+      if mended.isEmpty { break }
+    }
+    return result == bytes ? nil : result
+  }
+}

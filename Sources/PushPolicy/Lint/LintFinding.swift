@@ -1,0 +1,56 @@
+/// What a finding quotes: a rule of the interface guidelines, or what comes before them.
+public enum LintRule: String, Sendable, Codable, CaseIterable {
+  /// The file is no JSON, or no payload.
+  case json = "JSON"
+  /// The types and keys of `aps`.
+  case aps
+  case b1 = "B1"
+  case s1 = "S1"
+  case s3 = "S3"
+  case a10 = "A10"
+  case t1 = "T1"
+  case t2 = "T2"
+  case t3 = "T3"
+  case t4 = "T4"
+  case t5 = "T5"
+  case t6 = "T6"
+  case t7 = "T7"
+  case t8 = "T8"
+  case t9 = "T9"
+  case t10 = "T10"
+  case x3 = "X3"
+  case x4 = "X4"
+}
+
+/// Something about a payload that its sender should know.
+public struct LintFinding: Sendable, Equatable {
+  public enum Severity: String, Sendable, Codable {
+    /// The gateway or the device would refuse or ignore it.
+    case error
+    /// It would be shown, but not as well as it could be.
+    case warning
+  }
+
+  /// Where, as a JSON pointer (RFC 6901).
+  public var pointer: String
+  public var rule: LintRule
+  public var severity: Severity
+  /// What is wrong.
+  public var message: String
+  /// What to write instead, in words or as the text itself.
+  public var advice: String
+  /// The whole text as it should be, where that follows from the rule alone.
+  public var fix: String?
+
+  init(
+    _ rule: LintRule, at pointer: String, _ message: String, advice: String, severity: Severity = .warning,
+    fix: String? = nil
+  ) {
+    self.rule = rule
+    self.pointer = pointer
+    self.message = message
+    self.advice = advice
+    self.severity = severity
+    self.fix = fix
+  }
+}

@@ -1,0 +1,173 @@
+/// A time of quiet that comes again every week: `22:00-07:00 mon-fri Europe/Berlin`.
+///
+/// It holds while a clock on the wall shows a time of the window, so that it also begins and ends by the clock on the
+/// days when clocks change. Its days are those on which it begins.
+public struct QuietWindow: Sendable, Hashable {
+  /// Minutes of the day. A window that does not end after it begins reaches into the next day.
+  public var from: Int
+  public var to: Int
+  /// One flag a day, Monday first.
+  public var days: [Bool]
+  /// A name such as `Europe/Berlin`; `nil`: the gateway's zone.
+  public var zone: String?
+
+  public init(from: Int, to: Int, days: [Bool] = .init(repeating: true, count: 7), zone: String? = nil) {
+    precondition((0..<1440).contains(from) && (0..<1440).contains(to) && days.count == 7)
+    self.from = from
+    self.to = to
+    self.days = days
+    self.zone = zone
+  }
+
+  /// Whether it is quiet at a moment.
+  public func contains(_ moment: Moment) -> Bool {
+    let (day, minute) = moment.wallClock(in: zone)
+    if from < to { return days[day] && (from..<to).contains(minute) }
+    return days[day] && minute >= from || days[(day + 6) % 7] && minute < to
+  }
+}
+
+/// The times of day when the summary comes: `08:00,18:00 Europe/Berlin`.
+public struct SummaryTimes: Sendable, Equatable {
+  /// Minutes of the day, rising, at least one.
+  public var minutes: [Int]
+  /// A name such as `Europe/Berlin`; `nil`: the gateway's zone.
+  public var zone: String?
+
+  /// The most times a day.
+  static let maximumCount = 12
+
+  public init(minutes: [Int] = [8 * 60, 18 * 60], zone: String? = nil) {
+    precondition(!minutes.isEmpty && minutes.allSatisfy((0..<1440).contains))
+    self.minutes = minutes
+    self.zone = zone
+  }
+
+  /// When what arrives at a moment is due, in seconds since 1970.
+  public func due(after moment: Moment) -> Int64 {
+    moment.next(of: minutes, in: zone) ?? moment.seconds
+  }
+}
+
+extension QuietWindow: CustomStringConvertible {
+  static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+  /// Reads `22:00-07:00`, then days (`mon-fri`, `sat,sun`, `daily`) and a time zone if there are any; `nil` if it is
+  /// none of that.
+  public init?(_ text: String) {
+    var words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
+    guard !words.isEmpty else { return nil }
+    let times = words.removeFirst().split(separator: "-", omittingEmptySubsequences: false)
+    guard times.count == 2, let from = minute(of: times[0]), let to = minute(of: times[1]) else { return nil }
+    var days = [Bool](repeating: true, count: 7)
+    if let first = words.first, let named = Self.days(first) {
+      days = named
+      words.removeFirst()
+    }
+    guard words.count <= 1, words.allSatisfy(isZoneName) else { return nil }
+    self.init(from: from, to: to, days: days, zone: words.first.map(String.init))
+  }
+
+  private static func days(_ text: Substring) -> [Bool]? {
+    if text == "daily" { return .init(repeating: true, count: 7) }
+    var days = [Bool](repeating: false, count: 7)
+    for range in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = range.split(separator: "-", omittingEmptySubsequences: false).map {
+        dayNames.firstIndex(of: $0.lowercased())
+      }
+      guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else { return nil }
+      var day = first
+      days[day] = true
+      while day != last {
+        day = (day + 1) % 7
+        days[day] = true
+      }
+    }
+    return days
+  }
+
+  /// As it is read.
+  public var description: String {
+    var words = ["\(clock(from))-\(clock(to))"]
+    if days.contains(false) {
+      words.append(
+        QuietWindow.dayNames.indices.filter { days[$0] }.map { QuietWindow.dayNames[$0] }.joined(separator: ","))
+    }
+    if let zone { words.append(zone) }
+    return words.joined(separator: " ")
+  }
+}
+
+extension SummaryTimes: CustomStringConvertible {
+  /// Reads `08:00,18:00`, then a time zone if there is one; `nil` if it is none of that.
+  public init?(_ text: String) {
+    let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
+    guard (1...2).contains(words.count), words.dropFirst().allSatisfy(isZoneName) else { return nil }
+    let times = words[0].split(separator: ",", omittingEmptySubsequences: false).map(minute)
+    guard !times.contains(nil), times.count <= Self.maximumCount else { return nil }
+    self.init(minutes: Set(times.compactMap(\.self)).sorted(), zone: words.dropFirst().first.map(String.init))
+  }
+
+  /// As it is read.
+  public var description: String {
+    minutes.map(clock).joined(separator: ",") + (zone.map { " " + $0 } ?? "")
+  }
+}
+
+extension QuietWindow: Codable {
+  /// Decodes what the person would write.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let window = QuietWindow(text) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "\(text.evidence) is no window of quiet hours"))
+    }
+    self = window
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}
+
+extension SummaryTimes: Codable {
+  /// Decodes what the person would write.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let times = SummaryTimes(text) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "\(text.evidence) are no times of a summary"))
+    }
+    self = times
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}
+
+/// The minute of the day that `07:00` or `7:00` names.
+private func minute(of text: Substring) -> Int? {
+  let fields = text.split(separator: ":", omittingEmptySubsequences: false)
+  guard fields.count == 2, (1...2).contains(fields[0].count), fields[1].count == 2,
+    fields.allSatisfy({ $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }),
+    let hour = Int(fields[0]), let minute = Int(fields[1]), hour < 24, minute < 60
+  else { return nil }
+  return hour * 60 + minute
+}
+
+private func clock(_ minute: Int) -> String {
+  func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  return digits(minute / 60) + ":" + digits(minute % 60)
+}
+
+/// Whether this may name a time zone; whether there is such a zone is for the gateway to say.
+private func isZoneName(_ text: Substring) -> Bool {
+  text.utf8.count <= 64 && text.first?.isLetter == true && text != "daily"
+    && text.utf8.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/_+-".utf8.contains(byte)
+    } && (text.contains("/") || QuietWindow.dayNames.allSatisfy { !text.lowercased().hasPrefix($0) })
+}

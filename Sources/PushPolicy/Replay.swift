@@ -1,0 +1,103 @@
+/// Decides again what was delivered, with other choices: what would have been different.
+///
+/// Deliveries come in the order in which they were, because budgets count.
+public struct Replay {
+  /// One push as the delivery log tells of it.
+  public struct Delivery: Sendable, Equatable {
+    public var id: String
+    public var topic: String
+    /// When it was sent to the device, and when it was accepted, in seconds since 1970.
+    public var at: Int64
+    public var received: Int64
+    public var asked: AskedPush
+    /// What was removed, as the log says.
+    public var removed: [Decision.Removal]
+
+    public init(
+      id: String, topic: String, at: Int64, received: Int64, asked: AskedPush, removed: [Decision.Removal] = []
+    ) {
+      self.id = id
+      self.topic = topic
+      self.at = at
+      self.received = received
+      self.asked = asked
+      self.removed = removed
+    }
+
+    /// The parts that were presented.
+    public var presented: [Part] { asked.parts.filter { part in !removed.contains { $0.part == part } } }
+  }
+
+  /// What one push would have become.
+  public struct Outcome: Sendable, Equatable {
+    public var delivery: Delivery
+    public var presented: [Part]
+    public var removed: [Decision.Removal]
+    /// Whether it would have waited for a digest.
+    public var isHeld: Bool
+
+    /// Parts that would have been presented and were not.
+    public var gained: [Part] { presented.filter { !delivery.presented.contains($0) } }
+    /// Parts that were presented and would not have been.
+    public var lost: [Part] { delivery.presented.filter { !presented.contains($0) } }
+  }
+
+  private let preferences: Preferences
+  private let offset: @Sendable (String?, Int64) -> Int
+  private var histories: [String: AlertHistory<String>] = [:]
+
+  /// A push that reached the device this much later than the gateway had waited for it, in seconds.
+  private static let wait: Int64 = 60
+
+  public init(_ preferences: Preferences, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
+    self.preferences = preferences
+    self.offset = offset
+  }
+
+  /// What the next push would have become.
+  public mutating func decide(_ delivery: Delivery) -> Outcome {
+    let isCatchingUp = delivery.at - delivery.received > Replay.wait
+    let recent = histories[delivery.topic]?.count(at: delivery.at, without: delivery.id) ?? 0
+    let decision = Policy.decide(
+      delivery.asked.notification, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
+      at: Moment(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
+      isCatchingUp: isCatchingUp)
+    let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
+    let isCounted = Policy.alertBudget(
+      of: preferences.apps[delivery.topic], received: delivery.received, at: delivery.at, isCatchingUp: isCatchingUp)
+    if isCounted != nil, presented.contains(.alert) {
+      histories[delivery.topic, default: AlertHistory()].note(delivery.id, at: delivery.at)
+    }
+    return Outcome(
+      delivery: delivery, presented: presented, removed: decision.removed, isHeld: decision.presentation.held != nil)
+  }
+}
+
+extension Decision.Removal: CustomStringConvertible {
+  /// `part RULE setting`, as the delivery log has it.
+  public var description: String { "\(part.rawValue) \(rule.rawValue) \(setting)" }
+
+  /// Reads what ``description`` has written; `nil` for anything else.
+  public init?(_ text: Substring) {
+    let fields = text.split(separator: Character(" "), maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+    guard fields.count == 3, let part = Part(rawValue: fields[0]), let rule = Rule(rawValue: fields[1]) else {
+      return nil
+    }
+    self.init(part: part, rule: rule, setting: fields[2])
+  }
+
+  /// Reads removals with `; ` between them.
+  public static func list(_ text: String) -> [Decision.Removal] {
+    var removals: [Decision.Removal] = []
+    for piece in text.split(separator: ";", omittingEmptySubsequences: false) {
+      let trimmed = piece.drop { $0 == " " }
+      if let removal = Decision.Removal(trimmed) {
+        removals.append(removal)
+      } else if !removals.isEmpty {
+        // A setting may hold a semicolon: a category's name.
+        removals[removals.count - 1].setting += ";" + piece
+      }
+    }
+    return removals
+  }
+}

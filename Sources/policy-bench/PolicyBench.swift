@@ -1,0 +1,134 @@
+import CMallocCount
+import Glibc
+import PushPolicy
+
+/// Measures what one decision costs, in time and in allocations: `make bench-policy`.
+///
+/// Ends with 1 when a decision with preferences at hand takes a microsecond or more, or the usual ones allocate.
+@main
+struct PolicyBench {
+  /// A decision that is measured.
+  struct Case {
+    var name: String
+    var push: PushNotification
+    var preferences: Preferences
+    var device = Policy.DeviceState()
+    /// Whether it may allocate: only what removes something has to say so.
+    var mayAllocate = false
+  }
+
+  static let rounds = 60
+  static let count = 20_000
+  /// Nanoseconds, which no decision may take.
+  static let bound = 1000.0
+
+  static func main() {
+    var hasFailed = false
+    print("                                        ns  allocations")
+    for item in cases {
+      let (time, allocations) = measure {
+        let decision = Policy.decide(
+          item.push, topic: "com.example.news", preferences: item.preferences, device: item.device, at: moment)
+        return decision.presentation.badge ?? decision.removed.count
+      }
+      let isBad = time >= bound || allocations > 0 && !item.mayAllocate
+      hasFailed = hasFailed || isBad
+      show(item.name, time, allocations, isBad ? "  too much" : "")
+    }
+    let parser = JSONParser()
+    let (time, allocations) = measure {
+      let push = (try? parser.payload(payload.span))?.notification ?? PushNotification()
+      return Policy.decide(
+        push, topic: "com.example.news", preferences: busy, device: .init(), at: moment
+      ).presentation.badge ?? 0
+    }
+    show("payload of \(payload.count) bytes read and decided", time, allocations, "")
+    if hasFailed { exit(1) }
+  }
+
+  /// A moment whose zones are an hour east of UTC; the gateway's rules of time zones are the caller's cost.
+  static let moment = Moment(seconds: 1_800_000_000) { _, _ in 3600 }
+
+  static let payload =
+    Array(
+      #"{"aps":{"alert":{"title":"Train in 5 Minutes","body":"The train to Berlin leaves at 12:30 from platform 4."},"#
+        .utf8)
+    + Array(#""badge":3,"sound":"chime.caf","category":"TRAINS","thread-id":"berlin"},"train":{"id":"ICE 1043"}}"#.utf8)
+
+  /// Nanoseconds that this thread has had of a processor: what else runs on the machine counts little.
+  static var processorTime: Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
+
+  /// Nanoseconds and allocations of one call: the best of several rounds, and the most allocations of any.
+  static func measure(_ body: () -> Int) -> (time: Double, allocations: Double) {
+    var best = Double.infinity
+    var most = 0.0
+    var sum = 0
+    for round in 0...rounds {
+      let (start, allocations) = (processorTime, malloc_count())
+      for _ in 0..<count { sum &+= body() }
+      let time = Double(processorTime - start) / Double(count)
+      // The first round fills caches.
+      guard round > 0 else { continue }
+      best = min(best, time)
+      most = max(most, Double(malloc_count() - allocations) / Double(count))
+    }
+    precondition(sum != .min)
+    return (best, most)
+  }
+
+  static func show(_ name: String, _ time: Double, _ allocations: Double, _ remark: String) {
+    func padded(_ text: String, _ width: Int) -> String {
+      String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+    let digits = "\(Int(time.rounded()))"
+    let count = "\((allocations * 10).rounded() / 10)"
+    print(name + padded(digits, 42 - name.count) + padded(count, 13) + remark)
+  }
+}
+
+extension PolicyBench {
+  static let push: PushNotification = {
+    guard let parsed = try? JSONParser().payload(payload.span) else { preconditionFailure("the payload is one") }
+    return parsed.notification
+  }()
+
+  /// A person with many choices, none of which holds back this push now.
+  static let busy: Preferences = {
+    var preferences = Preferences()
+    for number in 0..<50 { preferences.apps["com.example.app\(number)", default: .init()].parts.sound = false }
+    var app = AppPreferences()
+    app.categories["TRAINS", default: .init()].alert = true
+    (app.alertBudget, app.timeSensitive) = (5, true)
+    preferences.apps["com.example.news"] = app
+    preferences.quietHours = [QuietWindow("22:00-07:00 Europe/Berlin"), QuietWindow("13:00-14:00 sat,sun")].compactMap(
+      \.self)
+    preferences.focuses["work"] = ["com.example.news"]
+    return preferences
+  }()
+
+  static let cases: [Case] = {
+    var quiet = busy
+    quiet.quietHours = [QuietWindow(from: 0, to: 0)]
+    var summary = busy
+    summary.apps["com.example.news"]?.delivery = .summary
+    var off = Preferences()
+    off.notifications = false
+    var silent = Policy.DeviceState()
+    silent.isSilent = true
+    var work = Policy.DeviceState()
+    work.focus = "work"
+    return [
+      Case(name: "no choices", push: push, preferences: Preferences()),
+      Case(name: "many choices", push: push, preferences: busy),
+      Case(name: "many choices, a Focus", push: push, preferences: busy, device: work),
+      Case(name: "silent", push: push, preferences: busy, device: silent, mayAllocate: true),
+      Case(name: "quiet hours", push: push, preferences: quiet, mayAllocate: true),
+      Case(name: "for the summary", push: push, preferences: summary, mayAllocate: true),
+      Case(name: "everything off", push: push, preferences: off, mayAllocate: true),
+    ]
+  }()
+}

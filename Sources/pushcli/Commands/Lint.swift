@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import PushPolicy
+
+/// `pushcli lint`: what is wrong with payload files.
+struct Lint: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check payload files against the interface rules and the schema of aps.",
+    discussion: """
+      A finding says the file, a JSON pointer, the rule, what is wrong and what to write instead. Errors are what the \
+      gateway refuses or devices ignore; warnings are texts that could be better. Languages other than English, and \
+      scripts without capitals, get only the rules that make sense there. Files with categories (as \
+      `pushcli apps category` prints them) are checked for their actions.
+
+      Examples:
+        pushcli lint payload.json
+        pushcli lint --fix push/*.json
+        git diff --cached --name-only -- '*.apns' | xargs pushcli lint --strict
+        echo '{"aps":{"alert":"Hello"}}' | pushcli lint --json -
+
+      Exit code: 0 when there is no error (with --strict: nothing at all), otherwise 1.
+      """)
+
+  @Argument(help: "Payload files, or - for standard input.", completion: .file()) var files: [String]
+  @Flag(help: "Warnings count as errors.") var strict = false
+  @Flag(help: "Mend capitals and end punctuation in the files; with - the mended payload is printed.") var fix = false
+  /// Every command takes it; this one needs no gateway.
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
+
+  func validate() throws {
+    if files.isEmpty { throw ValidationError("name payload files, or - for standard input") }
+    if files.contains("-"), files.count > 1 { throw ValidationError("files or standard input, not both") }
+  }
+
+  func run() throws {
+    let lint = PayloadLint(width: { DisplayWidth.of($0) })
+    var (errors, warnings, mended) = (0, 0, 0)
+    for file in files {
+      var bytes: [UInt8]
+      do {
+        bytes = try PayloadFile.read(file)
+      } catch let failure as CommandFailure {
+        Output.words("pushcli: \(failure.message)")
+        errors += 1
+        continue
+      }
+      if fix {
+        let fixed = lint.fixed(bytes)
+        if fixed != nil { mended += 1 }
+        bytes = fixed ?? bytes
+        if file == "-" {
+          FileHandle.standardOutput.write(Data(bytes))
+        } else if fixed != nil {
+          try write(bytes, to: file)
+        }
+      }
+      for finding in lint.findings(in: bytes) {
+        if finding.severity == .error { errors += 1 } else { warnings += 1 }
+        show(finding, of: file)
+      }
+    }
+    if !format.json, errors + warnings + mended > 0 {
+      let words = "\(files.count) files: \(errors) errors, \(warnings) warnings"
+      Output.words(mended > 0 ? words + ", \(mended) files mended" : words)
+    }
+    if errors > 0 || strict && warnings > 0 { throw ExitCode(Exit.failed.rawValue) }
+  }
+
+  private func write(_ bytes: [UInt8], to file: String) throws {
+    do {
+      try Data(bytes).write(to: URL(fileURLWithPath: file), options: .atomic)
+    } catch {
+      throw CommandFailure(.failed, "\(file) can't be written: check its permissions")
+    }
+  }
+
+  private struct Record: Encodable {
+    var file: String
+    var at: String
+    var rule: LintRule
+    var severity: LintFinding.Severity
+    var message: String
+    var advice: String?
+    var fix: String?
+  }
+
+  private func show(_ finding: LintFinding, of file: String) {
+    // With --fix standard output is the payload's.
+    let isData = !(fix && file == "-")
+    if format.json, isData {
+      Output.json(
+        Record(
+          file: file, at: finding.pointer, rule: finding.rule, severity: finding.severity, message: finding.message,
+          advice: finding.advice.isEmpty ? nil : finding.advice, fix: finding.fix))
+      return
+    }
+    let advice = finding.advice.isEmpty ? "" : "; write \(finding.advice)"
+    let line = "\(file):\(finding.pointer): \(finding.severity.rawValue) \(finding.rule.rawValue): \(finding.message)"
+    if isData { Output.data(line + advice) } else { Output.words(line + advice) }
+  }
+}

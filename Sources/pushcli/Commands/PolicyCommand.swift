@@ -1,0 +1,213 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+import PushPolicy
+
+/// `pushcli policy`: what a person's choices would do with a push, and would have done.
+struct PolicyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "policy", abstract: "What a person's choices do with a push, and why.",
+    subcommands: [PolicyExplain.self, PolicyReplay.self])
+}
+
+/// `pushcli policy explain`.
+struct PolicyExplain: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain", abstract: "What of a payload a device would present, and which choice removes the rest.",
+    discussion: """
+      Decides as the gateway would deliver the payload now, or at another time: with the person's choices as they \
+      are, and with the silent switch and the Focus that the device last reported. Nothing is sent.
+
+      Examples:
+        pushcli policy explain --device me --topic com.example.news payload.json
+        pushcli policy explain --device me --topic com.example.news --at 23:30 payload.json
+        echo '{"aps":{"alert":"Late"}}' | pushcli policy explain --device me --topic com.example.news -
+
+      Exit code: 0 when all that was asked for is presented, 3 when something is removed, 5 when the gateway would \
+      refuse the push.
+      """)
+
+  @Option(help: "The device's name.") var device: String
+  @Option(help: "The app's topic. (\"Simulator Target Bundle\" of the payload, or the device's only app)")
+  var topic: String?
+  @Option(help: "When: RFC 3339 as 2026-11-21T23:30:00+01:00, or 23:30 for the next time a clock shows it. (now)")
+  var at: String?
+  @Option(help: "How many alerts the app has shown within the hour.") var recent = 0
+  @Flag(inversion: .prefixedNo, help: "Whether the silent switch is on. (as the device last reported)")
+  var silent: Bool?
+  @Option(help: "The Focus that is on; an empty one for none. (as the device last reported)") var focus: String?
+  @Argument(help: "A file with the payload, or - for standard input.", completion: .file()) var file: String
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
+
+  func run() async throws {
+    let bytes = try PayloadFile.read(file)
+    let admin = try await Admin(state)
+    let devices: [DeviceRecord] = try await admin.get("/admin/v1/devices")
+    let preferences: Preferences = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
+    guard let record = devices.first(where: { $0.name == device }) else {
+      throw CommandFailure(.failed, "there is no device \(device): `pushcli devices list` shows them")
+    }
+    var parsed: ParsedPayload
+    do {
+      parsed = try JSONParser().payload(bytes.span)
+    } catch {
+      throw CommandFailure(.failed, "\(file == "-" ? "standard input" : file) is no payload: \(error.inWords)")
+    }
+    let topic = try topic(of: bytes, among: record.apps)
+    var condition = Policy.DeviceState()
+    condition.isSilent = silent ?? record.silent ?? false
+    condition.focus = focus ?? record.focus
+    if condition.focus == "" { condition.focus = nil }
+    let decision = Policy.decide(
+      parsed.notification, topic: topic, preferences: preferences, device: condition,
+      at: .gateway(try ExplainedTime.seconds(at, now: Date())), recentAlerts: recent)
+    let apps: [ListedApp] = try await admin.get("/admin/v1/apps")
+    // An app whose breaches are only reported is refused nothing at the door.
+    if apps.contains(where: { $0.topic == topic && $0.policyMode == "report" }) { parsed.violations = [] }
+    let answer = Answer(parsed, decision, preferences, device: device, topic: topic)
+    if format.json { Output.json(answer) } else { answer.show(parsed.notification) }
+    if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }
+    if !decision.removed.isEmpty { throw ExitCode(Exit.suppressed.rawValue) }
+  }
+
+  private func topic(of bytes: [UInt8], among apps: [String]) throws -> String {
+    if let topic { return topic }
+    let named = try? JSONParser().parse(bytes.span) { $0["Simulator Target Bundle"]?.string }
+    if let named = named ?? nil { return named }
+    guard apps.count == 1 else {
+      throw CommandFailure(.usage, "name the app with --topic: \(device) has \(apps.joined(separator: ", "))")
+    }
+    return apps[0]
+  }
+
+  /// What matters here of an app as the gateway lists it.
+  private struct ListedApp: Decodable {
+    var topic: String
+    var policyMode: String
+
+    enum CodingKeys: String, CodingKey {
+      case topic
+      case policyMode = "policy_mode"
+    }
+  }
+
+  /// What is printed.
+  private struct Answer: Encodable {
+    struct Removed: Encodable {
+      var part: Part
+      var rule: Rule
+      var setting: String
+      var reason: String
+      var place: String
+      var remedy: String
+    }
+    struct Refused: Encodable {
+      var rule: Rule
+      var at: String
+      var message: String
+    }
+
+    /// `presented`, `partly`, `held`, `suppressed`, `refused` or `nothing`.
+    var verdict: String
+    var topic: String
+    var presented: Presentation
+    var removed: [Removed]
+    /// What the gateway refuses at the door.
+    var refused: [Refused]
+
+    init(
+      _ parsed: ParsedPayload, _ decision: Decision, _ preferences: Preferences, device: String, topic: String
+    ) {
+      self.topic = topic
+      presented = decision.presentation
+      removed = decision.removed.map { removal in
+        let words = Explanation(removal, preferences: preferences, device: device, topic: topic)
+        return Removed(
+          part: removal.part, rule: removal.rule, setting: removal.setting, reason: words.reason, place: words.place,
+          remedy: words.remedy)
+      }
+      refused = parsed.violations.map { Refused(rule: $0.rule, at: $0.pointer, message: $0.message) }
+      if !refused.isEmpty {
+        verdict = "refused"
+      } else if presented.held != nil {
+        verdict = "held"
+      } else if removed.isEmpty {
+        verdict = presented.isEmpty ? "nothing" : "presented"
+      } else {
+        verdict = presented.parts.isEmpty ? "suppressed" : "partly"
+      }
+    }
+
+    func show(_ asked: PushNotification) {
+      for fault in refused { Output.data("refused by \(fault.rule.rawValue) at \(fault.at): \(fault.message)") }
+      let rows = Part.allCases.map { part -> [String] in
+        let removal = removed.first { $0.part == part }
+        return [
+          part.rawValue, words(asked, part) ?? "-", words(presented, part) ?? "-", removal?.rule.rawValue ?? "",
+          removal.map { "\($0.reason), \($0.place)" } ?? "", removal?.remedy ?? "",
+        ]
+      }
+      Output.table(["PART", "ASKED", "PRESENTED", "RULE", "BECAUSE", "TO CHANGE IT"], rows)
+      if let held = presented.held {
+        let due = held.until.map { Date(timeIntervalSince1970: Double($0)).formatted(.iso8601) }
+        Output.data(due.map { "It waits for the digest of \($0)." } ?? "It waits for the digest of what waited.")
+      }
+    }
+
+    private func words(_ push: PushNotification, _ part: Part) -> String? {
+      switch part {
+      case .badge: push.badge.map(String.init)
+      case .sound: push.sound?.name
+      case .alert: push.alert.map { DigestEntry.line(AlertPresentation(title: $0.title, body: $0.body)) }
+      }
+    }
+
+    private func words(_ presentation: Presentation, _ part: Part) -> String? {
+      switch part {
+      case .badge: presentation.badge.map(String.init)
+      case .sound: presentation.sound?.name
+      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.centre.map { _ in "in the centre" }
+      }
+    }
+  }
+}
+
+/// A payload from a file.
+enum PayloadFile {
+  /// The bytes of `file`; `-` is standard input.
+  static func read(_ file: String) throws -> [UInt8] {
+    let data =
+      file == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
+    guard let data else { throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions") }
+    return Array(data)
+  }
+}
+
+extension PayloadError {
+  /// What is wrong, in a few words.
+  var inWords: String {
+    switch self {
+    case .empty: "it is empty"
+    case .notJSON(let words): "it is not JSON (\(words))"
+    case .notAnObject: "it is no JSON object"
+    }
+  }
+}
+
+/// A time that a person names.
+enum ExplainedTime {
+  /// Seconds since 1970; `text` is RFC 3339, or a time of day that is the next to come; nil is now.
+  static func seconds(_ text: String?, now: Date, calendar: Calendar = .current) throws -> Int64 {
+    guard let text else { return Int64(now.timeIntervalSince1970) }
+    if let date = try? Date(text, strategy: .iso8601) { return Int64(date.timeIntervalSince1970) }
+    let parts = text.split(separator: ":").compactMap { Int($0) }
+    guard parts.count == 2, (0..<24).contains(parts[0]), (0..<60).contains(parts[1]),
+      let date = calendar.nextDate(
+        after: now, matching: DateComponents(hour: parts[0], minute: parts[1]), matchingPolicy: .nextTime)
+    else {
+      throw CommandFailure(.usage, "\"\(text)\" is no time: 2026-11-21T23:30:00+01:00 or 23:30 is due")
+    }
+    return Int64(date.timeIntervalSince1970)
+  }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+import PushPolicy
+
+/// `pushcli policy replay`.
+struct PolicyReplay: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay", abstract: "What other choices would have done with the pushes of the last days.",
+    discussion: """
+      Reads the delivery log and decides every push of the device again, with the person's choices changed as the \
+      options say. Nothing is sent and no choice is changed. Without changes it says what today's choices would have \
+      done.
+
+      Examples:
+        pushcli policy replay --device me --since 7d --set "quiet=22:00-07:00"
+        pushcli policy replay --device me --since 2d --app com.example.news --set delivery=summary
+        pushcli policy replay --device me --since 30d --preferences changed.json --json
+      """)
+
+  @Option(help: "The device's name.") var device: String
+  @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String
+  @Option(help: "A choice as in `pushcli prefs set`; several may be given.") var set: [String] = []
+  @Option(help: "The app's topic that --set is for. (everything)") var app: String?
+  @Option(help: "The app's category that --set is for. (the whole app)") var category: String?
+  @Option(help: "A file with all choices as `pushcli prefs --json` prints them.", completion: .file())
+  var preferences: String?
+  @Flag(help: "Also what would have been the same.") var all = false
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
+
+  func run() async throws {
+    let admin = try await Admin(state)
+    let choices = try await choices(admin)
+    let log = try await records(admin)
+    var replay = Replay(choices, offset: Moment.gateway(0).offset)
+    let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
+    let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
+    let shown = all ? outcomes : changed
+    if format.json {
+      Output.json(lines: shown.map(Line.init))
+    } else {
+      Output.table(["AT", "APP", "ID", "WAS", "WOULD BE", "BECAUSE"], shown.map { Line($0).row })
+    }
+    let held = outcomes.filter(\.isHeld).count
+    let (lost, gained) = (changed.filter { !$0.lost.isEmpty }.count, changed.filter { !$0.gained.isEmpty }.count)
+    Output.words(
+      "\(outcomes.count) pushes, \(changed.count) different: \(lost) with less, \(gained) with more, \(held) in a digest"
+    )
+  }
+
+  /// The person's choices, with the changes.
+  private func choices(_ admin: Admin) async throws -> Preferences {
+    var choices: Preferences
+    if let preferences {
+      let bytes = try PayloadFile.read(preferences)
+      let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.fault(in: $0) }
+      if let fault = fault ?? nil { throw CommandFailure(.failed, "\(preferences): \(fault)") }
+      do {
+        choices = try JSONDecoder().decode(Preferences.self, from: Data(bytes))
+      } catch {
+        throw CommandFailure(.failed, "\(preferences) holds no choices: `pushcli prefs --json` shows the form")
+      }
+    } else {
+      choices = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
+    }
+    for assignment in set {
+      do throws(SettingError) {
+        try choices.set(assignment, app: app, category: category)
+      } catch {
+        throw CommandFailure(.usage, error.description)
+      }
+    }
+    return choices
+  }
+
+  /// The rows of the log, oldest first.
+  private func records(_ admin: Admin) async throws -> [LogRecord] {
+    let start = try LogTime.start(since)
+    var records: [LogRecord] = []
+    var before = ""
+    while true {
+      let page: [LogRecord] = try await admin.get(
+        "/admin/v1/log?device=\(pathPart(device))&since=\(start)&limit=10000" + before)
+      records.insert(contentsOf: page, at: 0)
+      guard page.count == 10_000, let first = page.first else { return records }
+      before = "&before=\(first.number)"
+    }
+  }
+
+  /// One push as it is printed.
+  private struct Line: Encodable {
+    var at: String
+    var topic: String
+    var id: String
+    var was: [Part]
+    var wouldBe: [Part]
+    var isHeld: Bool
+    var removed: [Decision.Removal]
+
+    enum CodingKeys: String, CodingKey {
+      case at, topic, id, was, removed
+      case wouldBe = "would_be"
+      case isHeld = "held"
+    }
+
+    init(_ outcome: Replay.Outcome) {
+      at = Date(timeIntervalSince1970: Double(outcome.delivery.at)).formatted(.iso8601)
+      topic = outcome.delivery.topic
+      id = outcome.delivery.id
+      was = outcome.delivery.presented
+      wouldBe = outcome.presented
+      isHeld = outcome.isHeld
+      removed = outcome.removed
+    }
+
+    var row: [String] {
+      func words(_ parts: [Part]) -> String {
+        parts.isEmpty ? "nothing" : parts.map(\.rawValue).joined(separator: " ")
+      }
+      let reasons = removed.map { "\($0.rule.rawValue) \($0.setting)" }
+      let unique = reasons.indices.filter { reasons.firstIndex(of: reasons[$0]) == $0 }.map { reasons[$0] }
+      return [
+        at, topic, id, words(was), words(wouldBe) + (isHeld ? ", in a digest" : ""), unique.joined(separator: ", "),
+      ]
+    }
+  }
+}
+
+/// The deliveries that a delivery log tells of.
+enum LoggedDeliveries {
+  /// Puts the rows of each push together. A push that was sent several times counts as it was sent first; digests are
+  /// made of pushes that were sent before, and count for nothing.
+  static func read(_ records: [LogRecord]) -> [Replay.Delivery] {
+    var received: [String: Int64] = [:]
+    var places: [String: Int] = [:]
+    var deliveries: [Replay.Delivery] = []
+    for record in records {
+      guard let date = try? Date(record.at, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)) else {
+        continue
+      }
+      let at = Int64(date.timeIntervalSince1970)
+      switch record.event {
+      case "accepted": received[record.id] = at
+      case "transmitted":
+        guard places[record.id] == nil, let topic = record.topic, topic != "summary",
+          let asked = record.detail.flatMap(AskedPush.init)
+        else { continue }
+        places[record.id] = deliveries.count
+        deliveries.append(
+          Replay.Delivery(id: record.id, topic: topic, at: at, received: received[record.id] ?? at, asked: asked))
+      case "suppressed":
+        guard let place = places[record.id], deliveries[place].removed.isEmpty else { continue }
+        deliveries[place].removed = Decision.Removal.list(record.detail ?? "")
+      default: break
+      }
+    }
+    return deliveries
+  }
+}

@@ -1,0 +1,69 @@
+import FoundationEssentials
+import PushPolicy
+import Testing
+
+@Suite struct PreferencesFormTests {
+  func fault(_ text: String, _ form: PreferencesForm = .everything) throws -> String? {
+    try JSONParser().parse(Array(text.utf8).span) { form.fault(in: $0) }
+  }
+
+  @Test func `what the gateway writes has the right form`() throws {
+    var preferences = Preferences()
+    for (assignment, app, category) in [
+      ("quiet=22:00-07:00 sat,sun Europe/Berlin", nil, nil), ("focus.work=a,b", nil, nil), ("summary=9:00", nil, nil),
+      ("budget=0", "a", nil), ("delivery=summary", "a", nil), ("advertising=allow", "a", nil),
+      ("time-sensitive=on", "a", nil), ("critical=on", "a", nil), ("provisional=on", "b", nil),
+      ("alert=off", "a", "c"),
+    ] as [(String, String?, String?)] {
+      try preferences.set(assignment, app: app, category: category)
+    }
+    let json = try JSONEncoder().encode(preferences)
+    #expect(try fault(String(decoding: json, as: UTF8.self)) == nil)
+    #expect(try JSONDecoder().decode(Preferences.self, from: json) == preferences)
+  }
+
+  @Test(
+    arguments: [
+      ("{}", .everything), ("{}", .app), ("{}", .category), (#"{"badge":null}"#, .category),
+      (#"{"alert_budget":null}"#, .app), (#"{"focus":{}}"#, .everything),
+    ] as [(String, PreferencesForm)])
+  func `a choice may be left out`(_ text: String, _ form: PreferencesForm) throws {
+    #expect(try fault(text, form) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("[]", .everything, "the body has to be an object, not […]"),
+      (#"{"badge":"off"}"#, .everything, #"/badge has to be true or false, not "off""#),
+      (#"{"badge":null}"#, .app, "/badge has to be true or false, not null"),
+      (#"{"badge":1}"#, .category, "/badge has to be true, false or null, not 1"),
+      (#"{"colour":1}"#, .category, "/colour is no choice: there are badge, sound, alert"),
+      (#"{"apps":{"a/b":{"x":1}}}"#, .everything, "/apps/a~1b/x is no choice: there are notifications, badge, "),
+      (#"{"apps":{"a":{"categories":{"c":{"alert":2}}}}}"#, .everything, "/apps/a/categories/c/alert has to be true"),
+      (#"{"quiet":"22:00-07:00"}"#, .everything, #"/quiet has to be an array, not "22:00-07:00""#),
+      (#"{"quiet":["22:00-07:00","x"]}"#, .everything, #"/quiet/1 has to be a window such as "22:00-07:00 mon-fri"#),
+      (#"{"summary":"never"}"#, .everything, #"/summary has to be times such as"#),
+      (#"{"focus":["a"]}"#, .everything, "/focus has to be an object, not […]"),
+      (#"{"focus":{"work":"a"}}"#, .everything, #"/focus/work has to be an array, not "a""#),
+      (#"{"focus":{"wo/rk":[]}}"#, .everything, "/focus/wo~1rk is no name of a Focus"),
+      (#"{"focus":{"work":[""]}}"#, .everything, "/focus/work/0 has to be a topic"),
+      (#"{"alert_budget":-1}"#, .app, "/alert_budget has to be a whole number from 0 to 10000, or null, not -1"),
+      (#"{"alert_budget":1.5}"#, .app, "/alert_budget has to be a whole number from 0 to 10000, or null, not 1.5"),
+      (#"{"delivery":"later"}"#, .app, #"/delivery has to be "now" or "summary", not "later""#),
+      (#"{"advertising":"allow"}"#, .app, #"/advertising has to be true or false, not "allow""#),
+    ] as [(String, PreferencesForm, String)])
+  func `a form that is wrong says where and what is due`(
+    _ text: String, _ form: PreferencesForm, _ beginning: String
+  ) throws {
+    let fault = try #require(try fault(text, form))
+    #expect(fault.hasPrefix(beginning), "\(fault)")
+  }
+
+  @Test func `the number of windows and Focuses has a bound`() throws {
+    func windows(_ count: Int) -> String {
+      "[" + Array(repeating: #""1:00-2:00""#, count: count).joined(separator: ",") + "]"
+    }
+    #expect(try fault(#"{"quiet":\#(windows(32))}"#) == nil)
+    #expect(try fault(#"{"quiet":\#(windows(33))}"#) == "/quiet has more than 32 elements")
+  }
+}
