@@ -26,6 +26,8 @@ final class Subscription: StreamConsumer, LiveSubscription {
   /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
   private var outstanding = Deque<Sent>()
   private var registryNumber: UInt64?
+  /// What the device is to be told when it takes something again.
+  private var postponed = PostponedNotices()
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
@@ -75,6 +77,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   func drained() {
+    for notice in postponed.take() { tell(notice) }
     if let action = state.drained() { perform(action) }
   }
 
@@ -136,6 +139,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   func tell(_ notice: DeviceNotice) {
+    guard hasRoom else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))
