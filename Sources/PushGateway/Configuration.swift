@@ -52,7 +52,8 @@ public struct Configuration: Sendable {
 
   private static let names = [
     "listen", "environment", "durability", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
-    "client_ca", "idle_timeout", "ping_interval", "stream_limit", "token_update_interval", "push_type_check", "environment_key_reason",
+    "client_ca", "idle_timeout", "ping_interval", "stream_limit", "token_update_interval", "push_type_check",
+    "environment_key_reason",
   ]
 
   /// How often idle connections are looked for: often enough for the timeout.

@@ -229,7 +229,7 @@ def compare(pushes: dict[str, Push], recorded: list[list[str]]) -> Verdict:
     return verdict
 
 
-def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, client_interval=150_000, progress=None):
+def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, client_interval=40_000, progress=None):
     """Runs it all; returns the figures, with what went wrong by `apns-id`."""
     chance = random.Random(seed)
     begun = time.monotonic()

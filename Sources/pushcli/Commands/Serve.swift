@@ -60,7 +60,7 @@ struct Serve: AsyncParsableCommand {
   @Option(name: .long, help: "Seconds a silent connection is kept, or none. (7200)")
   var idleTimeout: String?
 
-  @Option(name: .long, help: "Seconds between two signs of life of a device; without one for twice that it is gone. (30)")
+  @Option(name: .long, help: "Seconds between a device's signs of life; without one for twice that it is gone. (30)")
   var pingInterval: String?
 
   @Option(name: .long, help: "fixed: 1000 streams at once; faithful: 1, and 1000 with the first accepted push. (fixed)")

@@ -54,7 +54,7 @@ def send(gateway, link, device, count):
 
 
 @pytest.mark.parametrize("cut", [{"gateway", "device"}, {"gateway"}, {"device"}], ids=["both", "downwards", "upwards"])
-def test_a_partition_is_noticed_at_both_ends_within_two_intervals_and_nothing_is_lost(link, gateway, subscriber, cut):
+def test_a_partition_is_noticed_at_both_ends_in_time_and_nothing_is_lost(link, gateway, subscriber, cut):
     ids = send(gateway, link, subscriber.device, 50)
     poll(lambda: len(subscriber.lines) == 50, "the first are there")
     assert link.connections(gateway.process.pid) == 1
@@ -72,8 +72,10 @@ def test_a_partition_is_noticed_at_both_ends_within_two_intervals_and_nothing_is
 
     poll(both, "both ends have noticed", 30)
     print({end: round(seconds, 1) for end, seconds in noticed.items()})
-    # What is documented, and a second for a busy machine.
-    assert max(noticed.values()) < 2 * INTERVAL + 1, noticed
+    # What is documented, and a second for a busy machine: an end that hears nothing knows within two intervals, one
+    # that still hears the other within two more, when that has fallen silent.
+    for end, other in [("gateway", "device"), ("device", "gateway")]:
+        assert noticed[end] < (2 if other in cut else 4) * INTERVAL + 1, noticed
 
     link.cut = set()
     poll(lambda: len(subscriber.lines) == 100, "the rest is there", 60)

@@ -13,7 +13,8 @@ import Testing
     #expect(actions == [.ping, .wait, .ping, .wait, .ping, .wait])
   }
 
-  @Test(arguments: 0...3) func `a peer that is silent is given up within two intervals of its last sound`(_ heard: Int) {
+  @Test(arguments: 0...3) func `a peer that is silent is given up within two intervals of its last sound`(_ heard: Int)
+  {
     var liveness = Liveness()
     for _ in 0..<heard {
       _ = liveness.tick()
