@@ -214,11 +214,13 @@ final class ClientCore: HTTP2SessionDelegate {
     connection.session.delegate = self
     connection.closed = { [self] error in lost(error) }
     connection.isWatched = true
-    let this = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
+    let this = NIOLoopBound(self, eventLoop: connection.loop.eventLoop)
     let half = TimeAmount(pingInterval / 2)
-    pings = connection.loop.eventLoop.scheduleRepeatedTask(initialDelay: half, delay: half) { _ in
-      this.value.checkAlive()
+    pings = this.eventLoop.scheduleRepeatedTask(initialDelay: half, delay: half) { _ in
+      this.value.connection.checkAlive()
     }
+    // A connection that never came about has no end.
+    ready?.futureResult.whenFailure { _ in this.value.pings?.cancel() }
   }
 
   func request(
@@ -299,8 +301,7 @@ final class ClientCore: HTTP2SessionDelegate {
 
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard let use = uses.removeValue(forKey: stream.id) else { return }
-    let error =
-      silence ?? failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
+    let error = silence ?? failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
     switch use {
     case .answer(let completion): completion(.failure(error))
     case .lines(let reader): reader.end(errorCode == 0 && connection.session.stream(stream.id) != nil ? nil : error)
