@@ -19,6 +19,9 @@ enum Limits {
   /// known within twice that (``Liveness``).
   static let pingInterval = Duration.seconds(30)
 
+  /// Descriptors that are left when accepting pauses: for the database, the admin socket, the system's libraries.
+  static let reservedDescriptors = 64
+
   // MARK: Provider API (reference §2)
 
   static let maximumPayloadSize = 4096

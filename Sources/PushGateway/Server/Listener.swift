@@ -8,6 +8,14 @@ final class Listener: Sendable {
   enum Address: Sendable, Equatable {
     case tcp(host: String, port: Int)
     case unix(path: String)
+
+    /// Descriptors that a listener leaves to others; the admin socket is still there when the others pause.
+    fileprivate var reserve: Int {
+      switch self {
+      case .tcp: Limits.reservedDescriptors
+      case .unix: Limits.reservedDescriptors / 2
+      }
+    }
   }
 
   private let channel: any Channel
@@ -28,6 +36,12 @@ final class Listener: Sendable {
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptGate(reserve: address.reserve))
+        }
+      }
       .childChannelOption(
         // A connection keeps its last buffer: an idle device's is small.
         .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: 32768)
