@@ -2,8 +2,9 @@
 # make build  a release build of pushcli                make check   formatting
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make simulate  random worlds with faults, from seeds
+# make kills     kill -9 by the hundred, under load      make faults   disks, networks and processes that fail (root)
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages kills faults
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
@@ -56,3 +57,14 @@ bench-policy: packages
 SECONDS ?= 60
 fuzz: packages
 	scripts/fuzz-policy $(SECONDS)
+
+# Kills gateway and clients under load, and counts every 200: make kills KILLS=500 SEED=7
+KILLS ?= 500
+kills: test-packages debug
+	Tests/Interop/run .build/debug/pushcli --program kills.py --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+# Real disks, networks and processes that fail: make faults, or FAULTS=faults/test_network.py for a part. Needs root.
+FAULTS ?= faults
+faults: test-packages debug
+	@scripts/install-packages iproute2 strace
+	Tests/Interop/run .build/debug/pushcli $(FAULTS) -s

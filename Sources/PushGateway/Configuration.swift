@@ -25,6 +25,8 @@ public struct Configuration: Sendable {
   var clientCA: String?
   /// How long a connection may be silent; nil: for ever.
   var idleTimeout: Duration? = .seconds(7200)
+  /// How often a device on an open stream is asked for a sign of life; without one for twice that, it is gone.
+  var pingInterval = Limits.pingInterval
   /// Streams a sender may have open before its first push was accepted.
   var initialStreams = Limits.maximumConcurrentStreams
   /// Choices about the provider API.
@@ -50,12 +52,13 @@ public struct Configuration: Sendable {
 
   private static let names = [
     "listen", "environment", "durability", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
-    "client_ca", "idle_timeout", "stream_limit", "token_update_interval", "push_type_check", "environment_key_reason",
+    "client_ca", "idle_timeout", "ping_interval", "stream_limit", "token_update_interval", "push_type_check",
+    "environment_key_reason",
   ]
 
   /// How often idle connections are looked for: often enough for the timeout.
   var idleCheck: Duration {
-    min(.seconds(Limits.pingInterval), max(.milliseconds(100), (idleTimeout ?? .seconds(Limits.pingInterval)) / 4))
+    min(.seconds(30), max(.milliseconds(100), (idleTimeout ?? .seconds(120)) / 4))
   }
 
   /// Puts the settings together.
@@ -106,6 +109,7 @@ public struct Configuration: Sendable {
     case "log_retention_days": "7"
     case "client_ca": "none"
     case "idle_timeout": "7200"
+    case "ping_interval": "30"
     case "stream_limit": "fixed"
     case "token_update_interval": "1140"
     case "push_type_check": "lenient"
@@ -151,6 +155,7 @@ public struct Configuration: Sendable {
     case "log_retention_days": logRetentionDays = try number(0...3650)
     case "client_ca": clientCA = value == "none" ? nil : value
     case "idle_timeout": idleTimeout = value == "none" ? nil : .seconds(try number(1...31_536_000))
+    case "ping_interval": pingInterval = .seconds(try number(1...3600))
     case "stream_limit": initialStreams = try choice(["fixed": Limits.maximumConcurrentStreams, "faithful": 1])
     case "token_update_interval": provider.tokenUpdateInterval = Int64(try number(0...3600))
     case "push_type_check": provider.checksPushType = try choice(["lenient": false, "strict": true])

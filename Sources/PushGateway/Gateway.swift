@@ -83,7 +83,9 @@ public final class Gateway: Sendable {
       services: services, status: { status.value.withLock { $0 } },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
       certificates: certificates)
-    loops = try await Loops(count: configuration.loops, idleCheck: configuration.idleCheck) { loop in
+    loops = try await Loops(
+      count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
+    ) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
     }
     services.registrations.onChange { [loops] change in

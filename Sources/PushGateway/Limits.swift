@@ -15,8 +15,12 @@ enum Limits {
   static let streamedFrameSize = 4000
   /// Plaintext handed to one `SSL_write`: one TLS record.
   static let recordSize = 16_384
-  /// Two unanswered PINGs this far apart end a device's connection, so a dead link is known within about a minute.
-  static let pingInterval: Int64 = 30
+  /// How often a device and its gateway ask each other for a sign of life, where nothing else is set: a dead link is
+  /// known within twice that (``Liveness``).
+  static let pingInterval = Duration.seconds(30)
+
+  /// Descriptors that are left when accepting pauses: for the database, the admin socket, the system's libraries.
+  static let reservedDescriptors = 64
 
   // MARK: Provider API (reference §2)
 

@@ -68,23 +68,17 @@ class Device:
 class Gateway:
     """`pushcli serve` on a state folder of its own."""
 
-    def __init__(self, state, *options, listen="127.0.0.1:0"):
+    def __init__(self, state, *options, listen="127.0.0.1:0", wrapper=()):
         self.state, self.options, self.listen = Path(state), options, listen
+        self.wrapper = wrapper  # A command before the command: `strace …`, `ip netns exec …`.
         self.process = None
         self.bearers = {}
 
     # Its life
 
     def start(self):
+        self.spawn()
         listening = self.state / "listening"
-        listening.unlink(missing_ok=True)
-        self.state.parent.mkdir(parents=True, exist_ok=True)
-        self.log_path = self.state.parent / f"{self.state.name}.log"
-        with open(self.log_path, "ab") as log:
-            # SIGXFSZ stays ignored, as Python has it: a test makes files hit a limit.
-            self.process = subprocess.Popen(
-                [PUSHCLI, "serve", "--state", str(self.state), "--listen", self.listen, *map(str, self.options)],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, restore_signals=False)
         poll(
             lambda: listening.exists() or self.process.poll() is not None, "the gateway is listening", timeout=20)
         assert self.process.poll() is None, f"the gateway ended with {self.process.returncode}:\n{self.log}"
@@ -92,6 +86,18 @@ class Gateway:
         self.host, port = self.addresses[0]
         self.port = int(port)
         return self
+
+    def spawn(self):
+        """Starts the process, and waits for nothing."""
+        (self.state / "listening").unlink(missing_ok=True)
+        self.state.parent.mkdir(parents=True, exist_ok=True)
+        self.log_path = self.state.parent / f"{self.state.name}.log"
+        with open(self.log_path, "ab") as log:
+            # SIGXFSZ stays ignored, as Python has it: a test makes files hit a limit.
+            self.process = subprocess.Popen(
+                [*self.wrapper, PUSHCLI, "serve", "--state", str(self.state), "--listen", self.listen,
+                 *map(str, self.options)],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, restore_signals=False)
 
     @property
     def log(self) -> str:
@@ -225,11 +231,12 @@ class Gateway:
 class Subscriber:
     """`pushcli subscribe --json`, running; its lines go to a file."""
 
-    def __init__(self, gateway, device, *options, path):
+    def __init__(self, gateway, device, *options, path, wrapper=()):
         self.path = Path(path)
         self._out, self._err = open(self.path, "ab"), open(f"{self.path}.err", "ab")
         self.process = subprocess.Popen(
-            [PUSHCLI, "subscribe", "--state", str(gateway.state), "--device", device.name, "--json", *map(str, options)],
+            [*wrapper, PUSHCLI, "subscribe", "--state", str(gateway.state), "--device", device.name, "--json",
+             *map(str, options)],
             stdout=self._out, stderr=self._err, stdin=subprocess.DEVNULL)
 
     @property

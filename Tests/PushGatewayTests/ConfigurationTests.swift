@@ -33,7 +33,7 @@ import Testing
     #expect(configuration.logLevel == "info")
     #expect(configuration.loops >= 1)
     #expect(configuration.effective.allSatisfy { $0.origin == "default" })
-    #expect(configuration.effective.count == 14)
+    #expect(configuration.effective.count == 15)
   }
 
   static let settings = [
@@ -42,7 +42,7 @@ import Testing
     ("rate_limit", "1", "2", "3", "none"), ("log_retention_days", "1", "2", "3", "7"),
     ("log_level", "debug", "warning", "error", "info"), ("durability", "normal", "normal", "normal", "full"),
     ("loops", "1", "2", "3", nil), ("client_ca", "/a", "/b", "/c", "none"), ("idle_timeout", "1", "2", "3", "7200"),
-    ("stream_limit", "faithful", "faithful", "faithful", "fixed"),
+    ("ping_interval", "1", "2", "3", "30"), ("stream_limit", "faithful", "faithful", "faithful", "fixed"),
     ("token_update_interval", "1", "2", "3", "1140"), ("push_type_check", "strict", "strict", "strict", "lenient"),
     (
       "environment_key_reason", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyIdInToken",
@@ -75,6 +75,7 @@ import Testing
     #expect(configuration.listen == ["127.0.0.1:0", "[::1]:2197"])
     #expect(configuration.environment == .production)
     #expect(configuration.loops == 3)
+    #expect(configuration.pingInterval == .seconds(30))
     #expect(configuration.mailboxCap == 77)
     #expect(configuration.rateLimit == 5)
     #expect(configuration.logRetentionDays == 0)

@@ -26,6 +26,8 @@ final class Subscription: StreamConsumer, LiveSubscription {
   /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
   private var outstanding = Deque<Sent>()
   private var registryNumber: UInt64?
+  /// What the device is to be told when it takes something again.
+  private var postponed = PostponedNotices()
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
@@ -76,6 +78,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   func drained() {
+    for notice in postponed.take() { tell(notice) }
     if let action = state.drained() { perform(action) }
   }
 
@@ -141,6 +144,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   }
 
   func tell(_ notice: DeviceNotice) {
+    guard hasRoom else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))

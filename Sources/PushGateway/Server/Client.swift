@@ -35,8 +35,10 @@ public final class Client: Sendable {
 
   /// Connects.
   ///
+  /// - Parameter pingInterval: how often the gateway is asked for a sign of life; without one for twice that the
+  ///   connection is given up, and what waits on it fails. nil: as it is where nothing is set.
   /// - Throws: ``ClientError`` when nobody answers there, or not the one that should.
-  public static func connect(to endpoint: Endpoint) async throws -> Client {
+  public static func connect(to endpoint: Endpoint, pingInterval: Duration? = nil) async throws -> Client {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let authority: String
     let tls: (TLSContext, String)?
@@ -60,7 +62,7 @@ public final class Client: Sendable {
             role: .client, loop: LoopContext(eventLoop: loop),
             tls: tls.map { try TLSConnection(client: $0.0, host: $0.1) }, peer: .remote)
           let core = ClientCore(connection, authority: authority, ready: promise)
-          core.attach()
+          core.attach(pingInterval: pingInterval ?? Limits.pingInterval)
           try channel.pipeline.syncOperations.addHandler(connection)
         }
       }
@@ -110,11 +112,6 @@ public final class Client: Sendable {
         self.core.value.stream(method, path, fields, isGathering: isGathering) { continuation.resume(with: $0) }
       }
     }
-  }
-
-  /// Asks the gateway from time to time whether it is alive, and hangs up when it is not.
-  public func watch() {
-    core.eventLoop.execute { self.core.value.watch() }
   }
 
   /// Hangs up.
@@ -213,18 +210,17 @@ final class ClientCore: HTTP2SessionDelegate {
   }
 
   /// The connection keeps this until it closes.
-  func attach() {
+  func attach(pingInterval: Duration = Limits.pingInterval) {
     connection.session.delegate = self
     connection.closed = { [self] error in lost(error) }
-  }
-
-  func watch() {
     connection.isWatched = true
-    let this = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
-    let interval = TimeAmount.seconds(Limits.pingInterval)
-    pings = connection.loop.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
-      this.value.ping()
+    let this = NIOLoopBound(self, eventLoop: connection.loop.eventLoop)
+    let half = TimeAmount(pingInterval / 2)
+    pings = this.eventLoop.scheduleRepeatedTask(initialDelay: half, delay: half) { _ in
+      this.value.connection.checkAlive()
     }
+    // A connection that never came about has no end.
+    ready?.futureResult.whenFailure { _ in this.value.pings?.cancel() }
   }
 
   func request(
@@ -269,8 +265,13 @@ final class ClientCore: HTTP2SessionDelegate {
     return stream
   }
 
+  /// That the connection was given up, in words.
+  private var silence: ClientError? {
+    (connection.failure as? PeerIsSilent).map { ClientError(.unreachable, "the gateway gives \($0)") }
+  }
+
   private func lost(_ error: (any Error)?) {
-    let error = error ?? failure ?? ClientError(.unreachable, "the gateway hung up")
+    let error = silence ?? error ?? failure ?? ClientError(.unreachable, "the gateway hung up")
     failure = error
     pings?.cancel()
     ready?.fail(error)
@@ -300,7 +301,7 @@ final class ClientCore: HTTP2SessionDelegate {
 
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard let use = uses.removeValue(forKey: stream.id) else { return }
-    let error = failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
+    let error = silence ?? failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
     switch use {
     case .answer(let completion): completion(.failure(error))
     case .lines(let reader): reader.end(errorCode == 0 && connection.session.stream(stream.id) != nil ? nil : error)
@@ -312,7 +313,7 @@ final class ClientCore: HTTP2SessionDelegate {
     ready = nil
   }
 
-  func sessionReceivedPong(_ session: HTTP2Session) { connection.receivedPong() }
+  func sessionReceivedPong(_ session: HTTP2Session) {}
 
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     failure = ClientError(.unreachable, "the gateway is going away: \(String(decoding: debugData, as: UTF8.self))")

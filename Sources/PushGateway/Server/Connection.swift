@@ -31,8 +31,9 @@ final class Connection: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var isFlushScheduled = false
   private var isClosing = false
-  private var unansweredPings = 0
-  private var failure: (any Error)?
+  private var liveness = Liveness()
+  /// What ended the connection, if it did not end in good order.
+  private(set) var failure: (any Error)?
   private var handshakeTimeout: Scheduled<Void>?
 
   /// GOAWAY comes when no stream is open, or after this time in any case.
@@ -90,6 +91,7 @@ final class Connection: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosing else { return }
     hasReceived = true
+    liveness.heard()
     let buffer = unwrapInboundIn(data)
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
@@ -306,17 +308,18 @@ final class Connection: ChannelInboundHandler {
 
   // MARK: Liveness
 
-  /// Asks a watched peer whether it is alive, and gives it up when it did not answer twice. While nothing is read
-  /// nobody is asked.
-  func ping() {
+  /// Sees to it that a watched peer is asked whether it is alive, and given up when it is not; called twice in every
+  /// interval between two PINGs. While nothing is read nobody is asked.
+  func checkAlive() {
     guard isWatched, !isClosing, !isPaused else { return }
-    guard unansweredPings < 2 else { return close(nil) }
-    unansweredPings += 1
-    session.ping()
-    setNeedsFlush()
+    switch liveness.tick() {
+    case .wait: break
+    case .ping:
+      session.ping()
+      setNeedsFlush()
+    case .giveUp: close(PeerIsSilent())
+    }
   }
-
-  func receivedPong() { unansweredPings = 0 }
 
   private var hasReceived = false
   private var quietTime = Duration.zero

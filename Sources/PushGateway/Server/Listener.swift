@@ -8,6 +8,14 @@ final class Listener: Sendable {
   enum Address: Sendable, Equatable {
     case tcp(host: String, port: Int)
     case unix(path: String)
+
+    /// Descriptors that a listener leaves to others; the admin socket is still there when the others pause.
+    fileprivate var reserve: Int {
+      switch self {
+      case .tcp: Limits.reservedDescriptors
+      case .unix: Limits.reservedDescriptors / 2
+      }
+    }
   }
 
   private let channel: any Channel
@@ -28,6 +36,12 @@ final class Listener: Sendable {
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptGate(reserve: address.reserve))
+        }
+      }
       .childChannelOption(
         // A connection keeps its last buffer: an idle device's is small.
         .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: 32768)
@@ -91,9 +105,10 @@ final class Loops: Sendable {
   let group: MultiThreadedEventLoopGroup
   private let parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>]
 
-  /// Makes a context and a handler on every loop; each looks for idle connections every `idleCheck`.
+  /// Makes a context and a handler on every loop; each asks devices for a sign of life every `pingInterval`, and looks
+  /// for idle connections every `idleCheck`.
   init(
-    count: Int, idleCheck: Duration = .seconds(Limits.pingInterval),
+    count: Int, pingInterval: Duration = Limits.pingInterval, idleCheck: Duration = .seconds(30),
     handler: @escaping @Sendable (LoopContext) -> any Handler
   ) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
@@ -101,10 +116,9 @@ final class Loops: Sendable {
     for loop in group.makeIterator() {
       parts[ObjectIdentifier(loop)] = try await loop.submit {
         let context = LoopContext(eventLoop: loop)
-        loop.scheduleRepeatedTask(
-          initialDelay: .seconds(Limits.pingInterval), delay: .seconds(Limits.pingInterval)
-        ) { [context = NIOLoopBound(context, eventLoop: loop)] _ in
-          for connection in context.value.connections.values { connection.ping() }
+        loop.scheduleRepeatedTask(initialDelay: TimeAmount(pingInterval / 2), delay: TimeAmount(pingInterval / 2)) {
+          [context = NIOLoopBound(context, eventLoop: loop)] _ in
+          for connection in context.value.connections.values { connection.checkAlive() }
         }
         loop.scheduleRepeatedTask(initialDelay: TimeAmount(idleCheck), delay: TimeAmount(idleCheck)) {
           [context = NIOLoopBound(context, eventLoop: loop)] _ in
@@ -188,7 +202,7 @@ private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   func debugData(of cause: ConnectionEnd) -> [UInt8] { handler.debugData(of: cause) }
 
   func sessionReceivedSettings(_ session: HTTP2Session) {}
-  func sessionReceivedPong(_ session: HTTP2Session) { connection.receivedPong() }
+  func sessionReceivedPong(_ session: HTTP2Session) {}
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
 }
 

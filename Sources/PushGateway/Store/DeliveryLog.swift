@@ -74,6 +74,8 @@ final class DeliveryLog: Sendable {
   private let retention: Int64
   /// How long the writer collects rows: waking it for each costs more than writing it.
   private static let pause = 0.05
+  /// How long after a failure the disk is tried again, also when nothing happens that could be logged.
+  private static let probeTime = 1.0
   /// How often old rows are removed, in seconds.
   private static let trimInterval = 3600.0
 
@@ -208,11 +210,22 @@ final class DeliveryLog: Sendable {
       for reader in taken.readers { reader.resume() }
       if taken.batch.count == 0 {
         if taken.isClosed { break }
-        wake.wait()
+        waitForWork()
       }
       if !taken.isClosed { _ = hurry.wait(timeout: .now() + DeliveryLog.pause) }
     }
     stopped.signal()
+  }
+
+  /// Waits until there is something to write; after a failure only for a moment, then tries the disk.
+  ///
+  /// Who looks at the gateway's health and sends nothing until all is well must see when it is.
+  private func waitForWork() {
+    guard problem != nil else { return wake.wait() }
+    guard wake.wait(timeout: .now() + DeliveryLog.probeTime) == .timedOut else { return }
+    // A page that says nothing new.
+    guard (try? queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }) != nil else { return }
+    trouble.withLock { $0 = nil }
   }
 
   /// Removes what is older than ``retention``.

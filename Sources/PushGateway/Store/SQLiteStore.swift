@@ -19,6 +19,9 @@ struct SQLiteStore: Sendable {
   /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
   private static let checkedSize = 64 << 20
 
+  /// Connections that read at the same time.
+  private static let readerCount = 4
+
   /// Opens or makes the database.
   ///
   /// - Parameter isCheckedWhole: checks every page, whatever the size.
@@ -28,7 +31,7 @@ struct SQLiteStore: Sendable {
     do {
       var configuration = GRDB.Configuration()
       configuration.busyMode = .timeout(5)
-      configuration.maximumReaderCount = 4
+      configuration.maximumReaderCount = SQLiteStore.readerCount
       let pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { db in
         // GRDB opens with NORMAL, which does not sync at commit.
@@ -44,10 +47,31 @@ struct SQLiteStore: Sendable {
         throw StoreError("\(path) was written by a newer pushcli: start that one, or restore an older backup")
       }
       try migrator.migrate(pool)
+      try SQLiteStore.openReaders(of: pool)
       self.pool = pool
     } catch {
       throw SQLiteStore.explain(error, path: path)
     }
+  }
+
+  /// Opens every reader now: when many devices catch up there may be no descriptors left for it.
+  private static func openReaders(of pool: DatabasePool) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    let (opened, released, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
+    for _ in 0..<readerCount {
+      ended.enter()
+      pool.asyncRead { reader in
+        if case .failure(let error) = reader { failure.withLock { $0 = error } }
+        opened.signal()
+        // Each holds its connection until all have one.
+        released.wait()
+        ended.leave()
+      }
+    }
+    for _ in 0..<readerCount { opened.wait() }
+    for _ in 0..<readerCount { released.signal() }
+    ended.wait()
+    if let failure = failure.withLock({ $0 }) { throw failure }
   }
 
   /// Reads every page of a database, and changes nothing.

@@ -67,6 +67,7 @@ enum DeviceEvent: Sendable {
 final class DeviceSession: Sendable {
   private let gateway: GatewayOptions
   private let credentials: Credentials
+  private let pingInterval: Duration?
   private let cursor: CursorFile
   /// Where the receiver's own record of pushes ends, which may be ahead of the cursor after a crash.
   private let received: Mutex<UInt64>
@@ -84,7 +85,9 @@ final class DeviceSession: Sendable {
   /// Pauses between attempts: full jitter between nothing and this, doubling from the first to the last.
   private static let pauses = (first: 0.5, last: 60.0)
 
-  init(gateway: GatewayOptions, credentials: Credentials) throws {
+  /// - Parameter pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
+  init(gateway: GatewayOptions, credentials: Credentials, pingInterval: Duration? = nil) throws {
+    self.pingInterval = pingInterval
     self.gateway = gateway
     self.credentials = credentials
     cursor = try CursorFile(path: gateway.state.folder.devicesPath + "/" + credentials.name + ".cursor")
@@ -130,9 +133,8 @@ final class DeviceSession: Sendable {
   }
 
   private func receive(_ queue: EventQueue, connected: () -> Void) async throws {
-    let client = try await Client.connect(to: try gateway.endpoint())
+    let client = try await Client.connect(to: try gateway.endpoint(), pingInterval: pingInterval)
     defer { client.close() }
-    client.watch()
     let stream = try await client.stream(
       "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)], isGathering: true)
     link.withLock { $0 = (client, stream) }

@@ -60,6 +60,9 @@ struct Serve: AsyncParsableCommand {
   @Option(name: .long, help: "Seconds a silent connection is kept, or none. (7200)")
   var idleTimeout: String?
 
+  @Option(name: .long, help: "Seconds between a device's signs of life; without one for twice that it is gone. (30)")
+  var pingInterval: String?
+
   @Option(name: .long, help: "fixed: 1000 streams at once; faithful: 1, and 1000 with the first accepted push. (fixed)")
   var streamLimit: String?
 
@@ -92,6 +95,7 @@ struct Serve: AsyncParsableCommand {
     flags["log_level"] = logLevel
     flags["client_ca"] = clientCA
     flags["idle_timeout"] = idleTimeout
+    flags["ping_interval"] = pingInterval
     flags["stream_limit"] = streamLimit
     flags["token_update_interval"] = tokenUpdateInterval
     flags["push_type_check"] = pushTypeCheck

@@ -29,12 +29,17 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
   @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
   var ackOnSuccess = false
+  @Option(help: "Seconds between two signs of life; a gateway without one for twice that is given up. (30)")
+  var pingInterval: Int?
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
   func validate() throws {
     if plain, format.json { throw ValidationError("--plain or --json, not both") }
     if once, count != nil { throw ValidationError("--once or --count, not both") }
+    if let pingInterval, !(1...3600).contains(pingInterval) {
+      throw ValidationError("--ping-interval is from 1 to 3600")
+    }
     if let count, count < 1 { throw ValidationError("--count is at least 1") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs is from 1 to 64") }
     if let wrong = openFor.first(where: { Subscribe.openFor($0) == nil }) {
@@ -45,7 +50,8 @@ struct Subscribe: AsyncParsableCommand {
 
   func run() async throws {
     let credentials = try await enrolled()
-    let session = try DeviceSession(gateway: gateway, credentials: credentials)
+    let session = try DeviceSession(
+      gateway: gateway, credentials: credentials, pingInterval: pingInterval.map { .seconds($0) })
     let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import PushGateway
@@ -38,6 +39,23 @@ import Testing
     #expect(read.last?.detail.utf8.count == 65_535)
     // A batch that was cut off gives what is whole.
     #expect(LogBatch.rows(Array(batch.bytes.prefix(200))).count < rows.count)
+  }
+
+  @Test func `a failure is known, and over when the file takes pages again`() async throws {
+    let log = try log()
+    defer { log.close() }
+    var configuration = GRDB.Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: folder.file("log.sqlite"), configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    log.append([row(1)])
+    _ = try await log.rows(.init())
+    #expect(log.problem?.part == "delivery-log")
+    try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    // Nothing happens that could be logged: the log tries by itself.
+    while log.problem != nil { try await Task.sleep(for: .milliseconds(10)) }
+    log.append([row(2)])
+    #expect(try await log.rows(.init()).map(\.row.at) == [1002])
   }
 
   @Test func `a reader finds what it asks for, the newest when there is more`() async throws {

@@ -1,0 +1,28 @@
+import DequeModule
+
+/// What a device that lags is to be told besides pushes: the newest choices, and the last pushes to retract.
+///
+/// Bounded, however long the device takes nothing: what it may not hear is that an old push is not to be shown any
+/// longer, as if it had not been connected when that happened.
+struct PostponedNotices {
+  /// Retractions that are kept; beyond it the oldest are forgotten.
+  static let maximumRetractions = 1000
+
+  private var preferences: [UInt8]?
+  private var retracted = Deque<APNSID>()
+
+  mutating func add(_ notice: DeviceNotice) {
+    switch notice {
+    case .preferences(let json): preferences = json
+    case .retract(let id):
+      retracted.append(id)
+      if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
+    }
+  }
+
+  /// Everything that is kept, which is not kept any longer.
+  mutating func take() -> [DeviceNotice] {
+    defer { self = PostponedNotices() }
+    return (preferences.map { [.preferences($0)] } ?? []) + retracted.map(DeviceNotice.retract)
+  }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import NIOCore
+
+/// Lets a listener accept only while the process has descriptors left beyond a reserve, and looks again a little later.
+///
+/// Without any the system's own libraries give up: libdispatch looks after its threads in `/proc`, and ends the process
+/// when it can't open a file there. An accept that fails is tried again at once, besides, which keeps a core busy.
+final class AcceptGate: ChannelOutboundHandler {
+  typealias OutboundIn = Never
+
+  /// How soon the gate looks again.
+  private static let pause: TimeAmount = .milliseconds(100)
+
+  private let reserve: Int
+  private var isWaiting = false
+
+  /// - Parameter reserve: descriptors that are left to others.
+  init(reserve: Int) { self.reserve = reserve }
+
+  func read(context: ChannelHandlerContext) {
+    guard !isWaiting else { return }
+    guard !AcceptGate.isShort(of: reserve) else {
+      isWaiting = true
+      let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      context.eventLoop.scheduleTask(in: AcceptGate.pause) {
+        let (gate, context) = this.value
+        gate.isWaiting = false
+        if context.channel.isActive { gate.read(context: context) }
+      }
+      return
+    }
+    context.read()
+  }
+
+  /// Whether fewer descriptors than this are left above the lowest that is free, which the system gives out next. So it
+  /// is asked before each single accept: that fills a hole below, or takes the one that is known to be there.
+  static func isShort(of count: Int) -> Bool {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
+    let probe = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+    // Whoever closed standard error has another failure than this.
+    guard probe >= 0 else { return errno == EMFILE || errno == ENFILE }
+    Glibc.close(probe)
+    return UInt64(probe) + UInt64(count) >= UInt64(limit.rlim_cur)
+  }
+}

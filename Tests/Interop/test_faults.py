@@ -1,0 +1,309 @@
+"""Real faults against the real gateway and the real client; the long and the privileged ones are in `faults/`."""
+
+import json
+import random
+import resource
+import shutil
+import socket
+import sqlite3
+import subprocess
+import time
+import uuid
+
+import pytest
+
+import kills
+from damage import Layout, damage
+from faultlib import cpu_seconds, descriptors, injected, stopped
+from gateway import CRASH, PUSHCLI, Gateway, poll, run
+from wire import DeviceStream
+
+
+def send(gateway, device, count, connection) -> list[str]:
+    """Sends pushes that must be accepted, over many streams at once; returns their ids."""
+    ids = [str(uuid.uuid4()) for _ in range(count)]
+    sent = [
+        connection.send(
+            "POST", f"/3/device/{device.token}", gateway.fields(apns_id=name), b'{"aps":{"alert":"Platform 4"}}',
+            flush=False)
+        for name in ids
+    ]
+    assert {connection.wait(number).status for number in sent} == {200}
+    return ids
+
+
+# Kills
+
+
+def book(*pushes):
+    return {name: kills.Push(device, offered, accepted) for name, device, offered, accepted in pushes}
+
+
+def test_the_count_finds_what_is_lost_doubled_misdelivered_and_out_of_order():
+    pushes = book(("a", 0, 0, 1), ("b", 0, 2, 3), ("c", 0, 2, None), ("d", 1, 4, 5))
+    good = kills.compare(pushes, [["a", "b"], ["d"]])
+    assert good.is_good and (good.accepted, good.recorded) == (3, 3)
+    assert kills.compare(pushes, [["a", "b", "c"], ["d"]]).unanswered_recorded == 1
+    assert kills.compare(pushes, [["a"], ["d"]]).lost == ["b"]
+    assert kills.compare(pushes, [["a", "b", "b"], ["d"]]).doubled == ["b"]
+    assert kills.compare(pushes, [["a", "c", "b", "c"], ["d"]]).doubled == ["c"]
+    assert kills.compare(pushes, [["a", "b", "d"], []]).misdelivered == ["d"]
+    assert kills.compare(pushes, [["a", "b", "x"], ["d"]]).misdelivered == ["x"]
+    assert kills.compare(pushes, [["b", "a"], ["d"]]).out_of_order == ["b"]
+    # Which of two that were under way together comes first is nobody's to say.
+    together = book(("a", 0, 0, 3), ("b", 0, 1, 2))
+    assert kills.compare(together, [["a", "b"]]).is_good and kills.compare(together, [["b", "a"]]).is_good
+
+
+def test_every_200_is_recorded_once_and_in_order_through_kills_of_gateway_and_clients(tmp_path):
+    """SIGKILL fifteen times; `make kills` does it five hundred times."""
+    figures = kills.storm(tmp_path, kills=15, seed=random.randrange(1 << 32), devices=3)
+    print(kills.summary(figures))
+    assert figures["is_good"], json.dumps(figures)
+    assert figures["accepted"] > 1_000 and figures["client_kills"] > 0
+
+
+# Processes that stand still
+
+
+def test_a_gateway_that_stands_still_for_a_while_loses_nothing_and_no_connection(gateway, device):
+    stream = gateway.stream(device)
+    stream.caught_up()
+    with gateway.connect() as connection:
+        ids = [str(uuid.uuid4()) for _ in range(300)]
+        connection.ping()
+        with stopped(gateway.process):
+            sent = [
+                connection.send(
+                    "POST", f"/3/device/{device.token}", gateway.fields(apns_id=name), b'{"aps":{"badge":1}}')
+                for name in ids
+            ]
+            late = socket.create_connection((gateway.host, gateway.port), timeout=5)
+            with pytest.raises(TimeoutError):
+                connection.pump(0.2)
+        assert [connection.wait(number).status for number in sent] == [200] * len(ids)
+    assert [stream.next("push")["id"] for _ in ids] == ids
+    late.close()
+    stream.connection.close()
+
+
+def test_a_client_that_stands_still_too_long_is_given_up_and_gets_everything_afterwards(start, subscribe):
+    gateway = start("--ping-interval", 1)
+    device = gateway.device()
+    subscriber = subscribe(gateway, device)
+    ids = [gateway.accepted(device.token) for _ in range(20)]
+    poll(lambda: len(subscriber.lines) == 20, "the first are there")
+    connected = descriptors(gateway.process.pid)
+    with stopped(subscriber.process), gateway.connect() as connection:
+        ids += send(gateway, device, 20, connection)
+        # Two intervals without a sign of life: of the two connections there are, the device's goes.
+        poll(lambda: descriptors(gateway.process.pid) == connected, "the gateway has given it up", 10)
+    poll(lambda: len(subscriber.lines) == 40, "the rest is there", 20)
+    assert [line["id"] for line in subscriber.lines] == ids
+
+
+def test_a_client_notices_a_gateway_that_stands_still_and_comes_back(start, subscribe):
+    gateway = start()
+    device = gateway.device()
+    subscriber = subscribe(gateway, device, "--ping-interval", 1)
+    ids = [gateway.accepted(device.token)]
+    poll(lambda: len(subscriber.lines) == 1, "the first is there")
+    with stopped(gateway.process):
+        poll(lambda: "no sign of life" in subscriber.words, "the client has given it up", 10)
+    ids += [gateway.accepted(device.token) for _ in range(20)]
+    poll(lambda: len(subscriber.lines) == 21, "the rest is there", 30)
+    assert [line["id"] for line in subscriber.lines] == ids
+
+
+# Disk
+
+
+def test_without_a_sync_there_is_no_200(start, tmp_path):
+    """fdatasync fails: nothing may be answered 200, nothing refused may come back, and it goes on when it works."""
+    gateway = start()
+    device = gateway.device()
+    with gateway.connect() as connection:
+        push = lambda name: gateway.push(device.token, connection=connection, apns_id=name)
+        accepted = [str(uuid.uuid4()) for _ in range(5)]
+        assert [push(name).status for name in accepted] == [200] * 5
+        with injected(gateway.process, "fdatasync,fsync:error=EIO", tmp_path / "calls"):
+            refused = [push(str(uuid.uuid4())) for _ in range(5)]
+            assert {(answer.status, answer.reason) for answer in refused} == {(503, "ServiceUnavailable")}
+            assert connection.request("GET", "/v1/health").status == 503
+        assert "-wal" in (tmp_path / "calls").read_text()
+        more = [str(uuid.uuid4()) for _ in range(5)]
+        assert [push(name).status for name in more] == [200] * 5
+        poll(lambda: connection.request("GET", "/v1/health").status == 200, "health is well again")
+    gateway.kill()
+    gateway.restart()
+    stream = gateway.stream(device)
+    assert [line["id"] for line in stream.caught_up()] == accepted + more
+    stream.connection.close()
+
+
+# The client
+
+
+def waiting(gateway, device):
+    return [record["waiting"] for record in gateway.run("devices", "--json").records if record["name"] == device.name][0]
+
+
+@pytest.mark.parametrize("failing, number", [("file", 1), ("cursor", 2)])
+def test_a_push_is_acknowledged_only_when_it_and_the_cursor_are_on_disk(
+    gateway, device, subscribe, tmp_path, failing, number
+):
+    """The sync of the file that pushes go to, or of the cursor, fails: no acknowledgement may go out."""
+    subscriber = subscribe(gateway, device)
+    poll(lambda: subscriber.is_connected, "it is connected")
+    calls = tmp_path / "calls"
+    with injected(subscriber.process, f"fdatasync:error=EIO:when={number}", calls):
+        first = gateway.accepted(device.token)
+        assert subscriber.wait() == 1
+    synced = [line for line in calls.read_text().splitlines() if "fdatasync" in line]
+    paths = [str(subscriber.path), f"{device.name}.cursor"]
+    assert len(synced) == number and all(path in line for path, line in zip(paths, synced)), synced
+    assert "EIO" in synced[-1] and "can't be" in subscriber.words
+    assert waiting(gateway, device) == 1, "acknowledged, and not on disk"
+
+    # The next one shows what the first has not saved, and nothing twice.
+    with open(subscriber.path, "ab") as out:
+        again = subprocess.Popen(
+            [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--json"], stdout=out,
+            stderr=subprocess.DEVNULL)
+    try:
+        second = gateway.accepted(device.token)
+        poll(lambda: waiting(gateway, device) == 0, "it is acknowledged")
+        assert [line["id"] for line in subscriber.lines] == [first, second]
+    finally:
+        again.kill()
+        again.wait()
+
+
+# Descriptors
+
+
+def test_without_descriptors_accepting_pauses_and_nothing_open_breaks(start):
+    gateway = start()
+    device = gateway.device()
+    pid = gateway.process.pid
+    stream = gateway.stream(device)
+    stream.caught_up()
+    connection, *others = [gateway.connect() for _ in range(7)]
+    ids = send(gateway, device, 1_000, connection)
+    for each in others:
+        each.ping()
+    limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    # A few more than the gateway leaves to its database, its admin socket and the system's libraries.
+    limit = descriptors(pid) + 72
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, limits[1]))
+    taken = []
+    try:
+        # Until the gateway takes no more: a connection that the system has made for it and nobody accepts.
+        for _ in range(200):
+            taken.append(socket.create_connection((gateway.host, gateway.port), timeout=5))
+        poll(lambda: descriptors(pid) >= limit - 64, "accepting pauses")
+
+        # What is open goes on: pushes are stored and delivered, and devices that come over open connections, all at
+        # the same time, catch up.
+        ids += send(gateway, device, 300, connection)
+        assert [stream.next("push")["id"] for _ in ids] == ids
+        assert connection.request("GET", "/v1/health").status == 200
+        assert gateway.run("devices", "--json").records[0]["name"] == device.name
+        streams = [DeviceStream(each, device.secret) for each in others]
+        for each in streams:
+            assert [line["id"] for line in each.caught_up()] == ids
+
+        assert limit - 64 <= descriptors(pid) < limit - 32
+        # And it does not spin while it waits.
+        before, begun = cpu_seconds(pid), time.monotonic()
+        with pytest.raises(TimeoutError):
+            stream.connection.until(lambda: False, 1.0)
+        share = (cpu_seconds(pid) - before) / (time.monotonic() - begun)
+        assert share < 0.5, f"{share:.0%} of a core while accepting pauses"
+    finally:
+        for other in taken:
+            other.close()
+    assert gateway.process.poll() is None
+    # Room again, without a restart.
+    with gateway.connect() as late:
+        ids.append(gateway.accepted(device.token, connection=late))
+    assert stream.next("push")["id"] == ids[-1]
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+    for each in [stream.connection, connection, *others]:
+        each.close()
+
+
+# A damaged database
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A stopped gateway's folder with pushes that wait for three devices, and what its database holds."""
+    gateway = Gateway(tmp_path_factory.mktemp("sound") / "state").start()
+    devices = [gateway.device() for _ in range(3)]
+    chance = random.Random(1)
+    with gateway.connect() as connection:
+        for number in range(450):
+            payload = {"aps": {"alert": "x" * chance.choice([10, 200, 3_900])}, "number": number}
+            assert gateway.push(devices[number % 3].token, payload, connection=connection).status == 200
+    gateway.stop()
+    path = gateway.state / "pushgateway.sqlite"
+    return gateway.state, Layout(path), mailbox(path)
+
+
+def mailbox(path) -> dict:
+    """What waits, by unique id: everything that makes a push."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    rows = database.execute("SELECT unique_id, id, device, app, seq, apns_id, expires, payload FROM mailbox").fetchall()
+    database.close()
+    return {row[0]: row for row in rows}
+
+
+def examine(sound, folder, seed):
+    """Damages a copy of the database and does what its words say; what can be read must still be there."""
+    state, layout, before = sound
+    copy = folder / f"seed-{seed}"
+    shutil.copytree(state, copy)
+    path = copy / "pushgateway.sqlite"
+    how, pages = damage(layout, path, random.Random(seed))
+    words = f"seed {seed}: {how}"
+    gateway = Gateway(copy)
+    gateway.spawn()
+    listening = copy / "listening"
+    poll(lambda: listening.exists() or gateway.process.poll() is not None, f"{words}: it starts or ends", 20)
+    if gateway.process.poll() is None:
+        # Nothing that a check of all pages sees.
+        outcome = "started"
+        gateway.stop()
+    else:
+        outcome = "repaired"
+        assert gateway.process.returncode == 1, f"{words}: {gateway.log}"
+        assert not CRASH.search(gateway.log), f"{words}: {gateway.log}"
+        (line,) = gateway.log.splitlines()
+        assert str(path) in line and "pushcli doctor --repair" in line, f"{words}: {line}"
+        done = run("doctor", "--repair", "--json", state=copy)
+        assert done.code == 0, f"{words}: {done.err}"
+        # An index, or a page that holds no rows, is made anew: nothing is lost with it.
+        repaired = mailbox(path)
+        assert done.json["kept"].get("mailbox", 0) == len(repaired), words
+        assert done.json["damages"] > 0 or len(repaired) == len(before), f"{words}: lost without a word"
+        gateway.start()
+        gateway.stop()
+    after = mailbox(path)
+    # A push whose device or app is lost belongs to nobody.
+    devices, apps = layout.untouched("device", pages), layout.untouched("app", pages)
+    rows = layout.untouched("mailbox", pages)
+    readable = {key for key, row in before.items() if row[1] in rows and row[2] in devices and row[3] in apps}
+    lost = readable - after.keys()
+    assert not lost, f"{words}: {len(lost)} of {len(readable)} that can be read are gone ({outcome})"
+    for key in readable:
+        assert after[key][5:] == before[key][5:], f"{words}: {outcome}, another push than before"
+    shutil.rmtree(copy)
+    return outcome
+
+
+def test_a_damaged_database_is_refused_and_the_repair_keeps_all_that_can_be_read(sound, tmp_path):
+    """A few seeds; `make faults` takes hundreds."""
+    first = random.randrange(1 << 32)
+    outcomes = [examine(sound, tmp_path, seed) for seed in range(first, first + 6)]
+    print(outcomes)
