@@ -1,10 +1,11 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
 # make build  a release build of pushcli                make check   formatting
 # make bench  every figure of docs/performance.md, with the peers in the same run
+# make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make faults   disks, networks and processes that fail (root)
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages kills faults
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills faults
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
@@ -38,6 +39,10 @@ test: test-packages check
 
 bench: bench-packages build
 	@bench/all
+
+guard: build
+	@scripts/install-packages valgrind binutils nghttp2-client openssl util-linux python3
+	@bench/guard
 
 clean:
 	rm -rf .build
