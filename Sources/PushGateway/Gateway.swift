@@ -79,15 +79,17 @@ public final class Gateway: Sendable {
     let certificates = CertificatesAPI(services: services, folder: folder) {
       tls.replace(with: try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     }
+    let faults = FaultsAPI(services: services, logger: logger)
     let admin = AdminAPI(
       services: services, status: { status.value.withLock { $0 } },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
-      certificates: certificates)
+      certificates: certificates, faults: faults)
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
     }
+    faults.attach(loops)
     services.registrations.onChange { [loops] change in
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }

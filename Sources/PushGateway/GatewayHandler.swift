@@ -7,6 +7,7 @@ final class GatewayHandler: Handler {
   private let loop: LoopContext
   private let services: Services
   private let provider: ProviderAPI
+  private let faults: FaultInjector
   private let devices: DeviceAPI
   private let deviceRouter: Router
   private let adminRouter: Router
@@ -21,7 +22,11 @@ final class GatewayHandler: Handler {
     deviceRouter = devices.router
     adminRouter = admin.router
     let dispatcher = Dispatcher(loop: loop, services: services)
-    provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
+    let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
+    self.provider = provider
+    faults = FaultInjector(
+      services: services, logger: logger, serve: { provider.serve($0) }, refuse: { provider.refuse($0, $1) },
+      answer: { provider.answer($0, status: $1) })
   }
 
   func receivedHead(of exchange: Exchange) {
@@ -46,6 +51,7 @@ final class GatewayHandler: Handler {
     } else if path.starts(with: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
     } else {
+      if services.faults.isArmed, faults.intercept(exchange) { return }
       provider.serve(exchange)
     }
   }
@@ -53,6 +59,7 @@ final class GatewayHandler: Handler {
   // MARK: Ends of connections
 
   func cause(toRefuse connection: Connection) -> ConnectionEnd? {
+    if services.faults.isArmed { FaultInjector.strike(connection, services: services, logger: logger) }
     guard let identity = connection.identity else { return nil }
     let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
     if let fault = identity.fault ?? (isRevoked ? "it was revoked" : nil) {

@@ -19,6 +19,8 @@ struct Services: Sendable {
   var provider = ProviderSettings()
   let answers = AnsweredPushes()
   let conditions = DeviceConditions()
+  /// What goes wrong on purpose.
+  var faults = FaultTable()
 
   /// What the gateway can't do now.
   var health: Health {

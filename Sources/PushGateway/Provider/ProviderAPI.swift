@@ -206,9 +206,16 @@ final class ProviderAPI {
     }
   }
 
-  private func refuse(_ exchange: Exchange, _ rejection: Rejection) {
-    begin(status: String(rejection.reason.status), exchange, rejection.id)
+  /// Answers a request with a rejection.
+  func refuse(_ exchange: Exchange, _ rejection: Rejection) {
+    begin(status: String(rejection.status), exchange, rejection.id)
     exchange.respond(fields, body: rejection.body)
+  }
+
+  /// Answers a request with nothing but a status.
+  func answer(_ exchange: Exchange, status: Int) {
+    begin(status: String(status), exchange, nil)
+    exchange.respond(fields, body: EmptyCollection())
   }
 
   /// Starts a head with the status and the sender's own `apns-id`, or with `id`, or with a new one.

@@ -156,6 +156,15 @@ final class Loops: Sendable {
     }
   }
 
+  /// Asks something of every connection, each on its loop.
+  func connections<Value: Sendable>(_ body: @escaping @Sendable (Connection) -> Value) async -> [Value] {
+    var values: [Value] = []
+    for part in parts.values {
+      values += (try? await part.eventLoop.submit { part.value.0.connections.values.map(body) }.get()) ?? []
+    }
+    return values
+  }
+
   func shutdown() async { try? await group.shutdownGracefully() }
 }
 

@@ -9,6 +9,8 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case viewed, closed, action, expired, dropped
   /// A part of an accepted payload that devices ignore, because its type is wrong.
   case ignored
+  /// A fault that was set on purpose struck.
+  case fault
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.

@@ -16,7 +16,7 @@ struct LogBatch: Sendable {
   /// Codes of events are places here: the order never changes, new ones come last.
   private static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
-    .action, .expired, .dropped, .ignored,
+    .action, .expired, .dropped, .ignored, .fault,
   ]
 
   mutating func append(_ row: DeliveryLog.Row) {
