@@ -7,6 +7,7 @@ final class GatewayHandler: Handler {
   private let loop: LoopContext
   private let services: Services
   private let provider: ProviderAPI
+  private let broadcast: BroadcastAPI
   private let faults: FaultInjector
   private let devices: DeviceAPI
   private let deviceRouter: Router
@@ -24,8 +25,11 @@ final class GatewayHandler: Handler {
     let dispatcher = Dispatcher(loop: loop, services: services)
     let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
     self.provider = provider
+    let broadcast = BroadcastAPI(services: services, provider: provider, parser: parser, logger: logger)
+    self.broadcast = broadcast
     faults = FaultInjector(
-      services: services, logger: logger, serve: { provider.serve($0) }, refuse: { provider.refuse($0, $1) },
+      services: services, logger: logger, serve: { GatewayHandler.route($0, provider, broadcast) },
+      refuse: { provider.refuse($0, $1) },
       answer: { provider.answer($0, status: $1) })
   }
 
@@ -35,7 +39,9 @@ final class GatewayHandler: Handler {
     if path.starts(with: ProviderAPI.path) {
       // One byte more than the largest payload, to see that it is too large.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
-    } else if path.equals(DeviceAPI.streamPath) {
+    } else if BroadcastAPI.serves(request) {
+      request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
+    } else if path.equals(DeviceAPI.streamPath), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
       request.maximumBodySize = Limits.maximumControlBodySize
@@ -46,12 +52,27 @@ final class GatewayHandler: Handler {
     guard !exchange.stream.hasSubmittedHead else { return }
     // CONNECT has no path (RFC 9113 §8.5).
     let path = exchange.request[.path] ?? []
-    if path.starts(with: "/v1/") {
+    if path.starts(with: "/v1/"), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if path.starts(with: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
     } else {
       if services.faults.isArmed, faults.intercept(exchange) { return }
+      GatewayHandler.route(exchange, provider, broadcast)
+    }
+  }
+
+  /// Sends a request of a provider to its API.
+  private static func route(_ exchange: Exchange, _ provider: ProviderAPI, _ broadcast: BroadcastAPI) {
+    if exchange.request[.path]?.starts(with: ProviderAPI.path) == true, !exchange.connection.servesChannelsOnly {
+      provider.serve(exchange)
+    } else if BroadcastAPI.serves(exchange.request) {
+      let isSend = exchange.request[.path]?.starts(with: "/4/") == true
+      guard !isSend || !exchange.connection.servesChannelsOnly else { return provider.refuse(exchange, .badPath) }
+      broadcast.serve(exchange)
+    } else if exchange.connection.servesChannelsOnly {
+      provider.refuse(exchange, .badPath)
+    } else {
       provider.serve(exchange)
     }
   }

@@ -48,6 +48,18 @@ enum Limits {
   /// Faults that can be set at once; a request looks through all of them.
   static let maximumFaults = 1000
 
+  // MARK: Broadcast (reference §2.4, §8)
+
+  static let maximumBroadcastPayloadSize = 5120
+  /// Channels of one app in one environment.
+  static let maximumChannels = 10_000
+  /// How long the most recent message of a channel is kept at most, in seconds.
+  static let maximumBroadcastLifetime = 8 * 3600
+  /// Channels that one device subscribes to.
+  static let maximumDeviceChannels = 1000
+  /// Streams that a loop hands a broadcast to before it serves others again: about a millisecond's work.
+  static let broadcastSlice = 64
+
   // MARK: Delivery
 
   /// How long any push waits, in seconds.

@@ -19,6 +19,9 @@ struct Services: Sendable {
   var provider = ProviderSettings()
   let answers = AnsweredPushes()
   let conditions = DeviceConditions()
+  let channels: Channels
+  /// Open streams by channel.
+  var liveChannels = LiveChannels()
   /// What goes wrong on purpose.
   var faults = FaultTable()
 

@@ -13,10 +13,13 @@ struct AdminAPI: Sendable {
   var certificates: CertificatesAPI?
   /// Faults; nil where there are no connections to strike.
   var faults: FaultsAPI?
+  var channels: ChannelsAPI?
 
   static let prefix: StaticString = "/admin/"
 
-  var router: Router { Router(routes + (certificates?.routes ?? []) + (faults?.routes ?? [])) }
+  var router: Router {
+    Router(routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? []))
+  }
 
   private var routes: [Router.Route] {
     [

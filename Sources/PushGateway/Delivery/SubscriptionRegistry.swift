@@ -15,6 +15,8 @@ enum DeviceNotice: Sendable {
   case retract(APNSID)
   /// The person's choices, as JSON.
   case preferences([UInt8])
+  /// The device subscribes to other channels than before.
+  case channels
 }
 
 /// Which device is connected, and on which loop.

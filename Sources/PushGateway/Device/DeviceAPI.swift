@@ -37,6 +37,20 @@ struct DeviceAPI: Sendable {
           $0.apps[request.parameters[0], default: AppPreferences()].categories[request.parameters[1]] = category
         }
       },
+      .init("GET", "/v1/device/channels") { request in
+        let device = try device(request.bearer)
+        return Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
+      },
+      .init("PUT", "/v1/device/channels/{id}") { request in
+        let device = try device(request.bearer)
+        try await services.subscribe([device], to: try channel(request))
+        return .noContent
+      },
+      .init("DELETE", "/v1/device/channels/{id}") { request in
+        let device = try device(request.bearer)
+        try await services.unsubscribe(device.id, from: try channel(request))
+        return .noContent
+      },
       .init("POST", "/v1/device/acknowledgements", acknowledge),
       .init("GET", "/v1/device/log", log),
     ])
@@ -89,6 +103,13 @@ struct DeviceAPI: Sendable {
     let device = try device(request.bearer)
     try await services.unregister(device.id, topic: request.parameters[0])
     return .noContent
+  }
+
+  private func channel(_ request: ControlRequest) throws -> ChannelID {
+    guard let id = ChannelID(request.parameters[0].utf8) else {
+      throw Problem.badRequest("\(request.parameters[0]) is no channel: base64 of 24 characters is due")
+    }
+    return id
   }
 
   // MARK: Preferences
@@ -144,6 +165,8 @@ extension Services {
     let app = try registrations.app(topic: topic).id
     mailbox.purge(device, app: app)
     held.purge(device, app)
+    try await channels.unsubscribe([device]) { $0.app == app }
+    subscriptions.tell(device, .channels)
   }
 
   /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `since`, `after`, `before`, `limit`.

@@ -17,6 +17,8 @@ final class Connection: ChannelInboundHandler {
   let peer: Peer
   /// Counted from the start of the process.
   let number = Connection.count.add(1, ordering: .relaxed).newValue
+  /// Whether only the management of broadcast channels is served on this connection.
+  var servesChannelsOnly: Bool { options.servesChannelsOnly }
   /// The environment whose keys, certificates and device tokens are valid on this connection.
   private(set) var environment: Environment
   /// Who the peer is by its certificate, when it showed one.

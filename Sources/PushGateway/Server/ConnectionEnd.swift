@@ -24,6 +24,8 @@ struct ConnectionOptions: Sendable {
   var world = World.fixed(.development)
   /// Streams a peer may have open; it is told in the first SETTINGS.
   var initialStreams = Limits.maximumConcurrentStreams
+  /// Whether only the management of broadcast channels is served here, as on the real service's hosts for it.
+  var servesChannelsOnly = false
   /// How long a connection without open streams may be silent; nil: for ever.
   var idleTimeout: Duration?
 

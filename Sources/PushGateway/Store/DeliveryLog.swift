@@ -19,6 +19,9 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
 /// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
 /// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for ``retention``.
 final class DeliveryLog: Sendable {
+  /// The detail of an `acknowledged` row, when the push had waited for the device.
+  static let fromStorage = "from storage"
+
   /// One change of state.
   struct Row: Sendable {
     /// Milliseconds since 1970.
