@@ -80,14 +80,18 @@ final class GatewayHandler: Handler {
   // MARK: Ends of connections
 
   func cause(toRefuse connection: Connection) -> ConnectionEnd? {
-    if services.faults.isArmed { FaultInjector.strike(connection, services: services, logger: logger) }
     guard let identity = connection.identity else { return nil }
     let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
-    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : nil) {
+    let isOver = identity.expires <= services.clock.seconds
+    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : isOver ? "its time is over" : nil) {
       logger.notice("refused a client certificate: \(fault)", metadata: ["topic": "\(identity.topic ?? "")"])
       return .badCertificate
     }
     return identity.environments.contains(connection.environment) ? nil : .wrongEnvironment
+  }
+
+  func began(_ connection: Connection) {
+    if services.faults.isArmed { FaultInjector.strike(connection, services: services, logger: logger) }
   }
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {

@@ -28,7 +28,7 @@ final class BroadcastAPI {
   /// Whether a request is for this API, so that its answer has an `apns-request-id`.
   static func serves(_ request: Message) -> Bool {
     guard let path = request[.path] else { return false }
-    return path.starts(with: "/4/") || path.starts(with: "/1/")
+    return path.starts(with: "/4/broadcasts/") || path.starts(with: managementPath)
   }
 
   /// Serves one request whose body is there.

@@ -208,6 +208,7 @@ final class ProviderAPI {
 
   /// Answers a request with a rejection.
   func refuse(_ exchange: Exchange, _ rejection: Rejection) {
+    exchange.connection.allowFewStreams()
     begin(status: String(rejection.status), exchange, rejection.id)
     exchange.respond(fields, body: rejection.body)
   }

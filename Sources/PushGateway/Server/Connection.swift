@@ -68,9 +68,10 @@ final class Connection: ChannelInboundHandler {
     identity = tls?.peerIdentity
     if let cause = owner?.cause(toRefuse: self) {
       end(cause)
-    } else if identity != nil {
-      allowAllStreams()
+      return
     }
+    if identity != nil { allowAllStreams() }
+    owner?.began(self)
   }
 
   // MARK: The socket
@@ -357,14 +358,25 @@ final class Connection: ChannelInboundHandler {
 
   private var allowsAllStreams = false
 
-  /// Raises the stream limit to its full height, once (reference §5.3).
+  /// Raises the stream limit to its full height, unless it is there (reference §5.3).
   func allowAllStreams() {
     guard !allowsAllStreams else { return }
     allowsAllStreams = true
+    announceStreams()
+  }
+
+  /// Lowers the stream limit to where it began, until something is accepted again (reference §5.3).
+  func allowFewStreams() {
+    guard allowsAllStreams else { return }
+    allowsAllStreams = false
+    announceStreams()
+  }
+
+  private func announceStreams() {
     guard options.initialStreams != Limits.maximumConcurrentStreams, shortages.allSatisfy({ $0.streams == nil }) else {
       return
     }
-    session.announce(maximumStreams: Limits.maximumConcurrentStreams)
+    session.announce(maximumStreams: currentStreams)
     setNeedsFlush()
   }
 
@@ -403,9 +415,10 @@ final class Connection: ChannelInboundHandler {
   private var hasReceived = false
   private var quietTime = Duration.zero
 
-  /// Ends a connection on which nothing came for too long; called every `interval`. Streams that devices hold open, and
-  /// requests that wait for their answer, keep it.
+  /// Ends a connection whose certificate's time is over, or on which nothing came for too long; called every `interval`.
+  /// Streams that devices hold open, and requests that wait for their answer, keep a silent one.
   func checkIdle(every interval: Duration) {
+    if identity != nil, !isEnding, let cause = owner?.cause(toRefuse: self) { return end(cause) }
     guard let limit = options.idleTimeout else { return }
     quietTime = hasReceived ? .zero : quietTime + interval
     hasReceived = false

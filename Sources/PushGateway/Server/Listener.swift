@@ -204,6 +204,8 @@ private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 
   func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
 
+  func began(_ connection: Connection) { handler.began(connection) }
+
   func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd) {
     handler.abandon(Exchange(connection: connection, stream: stream), for: cause)
   }
