@@ -185,7 +185,7 @@ extension MailboxRemoval {
       case .collapsed: (.collapsed, "")
       case .expired: (.expired, "")
       case .overflow: (.dropped, "the mailbox is full")
-      case .unregistered: (.dropped, "unregistered")
+      case .unregistered: (.dropped, DeliveryLog.unregistered)
       }
     return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }

@@ -324,7 +324,9 @@ extension ProviderSender {
 extension BroadcastMessage {
   /// A row of the delivery log about the message as a whole.
   func event(_ event: DeliveryEvent, at time: Int64) -> DeliveryLog.Row {
-    DeliveryLog.Row(at: time, event: event, id: id, device: nil, app: app, detail: "channel \(channel)")
+    DeliveryLog.Row(
+      at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: nil, app: app,
+      detail: "channel \(channel)")
   }
 }
 

@@ -53,6 +53,14 @@ final class SubscriptionRegistry: Sendable {
   /// How many streams a device has open.
   func count(of device: DeviceID) -> Int { state.withLock { $0.live[device]?.count ?? 0 } }
 
+  /// Whether the device of each push has a stream open.
+  func areConnected(_ entries: [MailboxEntry]) -> [Bool] {
+    state.withLock { state in
+      if state.live.isEmpty { return [Bool](repeating: false, count: entries.count) }
+      return entries.map { state.live[$0.push.device] != nil }
+    }
+  }
+
   /// Hands accepted pushes to the streams of their devices, with one hop per loop.
   func deliver(_ entries: [MailboxEntry]) {
     var byLoop: [ObjectIdentifier: [(NIOLoopBound<any LiveSubscription>, MailboxEntry)]] = [:]

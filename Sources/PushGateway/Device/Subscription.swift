@@ -13,6 +13,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     var seq: UInt64
     var id: APNSID
     var app: AppID
+    /// Whether it had waited for the device.
+    var isFromStorage: Bool
   }
 
   private let device: Device
@@ -29,6 +31,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var registryNumber: UInt64?
   /// What the device is to be told when it takes something again.
   private var postponed = PostponedNotices()
+  /// Whether what is sent now was read from the mailbox, and not handed over as it was accepted.
+  private var isReading = false
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
@@ -136,7 +140,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     services.mailbox.acknowledge(device.id, through: seq)
     var rows: [DeliveryLog.Row] = []
     while let first = outstanding.first, first.seq <= seq {
-      rows.append(.init(at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app))
+      rows.append(
+        .init(
+          at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
+          detail: first.isFromStorage ? DeliveryLog.fromStorage : ""))
       outstanding.removeFirst()
     }
     services.log.append(rows)
@@ -224,7 +231,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func found(_ pending: PendingPushes) {
     let room = Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0)
+    isReading = true
     for action in state.found(pending, room: room) { perform(action) }
+    isReading = false
     if let action = state.performed(pending, hasRoom: hasRoom) { perform(action) }
   }
 
@@ -241,7 +250,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     services.log.append(rows)
     if entry.seq > 0, framing == .lines {
-      outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app))
+      outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
     }
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
