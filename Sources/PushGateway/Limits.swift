@@ -57,6 +57,10 @@ enum Limits {
   static let maximumBroadcastLifetime = 8 * 3600
   /// Channels that one device subscribes to.
   static let maximumDeviceChannels = 1000
+  /// Deleted channels that are remembered as such; beyond it the oldest count as never made.
+  static let maximumDeletedChannels = 100_000
+  /// Rows of subscriptions in one transaction, which pushes wait for.
+  static let subscriptionSlice = 1000
   /// Streams that a loop hands a broadcast to before it serves others again: about a millisecond's work.
   static let broadcastSlice = 64
 

@@ -21,12 +21,18 @@ extension Services {
         )
       }
     }
-    do {
-      try await channels.subscribe(devices.map(\.id), to: id)
-    } catch is Channels.Failure {
-      throw Registrations.Refusal(kind: .unknown, description: "there is no channel \(id)")
+    // Slice by slice: pushes wait for a transaction.
+    var rest = devices[...]
+    while !rest.isEmpty {
+      let slice = rest.prefix(Limits.subscriptionSlice).map(\.id)
+      rest = rest.dropFirst(slice.count)
+      do {
+        try await channels.subscribe(slice, to: id)
+      } catch is Channels.Failure {
+        throw Registrations.Refusal(kind: .unknown, description: "there is no channel \(id)")
+      }
+      for device in slice { subscriptions.tell(device, .channels) }
     }
-    for device in devices { subscriptions.tell(device.id, .channels) }
   }
 
   /// Ends a device's subscription to a channel; that it has none is no error.

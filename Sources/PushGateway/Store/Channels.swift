@@ -53,9 +53,8 @@ final class Channels: Sendable {
   private let logger: Logger
   private let state: Mutex<State>
 
-  /// How long acknowledgements are collected, and how many go into one transaction: pushes wait behind it.
+  /// How long acknowledgements are collected.
   private static let settleTime = Duration.seconds(1)
-  private static let settleSlice = 1000
   /// How long a deleted channel is known as such, in milliseconds.
   static let memoryOfDeleted: Int64 = 30 * 86_400_000
 
@@ -246,7 +245,7 @@ final class Channels: Sendable {
   func settle() async {
     while true {
       let slice = state.withLock { state -> [(Acknowledgement, UInt64)]? in
-        let taken = Array(state.unsettled.prefix(Channels.settleSlice))
+        let taken = Array(state.unsettled.prefix(Limits.subscriptionSlice))
         if taken.isEmpty {
           state.isSettling = false
           return nil
@@ -278,7 +277,7 @@ final class Channels: Sendable {
     let (ended, forgotten) = state.withLock { state in
       (
         state.channels.values.filter { $0.message.map { $0.expires <= now / 1000 } ?? false }.map(\.id),
-        state.channels.values.filter { $0.deleted.map { $0 <= now - Channels.memoryOfDeleted } ?? false }.map(\.id)
+        state.forgettable(now: now)
       )
     }
     guard !ended.isEmpty || !forgotten.isEmpty else { return }
@@ -413,6 +412,14 @@ extension Channels.State {
     channels[channel.id] = channel
     guard channel.deleted == nil else { return }
     byApp[Channels.Key(app: channel.app, environment: channel.environment), default: []].insert(channel.id)
+  }
+
+  /// Channels that were deleted long ago, or more of them than are remembered.
+  fileprivate func forgettable(now: Int64) -> [ChannelID] {
+    let deleted = channels.values.compactMap { channel in channel.deleted.map { (channel.id, $0) } }
+    let tooMany = deleted.count - Limits.maximumDeletedChannels
+    if tooMany > 0 { return deleted.sorted { $0.1 < $1.1 }.prefix(tooMany).map(\.0) }
+    return deleted.filter { $0.1 <= now - Channels.memoryOfDeleted }.map(\.0)
   }
 
   fileprivate mutating func markDeleted(_ id: ChannelID, now: Int64) {
