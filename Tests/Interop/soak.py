@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from gateway import ALERT, TOPIC, Gateway
+from gateway import ALERT, TOPIC
 from wire import Closed
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 5))
@@ -134,8 +134,8 @@ class Worker(threading.Thread):
     ]
 
 
-def test_memory_is_steady(tmp_path):
-    gateway = Gateway(tmp_path / "state").start()
+def test_memory_is_steady(start):
+    gateway = start()
     devices = [gateway.device() for _ in range(20)]
     channel = gateway.run("channels", "create", TOPIC, "--store").out.strip()
     gateway.run("channels", "subscribe", channel, *[device.name for device in devices])
@@ -160,5 +160,4 @@ def test_memory_is_steady(tmp_path):
     quarter = max(1, len(samples) // 4)
     early, late = (sorted(part)[len(part) // 2] for part in (samples[quarter:2 * quarter], samples[-quarter:]))
     print(f"median of the second quarter {early / 2**20:.1f} MiB, of the last {late / 2**20:.1f} MiB")
-    gateway.stop()
     assert late <= early * 1.1 + SLACK
