@@ -53,7 +53,7 @@ public struct Configuration: Sendable {
   private static let names = [
     "listen", "environment", "durability", "loops", "mailbox_cap", "rate_limit", "log_retention_days", "log_level",
     "client_ca", "idle_timeout", "ping_interval", "stream_limit", "token_update_interval", "push_type_check",
-    "environment_key_reason",
+    "environment_key_reason", "broadcast_feature_reason",
   ]
 
   /// How often idle connections are looked for: often enough for the timeout.
@@ -114,6 +114,7 @@ public struct Configuration: Sendable {
     case "token_update_interval": "1140"
     case "push_type_check": "lenient"
     case "environment_key_reason": Reason.badEnvironmentKeyInToken.rawValue
+    case "broadcast_feature_reason": Reason.broadcastFeatureNotEnabled.rawValue
     default: "info"
     }
   }
@@ -164,6 +165,11 @@ public struct Configuration: Sendable {
       provider.environmentKeyReason = try choice([
         reasons[0].rawValue: reasons[0], reasons[1].rawValue: reasons[1],
       ])
+    case "broadcast_feature_reason":
+      let reasons = [Reason.broadcastFeatureNotEnabled, .featureNotEnabled]
+      provider.broadcastFeatureReason = try choice([
+        reasons[0].rawValue: reasons[0], reasons[1].rawValue: reasons[1],
+      ])
     default:
       guard ["trace", "debug", "info", "notice", "warning", "error", "critical"].contains(value) else {
         throw Failure(description: "log_level is \"\(value)\" (\(origin)): debug, info, warning or error is due")
@@ -173,18 +179,25 @@ public struct Configuration: Sendable {
     effective.append(Effective(name: name, value: value, origin: origin))
   }
 
-  /// Reads an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`, `=by-name`.
+  /// Whether an entry of `listen` is for the management of broadcast channels alone: `HOST:PORT=production+channels`.
+  static func servesChannelsOnly(_ entry: String) -> Bool { entry.hasSuffix(channelsMark) }
+
+  private static let channelsMark = "+channels"
+
+  /// Reads an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`, `=by-name`,
+  /// behind which may be `+channels`.
   ///
   /// - Parameter otherwise: the environment where the entry, or a client's host name, says none.
   static func listener(
     _ entry: String, otherwise: Environment
   ) throws(Failure) -> (Listener.Address, ConnectionOptions.World) {
-    let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
+    let whole = servesChannelsOnly(entry) ? String(entry.dropLast(channelsMark.count)) : entry
+    let parts = whole.split(separator: "=", maxSplits: 1).map(String.init)
     let address = try address(parts.first ?? "")
     guard parts.count > 1 else { return (address, .fixed(otherwise)) }
     if parts[1] == "by-name" { return (address, .byHostName(otherwise: otherwise)) }
     guard let environment = Environment(rawValue: parts[1]) else {
-      throw Failure(description: "\"\(entry)\": behind = is development, production or by-name")
+      throw Failure(description: "\"\(entry)\": behind = is development, production or by-name, and perhaps +channels")
     }
     return (address, .fixed(environment))
   }

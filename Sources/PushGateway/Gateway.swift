@@ -46,7 +46,14 @@ public final class Gateway: Sendable {
       held: try HeldPushes(store: store, logger: logger), tokens: ProviderTokenCache(registrations: registrations),
       environment: configuration.environment,
       rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability,
-      provider: configuration.provider)
+      provider: configuration.provider, channels: try Channels(store: store, logger: logger),
+      liveChannels: LiveChannels { message, count in
+        logger.debug(
+          "broadcast handed to all",
+          metadata: [
+            "id": "\(message.id)", "streams": "\(count)", "milliseconds": "\(clock.milliseconds() - message.received)",
+          ])
+      })
     services.tellDigests(isStart: true)
     registrations.onChange { change in
       switch change {
@@ -79,15 +86,17 @@ public final class Gateway: Sendable {
     let certificates = CertificatesAPI(services: services, folder: folder) {
       tls.replace(with: try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     }
+    let faults = FaultsAPI(services: services, logger: logger)
     let admin = AdminAPI(
       services: services, status: { status.value.withLock { $0 } },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
-      certificates: certificates)
+      certificates: certificates, faults: faults, channels: ChannelsAPI(services: services))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
     }
+    faults.attach(loops)
     services.registrations.onChange { [loops] change in
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
@@ -97,14 +106,20 @@ public final class Gateway: Sendable {
     do {
       for entry in configuration.listen {
         let (address, world) = try Configuration.listener(entry, otherwise: configuration.environment)
+        let servesChannelsOnly = Configuration.servesChannelsOnly(entry)
         let options = ConnectionOptions(
-          world: world, initialStreams: configuration.initialStreams, idleTimeout: configuration.idleTimeout)
+          world: world, initialStreams: configuration.initialStreams, servesChannelsOnly: servesChannelsOnly,
+          idleTimeout: configuration.idleTimeout)
         let listener = try await Listener.listen(on: address, tls: tls, options: options, loops: loops)
         listeners.append(listener)
-        records.append(.init(address: listener.description, environment: world.description))
+        let environment = world.description + (servesChannelsOnly ? "+channels" : "")
+        records.append(.init(address: listener.description, environment: environment))
       }
       self.admin = try await Gateway.listenAdmin(folder, loops)
-      try folder.announce(listeners.map(\.description))
+      // Devices and senders on this machine take the first.
+      let isOther = configuration.listen.map(Configuration.servesChannelsOnly)
+      let pairs = zip(listeners.map(\.description), isOther)
+      try folder.announce(pairs.filter { !$0.1 }.map(\.0) + pairs.filter(\.1).map(\.0))
     } catch {
       for listener in listeners { await listener.close() }
       await loops.shutdown()
@@ -121,6 +136,7 @@ public final class Gateway: Sendable {
       while !Task.isCancelled {
         mailbox.expire(now: services.clock.seconds)
         services.tellDigests()
+        await services.channels.expire(now: services.clock.milliseconds())
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }
@@ -134,6 +150,7 @@ public final class Gateway: Sendable {
     await admin.close()
     await loops.drain()
     await services.held.settle()
+    await services.channels.settle()
     mailbox.close()
     services.log.close()
     await loops.shutdown()
@@ -168,7 +185,7 @@ extension MailboxRemoval {
       case .collapsed: (.collapsed, "")
       case .expired: (.expired, "")
       case .overflow: (.dropped, "the mailbox is full")
-      case .unregistered: (.dropped, "unregistered")
+      case .unregistered: (.dropped, DeliveryLog.unregistered)
       }
     return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }

@@ -7,6 +7,8 @@ final class GatewayHandler: Handler {
   private let loop: LoopContext
   private let services: Services
   private let provider: ProviderAPI
+  private let broadcast: BroadcastAPI
+  private let faults: FaultInjector
   private let devices: DeviceAPI
   private let deviceRouter: Router
   private let adminRouter: Router
@@ -21,7 +23,14 @@ final class GatewayHandler: Handler {
     deviceRouter = devices.router
     adminRouter = admin.router
     let dispatcher = Dispatcher(loop: loop, services: services)
-    provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
+    let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
+    self.provider = provider
+    let broadcast = BroadcastAPI(services: services, provider: provider, parser: parser, logger: logger)
+    self.broadcast = broadcast
+    faults = FaultInjector(
+      services: services, logger: logger, serve: { GatewayHandler.route($0, provider, broadcast) },
+      refuse: { provider.refuse($0, $1) },
+      answer: { provider.answer($0, status: $1) })
   }
 
   func receivedHead(of exchange: Exchange) {
@@ -30,7 +39,9 @@ final class GatewayHandler: Handler {
     if path.starts(with: ProviderAPI.path) {
       // One byte more than the largest payload, to see that it is too large.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
-    } else if path.equals(DeviceAPI.streamPath) {
+    } else if BroadcastAPI.serves(request) {
+      request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
+    } else if path.equals(DeviceAPI.streamPath), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
       request.maximumBodySize = Limits.maximumControlBodySize
@@ -41,10 +52,26 @@ final class GatewayHandler: Handler {
     guard !exchange.stream.hasSubmittedHead else { return }
     // CONNECT has no path (RFC 9113 §8.5).
     let path = exchange.request[.path] ?? []
-    if path.starts(with: "/v1/") {
+    if path.starts(with: "/v1/"), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if path.starts(with: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
+    } else {
+      if services.faults.isArmed, faults.intercept(exchange) { return }
+      GatewayHandler.route(exchange, provider, broadcast)
+    }
+  }
+
+  /// Sends a request of a provider to its API.
+  private static func route(_ exchange: Exchange, _ provider: ProviderAPI, _ broadcast: BroadcastAPI) {
+    if exchange.request[.path]?.starts(with: ProviderAPI.path) == true, !exchange.connection.servesChannelsOnly {
+      provider.serve(exchange)
+    } else if BroadcastAPI.serves(exchange.request) {
+      let isSend = exchange.request[.path]?.starts(with: "/4/") == true
+      guard !isSend || !exchange.connection.servesChannelsOnly else { return provider.refuse(exchange, .badPath) }
+      broadcast.serve(exchange)
+    } else if exchange.connection.servesChannelsOnly {
+      provider.refuse(exchange, .badPath)
     } else {
       provider.serve(exchange)
     }
@@ -55,11 +82,16 @@ final class GatewayHandler: Handler {
   func cause(toRefuse connection: Connection) -> ConnectionEnd? {
     guard let identity = connection.identity else { return nil }
     let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
-    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : nil) {
+    let isOver = identity.expires <= services.clock.seconds
+    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : isOver ? "its time is over" : nil) {
       logger.notice("refused a client certificate: \(fault)", metadata: ["topic": "\(identity.topic ?? "")"])
       return .badCertificate
     }
     return identity.environments.contains(connection.environment) ? nil : .wrongEnvironment
+  }
+
+  func began(_ connection: Connection) {
+    if services.faults.isArmed { FaultInjector.strike(connection, services: services, logger: logger) }
   }
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {

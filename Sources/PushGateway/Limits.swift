@@ -13,6 +13,8 @@ enum Limits {
   /// A DATA frame of a body that goes on for days, so that the session's frame buffer stays within its first page
   /// (``HTTP2Memory``).
   static let streamedFrameSize = 4000
+  /// The receive window of a stream, the protocol's own (RFC 9113 §6.9.2).
+  static let streamWindowSize = 65_535
   /// Plaintext handed to one `SSL_write`: one TLS record.
   static let recordSize = 16_384
   /// How often a device and its gateway ask each other for a sign of life, where nothing else is set: a dead link is
@@ -42,6 +44,25 @@ enum Limits {
   static let maximumReportedFaults = 8
   /// An error body, which one client library reads no further than.
   static let maximumErrorBodySize = 1024
+
+  /// Faults that can be set at once; a request looks through all of them.
+  static let maximumFaults = 1000
+
+  // MARK: Broadcast (reference §2.4, §8)
+
+  static let maximumBroadcastPayloadSize = 5120
+  /// Channels of one app in one environment.
+  static let maximumChannels = 10_000
+  /// How long the most recent message of a channel is kept at most, in seconds.
+  static let maximumBroadcastLifetime = 8 * 3600
+  /// Channels that one device subscribes to.
+  static let maximumDeviceChannels = 1000
+  /// Deleted channels that are remembered as such; beyond it the oldest count as never made.
+  static let maximumDeletedChannels = 100_000
+  /// Rows of subscriptions in one transaction, which pushes wait for.
+  static let subscriptionSlice = 1000
+  /// Streams that a loop hands a broadcast to before it serves others again: about a millisecond's work.
+  static let broadcastSlice = 64
 
   // MARK: Delivery
 

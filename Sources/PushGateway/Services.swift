@@ -19,6 +19,11 @@ struct Services: Sendable {
   var provider = ProviderSettings()
   let answers = AnsweredPushes()
   let conditions = DeviceConditions()
+  let channels: Channels
+  /// Open streams by channel.
+  var liveChannels = LiveChannels()
+  /// What goes wrong on purpose.
+  var faults = FaultTable()
 
   /// What the gateway can't do now.
   var health: Health {

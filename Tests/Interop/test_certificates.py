@@ -187,6 +187,18 @@ def test_a_revocation_outlives_a_restart(start):
         assert goaway(connection) == b'{"reason":"BadCertificate"}'
 
 
+def test_a_connection_ends_with_its_certificate(start, tmp_path):
+    ours = Authority(tmp_path)
+    # It looks every two seconds, and would call the connection idle after eight.
+    gateway = start("--client-ca", ours.path, "--idle-timeout", 8)
+    device = gateway.device()
+    with gateway.connect(certificate=ours.issue("short", days=4 / 86_400)) as connection:
+        assert post(connection, device.token).status == 200
+        connection.drain()
+        assert bytes(connection.goaway.additional_data) == b'{"reason":"BadCertificate"}'
+    assert "its time is over" in gateway.log
+
+
 def test_certificates_of_a_configured_authority_are_accepted(start, tmp_path):
     ours, stranger = Authority(tmp_path), Authority(tmp_path_of(tmp_path, "stranger"))
     gateway = start("--client-ca", ours.path)

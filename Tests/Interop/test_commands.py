@@ -603,6 +603,17 @@ def test_wait_for_a_push_that_is_dropped_is_3(gateway, device):
     assert done.code == 3 and "dropped" in done.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("suffix, options, code", [
+    ("", (), 0), (".voip", (), 0), (".push-type.liveactivity", (), 0), (".voip-ptt", (), 0),
+    (".voip", ("--push-type", "alert"), 5),
+])
+def test_the_push_type_is_what_the_topics_suffix_says(start, suffix, options, code):
+    # A strict gateway refuses what does not fit.
+    gateway = start("--push-type-check", "strict")
+    device = gateway.device()
+    gateway.run("send", "--token", device.token, "--topic", TOPIC + suffix, "--title", "Hello", *options, code=code)
+
+
 def test_wait_for_a_push_that_is_suppressed_is_3(gateway, device, subscribe):
     gateway.run("prefs", "set", "--device", device.name, "notifications=off")
     subscribe(gateway, device, "--once")

@@ -226,7 +226,7 @@ def test_another_method_is_405_also_without_credentials(connection, method, path
     assert UUID.fullmatch(response["apns-id"])
 
 
-@pytest.mark.parametrize("path", ["/", "/3/device", "/3/devices/" + UNKNOWN, "/3", "/4/broadcasts/apps/x", "/admin/v1/status"])
+@pytest.mark.parametrize("path", ["/", "/3/device", "/3/devices/" + UNKNOWN, "/3", "/4/device/" + UNKNOWN, "/admin/v1/status"])
 def test_another_path_is_bad_path(gateway, connection, path):
     assert_error(connection.request("POST", path, gateway.fields(), ALERT), 404, "BadPath")
 
@@ -557,6 +557,24 @@ def test_one_stream_is_allowed_until_a_push_was_accepted(faithful):
         connection.flush()
         assert {connection.wait(stream).status for stream in streams} == {200}
         assert len(limits(connection)) == 2
+
+
+def test_the_limit_falls_with_a_refusal_and_rises_with_the_next_success(faithful):
+    device = faithful.device()
+    with faithful.connect() as connection:
+        for _ in range(2):
+            assert faithful.push(device.token, connection=connection).status == 200
+            for _ in range(2):
+                assert_error(faithful.push(UNKNOWN, connection=connection), 400, "BadDeviceToken")
+        assert faithful.push(device.token, connection=connection).status == 200
+        assert [limit for _, limit in limits(connection)] == [1, 1000, 1, 1000, 1, 1000]
+
+
+def test_a_refusal_changes_no_limit_that_is_fixed(gateway, device, connection):
+    assert gateway.push(device.token, connection=connection).status == 200
+    assert gateway.push(UNKNOWN, connection=connection).status == 400
+    assert gateway.push(device.token, connection=connection).status == 200
+    assert [limit for _, limit in limits(connection)] == [1000]
 
 
 def test_more_streams_than_one_are_refused_until_then(faithful):

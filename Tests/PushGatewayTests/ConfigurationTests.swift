@@ -111,10 +111,12 @@ import Testing
   @Test(
     arguments: [
       ("127.0.0.1:1", .fixed(.development)), ("127.0.0.1:1=production", .fixed(.production)),
-      ("127.0.0.1:1=development", .fixed(.development)), ("[::1]:1=by-name", .byHostName(otherwise: .development)),
+      ("127.0.0.1:1=development", .fixed(.development)), ("127.0.0.1:1=production+channels", .fixed(.production)),
+      ("127.0.0.1:1+channels", .fixed(.development)), ("[::1]:1=by-name", .byHostName(otherwise: .development)),
     ] as [(String, ConnectionOptions.World)])
   func `a listener's environment stands behind its address`(_ entry: String, _ world: ConnectionOptions.World) throws {
     #expect(try Configuration.listener(entry, otherwise: .development).1 == world)
+    #expect(Configuration.servesChannelsOnly(entry) == entry.contains("channels"))
     #expect(failure { _ = try configuration(flags: ["listen": entry + "=x"]) } != "no failure")
   }
 

@@ -11,10 +11,15 @@ struct AdminAPI: Sendable {
   let backup: @Sendable (String) async throws -> Backup.Summary
   /// Certificates; nil where there is no authority to issue them.
   var certificates: CertificatesAPI?
+  /// Faults; nil where there are no connections to strike.
+  var faults: FaultsAPI?
+  var channels: ChannelsAPI?
 
   static let prefix: StaticString = "/admin/"
 
-  var router: Router { Router(routes + (certificates?.routes ?? [])) }
+  var router: Router {
+    Router(routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? []))
+  }
 
   private var routes: [Router.Route] {
     [

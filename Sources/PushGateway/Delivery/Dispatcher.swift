@@ -39,7 +39,7 @@ final class Dispatcher {
     log.append(push.event(.accepted, at: push.received))
     loop.scheduleTurnEnd()
     guard services.subscriptions.count(of: push.device) > 0 else {
-      log.append(push.event(.dropped, at: push.received, detail: "not connected"))
+      log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
       return
     }
     services.subscriptions.deliver([MailboxEntry(seq: 0, push: push)])
@@ -68,9 +68,11 @@ final class Dispatcher {
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
       entries.append(MailboxEntry(seq: seq, push: push))
-      rows.append(push.event(.accepted, at: push.received))
-      rows.append(push.event(.stored, at: now))
       if let replaced { services.subscriptions.tell(push.device, .retract(replaced)) }
+    }
+    for (entry, isConnected) in zip(entries, services.subscriptions.areConnected(entries)) {
+      rows.append(entry.push.event(.accepted, at: entry.push.received))
+      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? "" : DeliveryLog.deviceOffline))
     }
     services.log.append(rows)
     services.subscriptions.deliver(entries)
@@ -87,6 +89,8 @@ final class Dispatcher {
 extension StoredPush {
   /// A row of the delivery log about this push.
   func event(_ event: DeliveryEvent, at time: Int64, detail: String = "") -> DeliveryLog.Row {
-    DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
+    DeliveryLog.Row(
+      at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: device, app: app,
+      detail: detail)
   }
 }

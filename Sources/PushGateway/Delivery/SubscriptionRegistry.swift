@@ -15,6 +15,8 @@ enum DeviceNotice: Sendable {
   case retract(APNSID)
   /// The person's choices, as JSON.
   case preferences([UInt8])
+  /// The device subscribes to other channels than before.
+  case channels
 }
 
 /// Which device is connected, and on which loop.
@@ -50,6 +52,14 @@ final class SubscriptionRegistry: Sendable {
 
   /// How many streams a device has open.
   func count(of device: DeviceID) -> Int { state.withLock { $0.live[device]?.count ?? 0 } }
+
+  /// Whether the device of each push has a stream open.
+  func areConnected(_ entries: [MailboxEntry]) -> [Bool] {
+    state.withLock { state in
+      if state.live.isEmpty { return [Bool](repeating: false, count: entries.count) }
+      return entries.map { state.live[$0.push.device] != nil }
+    }
+  }
 
   /// Hands accepted pushes to the streams of their devices, with one hop per loop.
   func deliver(_ entries: [MailboxEntry]) {

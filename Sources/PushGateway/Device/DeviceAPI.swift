@@ -37,6 +37,20 @@ struct DeviceAPI: Sendable {
           $0.apps[request.parameters[0], default: AppPreferences()].categories[request.parameters[1]] = category
         }
       },
+      .init("GET", "/v1/device/channels") { request in
+        let device = try device(request.bearer)
+        return Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
+      },
+      .init("PUT", "/v1/device/channels/{id}") { request in
+        let device = try device(request.bearer)
+        try await services.subscribe([device], to: try channel(request))
+        return .noContent
+      },
+      .init("DELETE", "/v1/device/channels/{id}") { request in
+        let device = try device(request.bearer)
+        try await services.unsubscribe(device.id, from: try channel(request))
+        return .noContent
+      },
       .init("POST", "/v1/device/acknowledgements", acknowledge),
       .init("GET", "/v1/device/log", log),
     ])
@@ -89,6 +103,13 @@ struct DeviceAPI: Sendable {
     let device = try device(request.bearer)
     try await services.unregister(device.id, topic: request.parameters[0])
     return .noContent
+  }
+
+  private func channel(_ request: ControlRequest) throws -> ChannelID {
+    guard let id = ChannelID(request.parameters[0].utf8) else {
+      throw Problem.badRequest("\(request.parameters[0]) is no channel: base64 of 24 characters is due")
+    }
+    return id
   }
 
   // MARK: Preferences
@@ -144,17 +165,32 @@ extension Services {
     let app = try registrations.app(topic: topic).id
     mailbox.purge(device, app: app)
     held.purge(device, app)
+    try await channels.unsubscribe([device]) { $0.app == app }
+    subscriptions.tell(device, .channels)
   }
 
-  /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `since`, `after`, `before`, `limit`.
+  /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `event`, `since`, `after`, `before`,
+  /// `limit`.
   func logQuery(_ request: ControlRequest) throws -> DeliveryLog.Query {
     var query = DeliveryLog.Query()
     if let id = request.query["id"] {
-      guard let id = APNSID(id.utf8) else { throw Problem.badRequest("\(id) is no apns-id: a UUID") }
+      guard let id = APNSID(id.utf8) else {
+        throw Problem.badRequest("\(id) is no apns-id and no apns-unique-id: a UUID")
+      }
       query.id = id
     }
     if let name = request.query["device"] { query.device = try registrations.device(named: name).id }
     if let topic = request.query["app"] { query.app = try registrations.app(topic: topic).id }
+    if let names = request.query["event"] {
+      query.events = Set(
+        try names.split(separator: ",").map { name in
+          guard let event = DeliveryEvent(rawValue: String(name)) else {
+            let known = DeliveryEvent.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem.badRequest("\(name) is no event; there are \(known)")
+          }
+          return event
+        })
+    }
     if let since = request.query["since"] {
       guard let since = Int64(since) else { throw Problem.badRequest("since is in milliseconds since 1970") }
       query.since = since
@@ -167,12 +203,21 @@ extension Services {
 
   /// Rows of the delivery log in words.
   func logRecords(_ query: DeliveryLog.Query) async throws -> [LogRecord] {
-    try await log.rows(query).map { record in
+    var query = query
+    if let id = query.id {
+      guard let push = try await log.push(named: id) else { return [] }
+      // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
+      if let device = push.device, query.device.map({ $0 != device }) ?? false { return [] }
+      (query.id, query.device) = (push.id, query.device ?? push.device)
+    }
+    return try await log.rows(query).map { record in
       var at: [UInt8] = []
       appendTimestamp(record.row.at, to: &at)
       return LogRecord(
         number: record.number, at: String(decoding: at, as: UTF8.self), event: record.row.event.rawValue,
-        id: record.row.id.description, device: record.row.device.flatMap { registrations.device($0)?.name },
+        id: record.row.id.description, uniqueID: record.row.uniqueID?.description,
+        status: DeliveryStatus(record.row)?.rawValue,
+        device: record.row.device.flatMap { registrations.device($0)?.name },
         topic: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }?.topic,
         detail: record.row.detail.isEmpty ? nil : record.row.detail)
     }
@@ -189,8 +234,17 @@ public struct LogRecord: Codable, Sendable {
   public var event: String
   /// The `apns-id`.
   public var id: String
+  /// The `apns-unique-id`, in the row of acceptance.
+  public var uniqueID: String?
+  /// The status that the real service's console has for it, if it has one (reference §9.1).
+  public var status: String?
   public var device: String?
   public var topic: String?
   /// The rule, the parts or the action that it is about.
   public var detail: String?
+
+  enum CodingKeys: String, CodingKey {
+    case number, at, event, id, status, device, topic, detail
+    case uniqueID = "unique_id"
+  }
 }

@@ -3,12 +3,19 @@ import PushPolicy
 /// Lines of a device's stream, gateway to device (design §4): one JSON object each, without the line's end.
 enum PushLine {
   /// `push`: the payload comes last and as it was sent, so that a client can cut it out without parsing it.
-  static func push(_ entry: MailboxEntry, app: App, presentation: Presentation) -> [UInt8] {
+  ///
+  /// - Parameter message: the broadcast that it is, if it is one.
+  static func push(
+    _ entry: MailboxEntry, app: App, presentation: Presentation, of message: BroadcastMessage? = nil
+  ) -> [UInt8] {
     let push = entry.push
     var line: [UInt8] = []
     line.reserveCapacity(push.payload.count + 512)
     line += #"{"type":"push","seq":"#.utf8
     line += String(entry.seq).utf8
+    if let message {
+      line += #","channel":"\#(message.channel)","number":\#(message.number)"#.utf8
+    }
     line += #","id":""#.utf8
     push.id.append(to: &line)
     line += #"","topic":"#.utf8
@@ -82,6 +89,8 @@ enum PushLine {
 enum DeviceLine: Equatable {
   case hello(cursor: UInt64, isSilent: Bool, focus: String? = nil)
   case acknowledge(seq: UInt64)
+  /// The device has a channel's message of this number.
+  case acknowledgeBroadcast(ChannelID, number: UInt64)
   case presented(id: APNSID, parts: String)
   case answer(id: APNSID, action: String)
   /// What has changed; nil leaves it as it is.
@@ -104,7 +113,12 @@ enum DeviceLine: Equatable {
       switch root["type"]?.string {
       case "hello":
         return .hello(cursor: UInt64(clamping: number ?? 0), isSilent: isSilent ?? false, focus: focus?.name)
-      case "ack": return number.map { .acknowledge(seq: UInt64(clamping: $0)) }
+      case "ack":
+        if let channel = root["channel"]?.string {
+          guard let channel = ChannelID(channel.utf8), let number = root["number"]?.integer else { return nil }
+          return .acknowledgeBroadcast(channel, number: UInt64(clamping: number))
+        }
+        return number.map { .acknowledge(seq: UInt64(clamping: $0)) }
       case "state": return .state(isSilent: isSilent, focus: focus)
       case "answer":
         guard let id, let action = root["action"]?.string else { return nil }

@@ -5,7 +5,7 @@ import PushPolicy
 /// One open stream of a device: carries out what its ``SubscriptionState`` decides, and takes the device's lines.
 ///
 /// Belongs to the loop of its connection.
-final class Subscription: StreamConsumer, LiveSubscription {
+final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// How lines are framed: NDJSON, or `text/event-stream` for browsers and curl.
   enum Framing { case lines, events }
 
@@ -13,6 +13,8 @@ final class Subscription: StreamConsumer, LiveSubscription {
     var seq: UInt64
     var id: APNSID
     var app: AppID
+    /// Whether it had waited for the device.
+    var isFromStorage: Bool
   }
 
   private let device: Device
@@ -25,9 +27,12 @@ final class Subscription: StreamConsumer, LiveSubscription {
   private var deviceState = Policy.DeviceState()
   /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
   private var outstanding = Deque<Sent>()
+  private let channels: ChannelReceiver
   private var registryNumber: UInt64?
   /// What the device is to be told when it takes something again.
   private var postponed = PostponedNotices()
+  /// Whether what is sent now was read from the mailbox, and not handed over as it was accepted.
+  private var isReading = false
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
@@ -38,6 +43,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
     self.framing = framing
     stream = exchange.reference
     loop = exchange.connection.loop.eventLoop
+    channels = ChannelReceiver(device: device.id, services: services, loop: loop)
   }
 
   /// Begins the answer and takes the stream over; a stream of events says where it is in its request.
@@ -80,6 +86,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
   func drained() {
     for notice in postponed.take() { tell(notice) }
     if let action = state.drained() { perform(action) }
+    sendDueBroadcasts()
   }
 
   func drain() { end(reason: "shutdown") }
@@ -88,6 +95,7 @@ final class Subscription: StreamConsumer, LiveSubscription {
     state.end()
     if let number = registryNumber { services.subscriptions.detach(device.id, number) }
     registryNumber = nil
+    channels.end()
   }
 
   private func handle(_ line: DeviceLine) {
@@ -98,11 +106,16 @@ final class Subscription: StreamConsumer, LiveSubscription {
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
       services.conditions.report(deviceState, by: device.id)
-      registryNumber = services.subscriptions.attach(device.id, self, loop: loop)
+      let number = services.subscriptions.attach(device.id, self, loop: loop)
+      registryNumber = number
       sayWelcome()
       for action in state.hello(cursor: cursor) { perform(action) }
+      channels.begin(self, number: number)
+      sendDueBroadcasts()
     case .acknowledge(let seq):
       perform(state.acknowledged(seq))
+    case .acknowledgeBroadcast(let channel, let number):
+      acknowledge(channel, number, now: now)
     case .presented(let id, let parts):
       log(.presented, id, parts, now: now)
     case .answer(let id, let action):
@@ -127,7 +140,10 @@ final class Subscription: StreamConsumer, LiveSubscription {
     services.mailbox.acknowledge(device.id, through: seq)
     var rows: [DeliveryLog.Row] = []
     while let first = outstanding.first, first.seq <= seq {
-      rows.append(.init(at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app))
+      rows.append(
+        .init(
+          at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
+          detail: first.isFromStorage ? DeliveryLog.fromStorage : ""))
       outstanding.removeFirst()
     }
     services.log.append(rows)
@@ -148,7 +164,40 @@ final class Subscription: StreamConsumer, LiveSubscription {
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))
+    case .channels:
+      channels.refresh()
+      sendDueBroadcasts()
     }
+  }
+
+  // MARK: Broadcasts
+
+  func deliver(_ message: BroadcastMessage) { send(message, fromStorage: false) }
+
+  /// Sends the stored messages that the device has not got.
+  private func sendDueBroadcasts() {
+    for message in channels.due(now: services.clock.milliseconds()) { send(message, fromStorage: true) }
+  }
+
+  /// One that is stored and finds no room now is found to be due when the device has taken what it was sent.
+  private func send(_ message: BroadcastMessage, fromStorage: Bool) {
+    guard state.isOpen else { return }
+    guard hasRoom else {
+      if message.number == 0 { perform(.drop(MailboxEntry(seq: 0, push: message.push(to: device.id)))) }
+      return
+    }
+    guard channels.takes(message, fromStorage: fromStorage) else { return }
+    send(MailboxEntry(seq: 0, push: message.push(to: device.id)), of: message)
+    // A stream of events acknowledges nothing: what was sent counts as arrived.
+    if framing == .events, message.number > 0 {
+      acknowledge(message.channel, message.number, now: services.clock.milliseconds())
+    }
+  }
+
+  private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
+    guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
+    let detail = isFromStorage ? DeliveryLog.fromStorage : ""
+    services.log.append([message.push(to: device.id).event(.acknowledged, at: now, detail: detail)])
   }
 
   private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
@@ -182,11 +231,13 @@ final class Subscription: StreamConsumer, LiveSubscription {
 
   private func found(_ pending: PendingPushes) {
     let room = Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0)
+    isReading = true
     for action in state.found(pending, room: room) { perform(action) }
+    isReading = false
     if let action = state.performed(pending, hasRoom: hasRoom) { perform(action) }
   }
 
-  private func send(_ entry: MailboxEntry) {
+  private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {
     let push = entry.push
     let now = services.clock.milliseconds()
     // Whether its time is over is known best now.
@@ -199,10 +250,10 @@ final class Subscription: StreamConsumer, LiveSubscription {
     }
     services.log.append(rows)
     if entry.seq > 0, framing == .lines {
-      outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app))
+      outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
     }
-    write(PushLine.push(entry, app: app, presentation: decision.presentation), eventID: entry.seq)
+    write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
   }
 
   /// The person's choices hold at delivery, as they are now.

@@ -174,6 +174,11 @@ protocol HTTP2SessionDelegate: AnyObject {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
   }
 
+  /// Ends a stream at once with any code.
+  func reset(_ stream: HTTP2Stream, code: UInt32) {
+    unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code)
+  }
+
   /// Says that no stream after the ones received will be taken (RFC 9113 §6.8), with a reason for people.
   func goAway(debugData: [UInt8]) {
     let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
@@ -185,6 +190,13 @@ protocol HTTP2SessionDelegate: AnyObject {
   func announce(maximumStreams: Int) {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
+    unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+  }
+
+  /// Tells the peer of another window that each of its streams begins with, in bytes (RFC 9113 §6.9.2).
+  func announce(streamWindow: Int) {
+    var entry = nghttp2_settings_entry(
+      settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindow))
     unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
   }
 

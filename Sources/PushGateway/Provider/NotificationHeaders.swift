@@ -54,7 +54,7 @@ struct NotificationHeaders {
 }
 
 /// A number in decimal digits that fits 63 bits, or nil.
-private func decimal(_ bytes: some Collection<UInt8>) -> Int64? {
+func decimal(_ bytes: some Collection<UInt8>) -> Int64? {
   guard (1...18).contains(bytes.count) else { return nil }
   var value: Int64 = 0
   for byte in bytes {

@@ -9,7 +9,7 @@ final class ProviderAPI {
   private let parser: JSONParser
   private var fields = HeaderFields()
   private var random = FastRandom()
-  private var rate: RateLimit
+  private var rate: RateLimit<DeviceToken>
 
   private let topics = TopicMemory()
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
@@ -73,7 +73,7 @@ final class ProviderAPI {
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
     let id = headers.id ?? APNSID(using: &random)
-    try admit(parsed, id: id, registration, app, now: now)
+    try admit(parsed, id: id, registration.device, app, now: now)
     return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
@@ -82,7 +82,7 @@ final class ProviderAPI {
 
   /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`,
   ///   `UnrelatedKeyIdInToken`, `TooManyProviderTokenUpdates`.
-  private func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderSender {
+  func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderSender {
     // A certificate wins over a token. That it is good was seen when the connection was made, and ends it when it ceases.
     if let identity = exchange.connection.identity { return .certificate(identity) }
     guard let value = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
@@ -170,13 +170,13 @@ final class ProviderAPI {
   /// Rules on the sender hold at the door (design §2), and so does the schema of `aps` where the app is strict.
   ///
   /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
-  private func admit(
-    _ parsed: ParsedPayload, id: APNSID, _ registration: Registration, _ app: App, now: Int64
+  func admit(
+    _ parsed: ParsedPayload, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
   ) throws(Rejection) {
     if parsed.violations.isEmpty, parsed.faults.isEmpty { return }
     func log(_ event: DeliveryEvent, _ detail: String) {
       services.log.append([
-        DeliveryLog.Row(at: now, event: event, id: id, device: registration.device, app: app.id, detail: detail)
+        DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: detail)
       ])
     }
     if let violation = parsed.violations.first {
@@ -206,23 +206,32 @@ final class ProviderAPI {
     }
   }
 
-  private func refuse(_ exchange: Exchange, _ rejection: Rejection) {
-    begin(status: String(rejection.reason.status), exchange, rejection.id)
+  /// Answers a request with a rejection.
+  func refuse(_ exchange: Exchange, _ rejection: Rejection) {
+    exchange.connection.allowFewStreams()
+    begin(status: String(rejection.status), exchange, rejection.id)
     exchange.respond(fields, body: rejection.body)
   }
 
-  /// Starts a head with the status and the sender's own `apns-id`, or with `id`, or with a new one.
+  /// Answers a request with nothing but a status.
+  func answer(_ exchange: Exchange, status: Int) {
+    begin(status: String(status), exchange, nil)
+    exchange.respond(fields, body: EmptyCollection())
+  }
+
+  /// Starts a head with the status and the sender's own id of the request, or with `id`, or with a new one.
   private func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
     fields.removeAll()
     fields.append(.status, status.utf8)
-    if let offered = exchange.request[.apnsID], isEchoable(offered) {
-      fields.append(.apnsID, offered, isUnindexed: true)
+    let name: HeaderName = BroadcastAPI.serves(exchange.request) ? .apnsRequestID : .apnsID
+    if let offered = exchange.request[name] ?? exchange.request[.apnsID], isEchoable(offered) {
+      fields.append(name, offered, isUnindexed: true)
       return
     }
     var text: [UInt8] = []
     text.reserveCapacity(APNSID.textSize)
     (id ?? APNSID(using: &random)).append(to: &text)
-    fields.append(.apnsID, text, isUnindexed: true)
+    fields.append(name, text, isUnindexed: true)
   }
 
   /// One library finds the answer by the id it sent, whatever that was: short printable ASCII goes back as it came.
@@ -232,7 +241,7 @@ final class ProviderAPI {
 }
 
 /// The JSON without line breaks, which valid JSON has only between its tokens: a line of NDJSON can hold it.
-private func singleLine(_ json: [UInt8]) -> [UInt8] {
+func singleLine(_ json: [UInt8]) -> [UInt8] {
   guard json.holds(10) || json.holds(13) else { return json }
   return json.map { $0 == 10 || $0 == 13 ? 32 : $0 }
 }

@@ -10,4 +10,6 @@ struct ProviderSettings: Sendable {
   var checksPushType = false
   /// What a key of the other environment gets: the spelling seen on the wire, or the documented one.
   var environmentKeyReason = Reason.badEnvironmentKeyInToken
+  /// What an app that may not broadcast gets: the spelling seen on the wire, or the documented one.
+  var broadcastFeatureReason = Reason.broadcastFeatureNotEnabled
 }

@@ -37,3 +37,9 @@ enum PushType: String, Sendable, CaseIterable {
     return (topic, nil)
   }
 }
+
+/// What a topic's suffix says, for a command that is to name the push type.
+public enum PushTypeSuffix {
+  /// The push type that a topic's suffix stands for, as `apns-push-type` spells it; nil for an app's own id.
+  public static func type(ofTopic topic: String) -> String? { PushType.split(topic: topic).type?.rawValue }
+}

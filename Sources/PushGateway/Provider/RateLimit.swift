@@ -1,21 +1,21 @@
-/// How many pushes a device token takes, as a bucket that refills once a second. Off unless it is configured.
+/// How many pushes a device token, or a channel, takes, as a bucket that refills once a second. Off unless it is configured.
 ///
 /// One for each loop, which is exact as long as a provider uses one connection, and lets it through more otherwise.
-struct RateLimit {
+struct RateLimit<Key: Hashable> {
   private struct Bucket {
     var second: Int64
     var count: Int
   }
 
   private let perSecond: Int?
-  private var buckets: [DeviceToken: Bucket] = [:]
-  /// Beyond this many tokens the buckets begin anew.
-  private static let maximumCount = 100_000
+  private var buckets: [Key: Bucket] = [:]
+  /// Beyond this many keys the buckets begin anew.
+  private static var maximumCount: Int { 100_000 }
 
   init(perSecond: Int?) { self.perSecond = perSecond }
 
   /// Counts a push; false when it is one too many.
-  mutating func allows(_ token: DeviceToken, now: Int64) -> Bool {
+  mutating func allows(_ token: Key, now: Int64) -> Bool {
     guard let perSecond else { return true }
     if buckets.count >= RateLimit.maximumCount { buckets.removeAll() }
     var bucket = buckets[token] ?? Bucket(second: now, count: 0)

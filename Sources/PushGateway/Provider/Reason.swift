@@ -1,4 +1,4 @@
-/// The reasons of the provider API (reference §3.3); the raw value is what goes over the wire.
+/// The reasons of the provider API (reference §3.3, §8.3); the raw value is what goes over the wire.
 ///
 /// Client libraries know these and no others: none is ever invented.
 enum Reason: String, Sendable, CaseIterable {
@@ -16,6 +16,18 @@ enum Reason: String, Sendable, CaseIterable {
   case missingTopic = "MissingTopic"
   case payloadEmpty = "PayloadEmpty"
   case topicDisallowed = "TopicDisallowed"
+  case badChannelId = "BadChannelId"
+  case badRequestParams = "BadRequestParams"
+  case badRequestPayload = "BadRequestPayload"
+  /// As it was seen on the wire.
+  case broadcastFeatureNotEnabled = "BroadcastFeatureNotEnabled"
+  case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+  case channelNotRegistered = "ChannelNotRegistered"
+  /// As Apple's documentation spells ``broadcastFeatureNotEnabled``; only sent when a setting asks for it.
+  case featureNotEnabled = "FeatureNotEnabled"
+  case missingChannelId = "MissingChannelId"
+  case missingChannelQueueSize = "MissingChannelQueueSize"
+  case missingPushType = "MissingPushType"
   case badCertificate = "BadCertificate"
   case badCertificateEnvironment = "BadCertificateEnvironment"
   /// As Apple's documentation spells ``badEnvironmentKeyInToken``; only sent when a setting asks for it.
@@ -26,6 +38,7 @@ enum Reason: String, Sendable, CaseIterable {
   case forbidden = "Forbidden"
   case invalidProviderToken = "InvalidProviderToken"
   case missingProviderToken = "MissingProviderToken"
+  case topicMismatch = "TopicMismatch"
   case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
   case badPath = "BadPath"
   case methodNotAllowed = "MethodNotAllowed"
@@ -43,10 +56,13 @@ enum Reason: String, Sendable, CaseIterable {
     switch self {
     case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
       .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-      .missingTopic, .payloadEmpty, .topicDisallowed:
+      .missingTopic, .payloadEmpty, .topicDisallowed, .badChannelId, .badRequestParams, .badRequestPayload,
+      .broadcastFeatureNotEnabled, .cannotCreateChannelConfig, .channelNotRegistered, .featureNotEnabled,
+      .missingChannelId, .missingChannelQueueSize, .missingPushType:
       400
     case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
-      .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIdInToken:
+      .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .topicMismatch,
+      .unrelatedKeyIdInToken:
       403
     case .badPath: 404
     case .methodNotAllowed: 405

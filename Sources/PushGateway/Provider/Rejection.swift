@@ -10,14 +10,17 @@ struct Rejection: Error, Equatable {
   var violation: Violation?
   /// The value of `aps` of a wrong type; only with `Forbidden`, from an app that is strict.
   var fault: SchemaFault?
+  /// The HTTP status, when a fault answers with another than the reason's.
+  var status: Int
   /// The id by which the log knows the push, so that the answer says the same one; only with `Forbidden`.
   var id: APNSID?
 
   init(
     _ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, fault: SchemaFault? = nil,
-    id: APNSID? = nil
+    id: APNSID? = nil, status: Int? = nil
   ) {
     self.reason = reason
+    self.status = status ?? reason.status
     self.timestamp = timestamp
     self.violation = violation
     self.fault = fault

@@ -26,7 +26,7 @@ public final class Client: Sendable {
   /// Fields of a request besides the pseudo-fields, by the names this client knows.
   public enum Field: Sendable {
     case accept, authorization, contentType, lastEventID
-    case apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsTopic
+    case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   }
 
   private let core: NIOLoopBound<ClientCore>
@@ -292,7 +292,8 @@ final class ClientCore: HTTP2SessionDelegate {
     uses[stream.id] = nil
     let answer = Client.Answer(
       status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
-      apnsID: stream.message.text(.apnsID), apnsUniqueID: stream.message.text(.apnsUniqueID))
+      apnsID: stream.message.text(.apnsID) ?? stream.message.text(.apnsRequestID),
+      apnsUniqueID: stream.message.text(.apnsUniqueID))
     switch use {
     case .answer(let completion): completion(.success(answer))
     case .lines(let reader): reader.refuse(answer)
@@ -430,18 +431,20 @@ extension Client.Field {
     case .authorization: .authorization
     case .contentType: .contentType
     case .lastEventID: .lastEventID
+    case .apnsChannelID: .apnsChannelID
     case .apnsCollapseID: .apnsCollapseID
     case .apnsExpiration: .apnsExpiration
     case .apnsID: .apnsID
     case .apnsPriority: .apnsPriority
     case .apnsPushType: .apnsPushType
+    case .apnsRequestID: .apnsRequestID
     case .apnsTopic: .apnsTopic
     }
   }
 
   fileprivate var isUnindexed: Bool {
     switch self {
-    case .apnsID, .apnsExpiration, .apnsCollapseID: true
+    case .apnsID, .apnsRequestID, .apnsExpiration, .apnsCollapseID: true
     default: false
     }
   }

@@ -1,4 +1,6 @@
+import Glibc
 import NIOCore
+import Synchronization
 
 /// Socket, TLS and HTTP/2 session of one peer, owned by one loop; the same for a server and a client.
 ///
@@ -13,6 +15,10 @@ final class Connection: ChannelInboundHandler {
   let loop: LoopContext
   let session: HTTP2Session
   let peer: Peer
+  /// Counted from the start of the process.
+  let number = Connection.count.add(1, ordering: .relaxed).newValue
+  /// Whether only the management of broadcast channels is served on this connection.
+  var servesChannelsOnly: Bool { options.servesChannelsOnly }
   /// The environment whose keys, certificates and device tokens are valid on this connection.
   private(set) var environment: Environment
   /// Who the peer is by its certificate, when it showed one.
@@ -26,6 +32,7 @@ final class Connection: ChannelInboundHandler {
   /// Called once, when the socket is gone, with the failure that ended it, if any.
   var closed: (((any Error)?) -> Void)?
 
+  private static let count = Atomic<Int>(0)
   private let tls: TLSConnection?
   private let options: ConnectionOptions
   private var context: ChannelHandlerContext?
@@ -61,12 +68,16 @@ final class Connection: ChannelInboundHandler {
     identity = tls?.peerIdentity
     if let cause = owner?.cause(toRefuse: self) {
       end(cause)
-    } else if identity != nil {
-      allowAllStreams()
+      return
     }
+    if identity != nil { allowAllStreams() }
+    owner?.began(self)
   }
 
   // MARK: The socket
+
+  /// The peer's address; nil on a Unix socket, and when the connection is over.
+  var remoteAddress: String? { context?.channel.remoteAddress?.ipAddress }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -89,7 +100,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isClosing else { return }
+    guard !isClosing, !isFrozen else { return }
     hasReceived = true
     liveness.heard()
     let buffer = unwrapInboundIn(data)
@@ -145,7 +156,7 @@ final class Connection: ChannelInboundHandler {
   /// Sends what is due, one TLS record after another, as long as the socket takes it.
   func flush() {
     isFlushScheduled = false
-    guard let context else { return }
+    guard let context, !isFrozen else { return }
     do {
       if tls?.isEstablished ?? true {
         while context.channel.isWritable {
@@ -204,6 +215,7 @@ final class Connection: ChannelInboundHandler {
   /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
   func drain() {
     guard session.role == .server, !isClosing, endCause == nil else { return }
+    if isFrozen { return close(nil) }
     beginEnd(.shutdown)
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     loop.eventLoop.scheduleTask(in: Connection.patience) { this.value.endNow() }
@@ -276,16 +288,95 @@ final class Connection: ChannelInboundHandler {
     loop.eventLoop.scheduleTask(in: time) { this.value.close(nil) }
   }
 
+  // MARK: Faults on purpose
+
+  /// Whether the connection is half-open: it neither reads nor writes, and the socket stays.
+  private var isFrozen = false
+  private var shortages: [Shortage] = []
+
+  /// What a fault keeps from the peer.
+  struct Shortage {
+    /// The fault's number.
+    var fault: UInt64
+    /// Streams it may have open, if that is what is short.
+    var streams: Int?
+    /// The window of each stream, in bytes, if that is what is short.
+    var streamWindow: Int?
+  }
+
+  /// Reads and writes no more until the peer gives up or the gateway stops.
+  func freeze() {
+    isFrozen = true
+    context?.channel.setOption(.autoRead, value: false).whenFailure { _ in }
+  }
+
+  /// Ends the connection with a TCP reset, whatever waits to be sent.
+  func abort() {
+    guard let context else { return }
+    isClosing = true
+    // Without lingering, close() throws away what was not sent and says RST.
+    (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenFailure { _ in }
+    context.close(promise: nil)
+  }
+
+  /// Says GOAWAY and hangs up a little later, with no answer to what is open.
+  func breakOff(debugData: [UInt8]) {
+    session.goAway(debugData: debugData)
+    setNeedsFlush()
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.closeAfterFlush() }
+  }
+
+  /// Keeps something from the peer, until ``endShortage(_:)``.
+  func setShortage(_ shortage: Shortage) {
+    guard !shortages.contains(where: { $0.fault == shortage.fault }) else { return }
+    shortages.append(shortage)
+    announceShortages(of: shortage)
+  }
+
+  /// Gives back what these faults have kept from the peer.
+  func endShortage(_ faults: Set<UInt64>) {
+    let ended = shortages.filter { faults.contains($0.fault) }
+    shortages.removeAll { faults.contains($0.fault) }
+    for shortage in ended { announceShortages(of: shortage) }
+  }
+
+  private func announceShortages(of kind: Shortage) {
+    guard !isClosing else { return }
+    if kind.streams != nil {
+      session.announce(maximumStreams: shortages.compactMap(\.streams).min() ?? currentStreams)
+    }
+    if kind.streamWindow != nil {
+      session.announce(streamWindow: shortages.compactMap(\.streamWindow).min() ?? Limits.streamWindowSize)
+    }
+    setNeedsFlush()
+  }
+
   // MARK: The stream limit
+
+  private var currentStreams: Int { allowsAllStreams ? Limits.maximumConcurrentStreams : options.initialStreams }
 
   private var allowsAllStreams = false
 
-  /// Raises the stream limit to its full height, once (reference §5.3).
+  /// Raises the stream limit to its full height, unless it is there (reference §5.3).
   func allowAllStreams() {
     guard !allowsAllStreams else { return }
     allowsAllStreams = true
-    guard options.initialStreams != Limits.maximumConcurrentStreams else { return }
-    session.announce(maximumStreams: Limits.maximumConcurrentStreams)
+    announceStreams()
+  }
+
+  /// Lowers the stream limit to where it began, until something is accepted again (reference §5.3).
+  func allowFewStreams() {
+    guard allowsAllStreams else { return }
+    allowsAllStreams = false
+    announceStreams()
+  }
+
+  private func announceStreams() {
+    guard options.initialStreams != Limits.maximumConcurrentStreams, shortages.allSatisfy({ $0.streams == nil }) else {
+      return
+    }
+    session.announce(maximumStreams: currentStreams)
     setNeedsFlush()
   }
 
@@ -311,7 +402,7 @@ final class Connection: ChannelInboundHandler {
   /// Sees to it that a watched peer is asked whether it is alive, and given up when it is not; called twice in every
   /// interval between two PINGs. While nothing is read nobody is asked.
   func checkAlive() {
-    guard isWatched, !isClosing, !isPaused else { return }
+    guard isWatched, !isClosing, !isPaused, !isFrozen else { return }
     switch liveness.tick() {
     case .wait: break
     case .ping:
@@ -324,9 +415,10 @@ final class Connection: ChannelInboundHandler {
   private var hasReceived = false
   private var quietTime = Duration.zero
 
-  /// Ends a connection on which nothing came for too long; called every `interval`. Streams that devices hold open, and
-  /// requests that wait for their answer, keep it.
+  /// Ends a connection whose certificate's time is over, or on which nothing came for too long; called every `interval`.
+  /// Streams that devices hold open, and requests that wait for their answer, keep a silent one.
   func checkIdle(every interval: Duration) {
+    if identity != nil, !isEnding, let cause = owner?.cause(toRefuse: self) { return end(cause) }
     guard let limit = options.idleTimeout else { return }
     quietTime = hasReceived ? .zero : quietTime + interval
     hasReceived = false

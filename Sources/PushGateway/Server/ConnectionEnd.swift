@@ -24,6 +24,8 @@ struct ConnectionOptions: Sendable {
   var world = World.fixed(.development)
   /// Streams a peer may have open; it is told in the first SETTINGS.
   var initialStreams = Limits.maximumConcurrentStreams
+  /// Whether only the management of broadcast channels is served here, as on the real service's hosts for it.
+  var servesChannelsOnly = false
   /// How long a connection without open streams may be silent; nil: for ever.
   var idleTimeout: Duration?
 
@@ -52,8 +54,10 @@ extension Environment {
 
 /// What stands behind a connection on the server's side. Called on the connection's loop.
 protocol ConnectionOwner: AnyObject {
-  /// Why a peer whose handshake is done is not served; nil: it is.
+  /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
   func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  /// The peer is served from now on.
+  func began(_ connection: Connection)
   /// Answers a request that is not complete and will not be waited for.
   func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd)
   /// What GOAWAY says of a cause.

@@ -53,8 +53,10 @@ protocol Handler: AnyObject {
   func receivedHead(of exchange: Exchange)
   /// The whole request is there, and nobody has taken the stream over.
   func receivedRequest(_ exchange: Exchange)
-  /// Why a peer whose handshake is done is not served; nil: it is.
+  /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
   func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  /// The peer is served from now on.
+  func began(_ connection: Connection)
   /// Answers a request that is not complete and will not be waited for.
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd)
   /// What GOAWAY says of a cause.

@@ -156,6 +156,15 @@ final class Loops: Sendable {
     }
   }
 
+  /// Asks something of every connection, each on its loop.
+  func connections<Value: Sendable>(_ body: @escaping @Sendable (Connection) -> Value) async -> [Value] {
+    var values: [Value] = []
+    for part in parts.values {
+      values += (try? await part.eventLoop.submit { part.value.0.connections.values.map(body) }.get()) ?? []
+    }
+    return values
+  }
+
   func shutdown() async { try? await group.shutdownGracefully() }
 }
 
@@ -194,6 +203,8 @@ private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   }
 
   func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
+
+  func began(_ connection: Connection) { handler.began(connection) }
 
   func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd) {
     handler.abandon(Exchange(connection: connection, stream: stream), for: cause)

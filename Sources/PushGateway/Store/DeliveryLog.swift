@@ -9,6 +9,8 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case viewed, closed, action, expired, dropped
   /// A part of an accepted payload that devices ignore, because its type is wrong.
   case ignored
+  /// A fault that was set on purpose struck.
+  case fault
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.
@@ -17,12 +19,23 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
 /// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
 /// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for ``retention``.
 final class DeliveryLog: Sendable {
+  /// The detail of an `acknowledged` row, when the push had waited for the device.
+  static let fromStorage = "from storage"
+  /// The detail of a `stored` row, when no stream of the device was open.
+  static let deviceOffline = "device offline"
+  /// The detail of a `dropped` row, when no stream of the device was open and the push is never stored.
+  static let notConnected = "not connected"
+  /// The detail of a `dropped` row, when the device ended its registration.
+  static let unregistered = "unregistered"
+
   /// One change of state.
   struct Row: Sendable {
     /// Milliseconds since 1970.
     var at: Int64
     var event: DeliveryEvent
     var id: APNSID
+    /// The `apns-unique-id`, by which a sender may look the push up; only of what was accepted.
+    var uniqueID: APNSID?
     var device: DeviceID?
     var app: AppID?
     /// The rule, the parts, the action: whatever the event is about.
@@ -34,6 +47,8 @@ final class DeliveryLog: Sendable {
     var id: APNSID?
     var device: DeviceID?
     var app: AppID?
+    /// nil for all.
+    var events: Set<DeliveryEvent>?
     /// Milliseconds since 1970.
     var since: Int64?
     /// Rows after this one, for following.
@@ -176,6 +191,22 @@ final class DeliveryLog: Sendable {
     }
   }
 
+  /// The push that an id names: its `apns-id`, and its device when the id is an `apns-unique-id`. The newest counts.
+  func push(named id: APNSID) async throws -> (id: APNSID, device: DeviceID?)? {
+    await settle()
+    return try await queue.read { db in
+      let batches = try PreparedStatement(db, "SELECT rows FROM batch ORDER BY number DESC")
+      defer { batches.reset() }
+      while try batches.next() {
+        for row in LogBatch.rows(batches.blob(0)).reversed() {
+          if row.id == id { return (id, nil) }
+          if row.uniqueID == id { return (row.id, row.device) }
+        }
+      }
+      return nil
+    }
+  }
+
   private func run() {
     var nextTrim = DispatchTime.now() + DeliveryLog.trimInterval
     while true {
@@ -251,7 +282,8 @@ extension DeliveryLog.Query {
   fileprivate func matches(_ record: DeliveryLog.Record) -> Bool {
     let row = record.row
     return (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
-      && (app.map { $0 == row.app } ?? true) && (since.map { row.at >= $0 } ?? true)
+      && (app.map { $0 == row.app } ?? true) && (events.map { $0.contains(row.event) } ?? true)
+      && (since.map { row.at >= $0 } ?? true)
       && (after.map { record.number > $0 } ?? true) && (before.map { record.number < $0 } ?? true)
   }
 }

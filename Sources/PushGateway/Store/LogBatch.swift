@@ -1,7 +1,8 @@
 /// Rows of the delivery log as bytes, one after another.
 ///
 /// A row is the time (8 bytes), the event's code (1), the id (20), the device and the app (8 each, -1 for none), the size
-/// of the detail (2) and the detail; numbers come lowest byte first.
+/// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
+/// begins with the 20 bytes of the unique id.
 struct LogBatch: Sendable {
   private(set) var bytes: [UInt8] = []
   private(set) var count = 0
@@ -12,27 +13,33 @@ struct LogBatch: Sendable {
   /// A row's number is its batch's, times two to this, plus its place there.
   static let numberBits: Int64 = 20
   private static let fixedSize = 47
+  private static let uniqueIDMark: UInt8 = 0x80
 
   /// Codes of events are places here: the order never changes, new ones come last.
   private static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
-    .action, .expired, .dropped, .ignored,
+    .action, .expired, .dropped, .ignored, .fault,
   ]
 
   mutating func append(_ row: DeliveryLog.Row) {
     var detail = row.detail
+    let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
     detail.withUTF8 { text in
-      let size = min(text.count, Int(UInt16.max))
-      unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize, alignment: 8) { fixed in
+      let size = min(text.count, Int(UInt16.max) - idSize)
+      unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + idSize, alignment: 8) { fixed in
         func store(_ value: some FixedWidthInteger, at place: Int) {
           unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
         }
         store(row.at, at: 0)
-        store(UInt8(LogBatch.events.firstIndex(of: row.event) ?? 255), at: 8)
+        let code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 127)
+        store(code | (idSize > 0 ? LogBatch.uniqueIDMark : 0), at: 8)
         unsafe row.id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
         store(row.device?.row ?? -1, at: 29)
         store(row.app?.row ?? -1, at: 37)
-        store(UInt16(size), at: 45)
+        store(UInt16(size + idSize), at: 45)
+        if let id = row.uniqueID {
+          unsafe id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[LogBatch.fixedSize...]))
+        }
         unsafe bytes.append(contentsOf: fixed)
       }
       unsafe bytes.append(contentsOf: text.prefix(size))
@@ -65,15 +72,22 @@ struct LogBatch: Sendable {
       let size = Int(integer(45, UInt16.self))
       let end = start + fixedSize + size
       guard end <= bytes.count, let id = APNSID(stored: Array(bytes[start + 9..<start + 29])) else { break }
-      let code = Int(bytes[start + 8])
+      let code = Int(bytes[start + 8] & ~uniqueIDMark)
+      var detail = start + fixedSize
+      var uniqueID: APNSID?
+      if bytes[start + 8] & uniqueIDMark != 0 {
+        guard size >= APNSID.storedSize else { break }
+        uniqueID = APNSID(stored: Array(bytes[detail..<detail + APNSID.storedSize]))
+        detail += APNSID.storedSize
+      }
       // A newer version's event is not known here.
       if events.indices.contains(code) {
         let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
         rows.append(
           DeliveryLog.Row(
-            at: integer(0, Int64.self), event: events[code], id: id, device: device < 0 ? nil : DeviceID(row: device),
-            app: app < 0 ? nil : AppID(row: app),
-            detail: String(decoding: bytes[start + fixedSize..<end], as: UTF8.self)))
+            at: integer(0, Int64.self), event: events[code], id: id, uniqueID: uniqueID,
+            device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app),
+            detail: String(decoding: bytes[detail..<end], as: UTF8.self)))
       }
       start = end
     }

@@ -87,6 +87,8 @@ extension Registrations {
 extension Services {
   /// Forgets the devices of a batch and what waits for them.
   func removeBatch(_ name: String) async throws {
-    for (device, app) in try await registrations.remove(batch: name) { mailbox.purge(device, app: app) }
+    let removed = try await registrations.remove(batch: name)
+    for (device, app) in removed { mailbox.purge(device, app: app) }
+    try await channels.unsubscribe(removed.map(\.device))
   }
 }

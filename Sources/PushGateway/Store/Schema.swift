@@ -122,6 +122,39 @@ enum Schema {
           CREATE TABLE digest (device INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
           """)
     }
+    migrator.registerMigration("broadcast channels") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE channel (
+            id BLOB PRIMARY KEY,           -- 16 bytes
+            app INTEGER NOT NULL REFERENCES app(id),
+            environment TEXT NOT NULL,
+            storage_policy INTEGER NOT NULL,
+            created INTEGER NOT NULL,      -- milliseconds since 1970
+            deleted INTEGER,               -- milliseconds since 1970; NULL while it is there
+            last_number INTEGER NOT NULL
+          );
+          -- The most recent message of each channel that stores it.
+          CREATE TABLE channel_message (
+            channel BLOB PRIMARY KEY REFERENCES channel(id),
+            number INTEGER NOT NULL,
+            request_id BLOB NOT NULL,
+            unique_id BLOB NOT NULL,
+            received INTEGER NOT NULL,     -- milliseconds since 1970
+            expires INTEGER NOT NULL,      -- seconds since 1970
+            priority INTEGER NOT NULL,
+            payload BLOB NOT NULL
+          );
+          CREATE TABLE channel_subscription (
+            id INTEGER PRIMARY KEY,
+            device INTEGER NOT NULL,
+            channel BLOB NOT NULL,
+            seen INTEGER NOT NULL,         -- the number of the last message that the device has
+            UNIQUE (device, channel)
+          );
+          CREATE TABLE broadcast_off (app INTEGER PRIMARY KEY);
+          """)
+    }
     return migrator
   }
 }

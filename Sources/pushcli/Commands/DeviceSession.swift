@@ -73,6 +73,7 @@ final class DeviceSession: Sendable {
   private let received: Mutex<UInt64>
   private let isSilent = Mutex(false)
   private let link = Mutex<(client: Client, stream: LineStream)?>(nil)
+  private let broadcasts = Mutex(BroadcastInbox())
   private let refused = Mutex(false)
   private let finishing = Mutex(false)
 
@@ -147,7 +148,13 @@ final class DeviceSession: Sendable {
         switch event {
         case .connected: connected()
         // The person sees it at most once.
-        case .pushes(let batch): resume(after: batch.lastSeq)
+        case .pushes(let batch):
+          resume(after: batch.lastSeq)
+          let news = broadcasts.withLock { $0.take(batch, parser: parser) }
+          if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
+          // The next broadcast makes this one old: it is the device's when it is here.
+          for acknowledgement in news.acknowledgements { stream.send(acknowledgement) }
+          continue
         default: break
         }
         await queue.send(event)

@@ -9,13 +9,14 @@ struct Log: AsyncParsableCommand {
     discussion: """
       Examples:
         pushcli log 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
-        pushcli log --device me --since 10m
+        pushcli log --device me --since 10m --event dropped,expired
         pushcli log --follow --json
       """)
 
-  @Argument(help: "An apns-id. (all)") var id: String?
+  @Argument(help: "An apns-id, or the apns-unique-id of a 200. (all)") var id: String?
   @Option(help: "The device's name.") var device: String?
   @Option(help: "The app's topic.") var app: String?
+  @Option(help: "Only these events, with commas between them: accepted, dropped, …") var event: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
   @Option(help: "At most this many of the newest rows.") var limit = 1000
   @Flag(help: "Go on printing as things happen.") var follow = false
@@ -30,6 +31,7 @@ struct Log: AsyncParsableCommand {
       if let id { query.append("id=\(pathPart(id))") }
       if let device { query.append("device=\(pathPart(device))") }
       if let app { query.append("app=\(pathPart(app))") }
+      if let event { query.append("event=\(pathPart(event))") }
       if let since { query.append("since=\(try LogTime.start(since))") }
       let records: [LogRecord] = try await admin.get("/admin/v1/log?" + query.joined(separator: "&"))
       records.forEach(print)
@@ -42,7 +44,9 @@ struct Log: AsyncParsableCommand {
     if format.json { return Output.json(record) }
     let place = [record.device, record.topic].compactMap { $0 }.joined(separator: "/")
     let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
-    Output.data([record.at, event, record.id, place, record.detail ?? ""].joined(separator: "  "))
+    var words = [record.at, event, record.id, place, record.detail ?? ""]
+    if let status = record.status { words.append("[\(status)]") }
+    Output.data(words.filter { !$0.isEmpty }.joined(separator: "  "))
   }
 }
 

@@ -17,6 +17,9 @@ enum RefusalAdvice {
     case "ExpiredProviderToken": "the token's time is over: check this machine's clock"
     case "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken":
       "the key is made for the other environment: `pushcli keys list` shows it"
+    case "BadChannelId", "ChannelNotRegistered": "there is no such channel: `pushcli channels list` shows them"
+    case "BroadcastFeatureNotEnabled", "FeatureNotEnabled": "this app may not broadcast: `pushcli channels enable APP`"
+    case "BadRequestPayload": "a broadcast is a JSON object that updates or ends an activity"
     case "BadMessageId": "an id is a UUID"
     case "BadPriority": "a priority is 10, 5 or 1"
     case "InvalidPushType": "a push type is alert, background, voip, …"

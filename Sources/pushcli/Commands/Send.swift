@@ -15,10 +15,12 @@ struct Send: AsyncParsableCommand {
         pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
         pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
+        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
       """)
 
   @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.") var to: String?
   @Option(help: "The device token, in hex.") var token: String?
+  @Option(help: "A broadcast channel instead of a device; --topic is the app.") var channel: String?
   @Option(help: "The topic: the app's bundle id, with its suffix.") var topic: String?
   @Option(name: .shortAndLong, help: "The alert's title.") var title: String?
   @Option(help: "The alert's subtitle.") var subtitle: String?
@@ -30,7 +32,7 @@ struct Send: AsyncParsableCommand {
   @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires:
     String?
   @Option(help: "10, 5 or 1.") var priority: Int?
-  @Option(help: "alert, background, voip, … (alert)") var pushType: String?
+  @Option(help: "alert, background, voip, … (what the topic's suffix says, else alert)") var pushType: String?
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
   @Option(help: "The .p8 key to sign with.") var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
@@ -65,8 +67,8 @@ struct Send: AsyncParsableCommand {
   }
 
   func validate() throws {
-    guard (to == nil) != (token == nil) else {
-      throw ValidationError("say whom to send to: --to DEVICE/TOPIC, or --token TOKEN --topic TOPIC")
+    guard [to, token, channel].count(where: { $0 != nil }) == 1 else {
+      throw ValidationError("say whom to send to: --to DEVICE/TOPIC, --token TOKEN --topic TOPIC, or --channel ID")
     }
     if file != nil, [title, subtitle, body, sound, category].contains(where: { $0 != nil }) || badge != nil {
       throw ValidationError("the payload comes from the flags or from a file, not from both")
@@ -91,7 +93,7 @@ struct Send: AsyncParsableCommand {
   private func target(_ payload: inout Payload) async throws -> (token: String, topic: String) {
     // It is never sent, also when an option names the app and wins.
     let named = payload.takeTarget()
-    if let token {
+    if let token = token ?? channel {
       guard let topic = topic ?? named else { throw CommandFailure(.usage, "--topic is missing") }
       return (token, topic)
     }
@@ -147,13 +149,20 @@ struct Send: AsyncParsableCommand {
   // MARK: Sending
 
   private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
+    var path = "/3/device/\(token)"
+    // The id is chosen here, so that a push whose answer is lost can be sent again and still arrives once.
     var fields: [(Client.Field, String)] = [
-      (.apnsTopic, topic),
-      (.apnsPushType, pushType ?? "alert"),
+      (.apnsPushType, pushType ?? PushTypeSuffix.type(ofTopic: topic) ?? "alert"),
       (.contentType, "application/json"),
-      // Chosen here, so that a push whose answer is lost can be sent again and still arrives once.
-      (.apnsID, id ?? UUID().uuidString),
     ]
+    if let channel {
+      path = "/4/broadcasts/apps/\(pathPart(topic))"
+      fields[0].1 = pushType ?? "liveactivity"
+      fields += [(.apnsChannelID, channel), (.apnsRequestID, id ?? UUID().uuidString)]
+      if expires == nil { fields.append((.apnsExpiration, "0")) }
+    } else {
+      fields += [(.apnsTopic, topic), (.apnsID, id ?? UUID().uuidString)]
+    }
     if certificate == nil {
       fields.append((.authorization, "bearer " + (try signer().token(now: Int(Date().timeIntervalSince1970)))))
     }
@@ -165,7 +174,7 @@ struct Send: AsyncParsableCommand {
       do {
         let client = try await Client.connect(to: try await endpoint())
         defer { client.close() }
-        return try await client.request("POST", "/3/device/\(token)", fields, body: payload)
+        return try await client.request("POST", path, fields, body: payload)
       } catch let error as ClientError {
         if attempt == 3 { throw CommandFailure(error) }
         try await Task.sleep(for: pause)

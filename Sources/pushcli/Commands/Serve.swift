@@ -75,6 +75,9 @@ struct Serve: AsyncParsableCommand {
   @Option(name: .long, help: "What a key of the other environment gets. (BadEnvironmentKeyInToken)")
   var environmentKeyReason: String?
 
+  @Option(name: .long, help: "What an app that may not broadcast gets. (BroadcastFeatureNotEnabled)")
+  var broadcastFeatureReason: String?
+
   @Option(name: .long, help: "debug, info, warning or error. (info)")
   var logLevel: String?
 
@@ -100,6 +103,7 @@ struct Serve: AsyncParsableCommand {
     flags["token_update_interval"] = tokenUpdateInterval
     flags["push_type_check"] = pushTypeCheck
     flags["environment_key_reason"] = environmentKeyReason
+    flags["broadcast_feature_reason"] = broadcastFeatureReason
     let configuration: Configuration
     do {
       configuration = try Configuration(

@@ -20,6 +20,7 @@ struct Subscribe: AsyncParsableCommand {
 
   @Option(help: "The device's name.") var device: String
   @Option(help: "An app to register for first; several may be given.") var app: [String] = []
+  @Option(help: "A broadcast channel to subscribe to first; several may be given.") var channel: [String] = []
   @Flag(help: "Paragraphs instead of a full screen.") var plain = false
   @Flag(help: "Stop after one push.") var once = false
   @Option(help: "Stop after this many pushes.") var count: Int?
@@ -80,6 +81,10 @@ struct Subscribe: AsyncParsableCommand {
     for topic in app {
       let _: RegistrationRecord = try await Admin(gateway.state).post(
         "/admin/v1/devices/\(pathPart(device))/registrations", RegistrationRequest(topic: topic, environment: nil))
+    }
+    for id in channel {
+      let _: ChannelRecord = try await Admin(gateway.state).post(
+        "/admin/v1/channels/\(pathPart(id))/subscriptions", ChannelSubscriptionRequest(devices: [device]))
     }
     guard let credentials else { throw CommandFailure(.failed, "\(device) can't be enrolled") }
     return credentials

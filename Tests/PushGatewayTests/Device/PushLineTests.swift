@@ -23,6 +23,10 @@ import Testing
       (#"{"type":"state","focus":""}"#, .state(isSilent: nil, focus: .off)),
       (#"{"type":"state","focus":7}"#, .state(isSilent: nil)),
       (
+        #"{"type":"ack","channel":"AAAAAAAAAAAAAAAAAAAAAA==","number":3}"#,
+        .acknowledgeBroadcast(ChannelID(bytes: [UInt8](repeating: 0, count: 16))!, number: 3)
+      ),
+      (
         #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"view"}"#,
         .answer(id: .number(5), action: "view")
       ),
@@ -38,7 +42,9 @@ import Testing
 
   @Test(arguments: [
     "", "words", "[]", "null", "{}", #"{"type":5}"#, #"{"type":"HELLO"}"#, #"{"type":"ack"}"#,
-    #"{"type":"ack","seq":"9"}"#, #"{"type":"ack","seq":1.5}"#, #"{"type":"answer","id":"5","action":"view"}"#,
+    #"{"type":"ack","seq":"9"}"#, #"{"type":"ack","channel":"a","number":3}"#,
+    #"{"type":"ack","channel":"AAAAAAAAAAAAAAAAAAAAAA=="}"#, #"{"type":"ack","seq":1.5}"#,
+    #"{"type":"answer","id":"5","action":"view"}"#,
     #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005"}"#, #"{"type":"presented","parts":[]}"#,
     #"{"type":"hello"}{"type":"hello"}"#, "{\"type\":\"hello\"",
   ])

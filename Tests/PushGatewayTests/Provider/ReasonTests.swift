@@ -3,7 +3,7 @@ import Testing
 @testable import PushGateway
 
 @Suite struct ReasonTests {
-  /// Reference §3.3.
+  /// Reference §3.3 and §8.3.
   static let table: [String: Int] = [
     "BadCollapseId": 400, "BadDeviceToken": 400, "BadExpirationDate": 400, "BadMessageId": 400, "BadPriority": 400,
     "BadTopic": 400, "DeviceTokenNotForTopic": 400, "DuplicateHeaders": 400, "IdleTimeout": 400,
@@ -11,7 +11,10 @@ import Testing
     "TopicDisallowed": 400, "BadCertificate": 403, "BadCertificateEnvironment": 403, "ExpiredProviderToken": 403,
     "Forbidden": 403, "InvalidProviderToken": 403, "MissingProviderToken": 403, "UnrelatedKeyIdInToken": 403,
     "BadEnvironmentKeyInToken": 403, "BadEnvironmentKeyIdInToken": 403, "BadPath": 404, "MethodNotAllowed": 405,
-    "Unregistered": 410, "ExpiredToken": 410,
+    "Unregistered": 410, "ExpiredToken": 410, "BadChannelId": 400, "BadRequestParams": 400, "BadRequestPayload": 400,
+    "BroadcastFeatureNotEnabled": 400, "FeatureNotEnabled": 400, "CannotCreateChannelConfig": 400,
+    "ChannelNotRegistered": 400, "MissingChannelId": 400, "MissingChannelQueueSize": 400, "MissingPushType": 400,
+    "TopicMismatch": 403,
     "PayloadTooLarge": 413, "TooManyProviderTokenUpdates": 429, "TooManyRequests": 429, "InternalServerError": 500,
     "ServiceUnavailable": 503, "Shutdown": 503,
   ]

@@ -58,6 +58,47 @@ import Testing
     #expect(try await log.rows(.init()).map(\.row.at) == [1002])
   }
 
+  @Test func `a unique id comes back, and a detail that is too long makes room for it`() throws {
+    var batch = LogBatch()
+    var (short, long) = (
+      row(1, .accepted, detail: "détail"), row(2, .accepted, detail: String(repeating: "x", count: 70_000))
+    )
+    (short.uniqueID, long.uniqueID) = (.number(11), .number(12))
+    for row in [short, long, row(3)] { batch.append(row) }
+    let read = LogBatch.rows(batch.bytes)
+    #expect(read.map(\.uniqueID) == [.number(11), .number(12), nil])
+    #expect(read.map(\.event) == [.accepted, .accepted, .stored])
+    #expect(read[0].detail == "détail" && read[1].detail.utf8.count == 65_515)
+  }
+
+  @Test func `a push is found by either of its ids`() async throws {
+    let log = try log()
+    defer { log.close() }
+    var rows = [row(1, .accepted, device: 7), row(1, .accepted, device: 8)]
+    (rows[0].uniqueID, rows[1].uniqueID) = (.number(11), .number(12))
+    log.append(rows)
+    #expect(try #require(try await log.push(named: .number(11))) == (.number(1), 7))
+    #expect(try #require(try await log.push(named: .number(12))) == (.number(1), 8))
+    let own = try #require(try await log.push(named: .number(1)))
+    #expect(own.id == .number(1) && own.device == nil)
+    #expect(try await log.push(named: .number(13)) == nil)
+  }
+
+  @Test(
+    arguments: [
+      (.accepted, "", .received), (.stored, DeliveryLog.deviceOffline, .storedOffline), (.stored, "", nil),
+      (.acknowledged, "", .delivered), (.acknowledged, DeliveryLog.fromStorage, .deliveredFromStorage),
+      (.expired, "", .expired), (.dropped, DeliveryLog.notConnected, .expired), (.dropped, "the mailbox is full", nil),
+      (.dropped, DeliveryLog.unregistered, .unregisteredFromStorage), (.suppressed, "sound S4 silent", nil),
+      (.suppressed, "badge N5 apps/a.b/notifications; alert N5 apps/a.b/notifications", .disabled),
+      (.transmitted, "", nil),
+    ] as [(DeliveryEvent, String, DeliveryStatus?)])
+  func `a row has the status that the real service's log would have`(
+    _ event: DeliveryEvent, _ detail: String, _ status: DeliveryStatus?
+  ) {
+    #expect(DeliveryStatus(row(1, event, detail: detail)) == status)
+  }
+
   @Test func `a reader finds what it asks for, the newest when there is more`() async throws {
     let log = try log()
     defer { log.close() }
@@ -75,6 +116,8 @@ import Testing
     #expect(try await times(.init(device: 2, limit: 2)) == [294, 297])
     #expect(try await times(.init(app: 7)) == Array(251..<300))
     #expect(try await times(.init(since: 1298)) == [298, 299])
+    #expect(try await times(.init(events: [.dropped])) == [])
+    #expect(try await times(.init(events: [.dropped, .stored], limit: 1)) == [299])
     let middle = try #require(try await log.rows(.init(id: .number(199))).first)
     #expect(try await times(.init(after: middle.number, limit: 1000)) == Array(200..<300))
     let numbers = try await log.rows(.init()).map(\.number)

@@ -39,7 +39,8 @@ final class TestGateway: Sendable {
       registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
       held: try HeldPushes(store: store, logger: .silent), tokens: ProviderTokenCache(registrations: registrations),
       environment: environment, rateLimit: rateLimit,
-      clock: clock.wallClock, durability: .full, provider: provider)
+      clock: clock.wallClock, durability: .full, provider: provider,
+      channels: try Channels(store: store, logger: .silent))
     self.services = services
     services.tellDigests(isStart: true)
     registrations.onChange { change in

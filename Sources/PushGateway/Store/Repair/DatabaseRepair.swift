@@ -188,6 +188,12 @@ private struct RepairTable {
     case "person":
       values[2].text.map { (try? JSONDecoder().decode(Preferences.self, from: Data($0.utf8))) != nil } ?? false
     case "token": values[0].blob?.count == DeviceToken.size
+    case "channel": values[0].blob?.count == ChannelID.size
+    case "channel_message":
+      values[0].blob?.count == ChannelID.size && values[2].blob.flatMap { APNSID(stored: $0) } != nil
+        && values[3].blob.flatMap { APNSID(stored: $0) } != nil
+        && values[7].blob.map { (try? JSONParser().payload($0.span)) != nil } ?? false
+    case "channel_subscription": values[2].blob?.count == ChannelID.size
     case "mailbox":
       values[4].blob.flatMap { APNSID(stored: $0) } != nil && values[6].blob.flatMap { APNSID(stored: $0) } != nil
         && values[11].blob.map { (try? JSONParser().payload($0.span)) != nil } ?? true

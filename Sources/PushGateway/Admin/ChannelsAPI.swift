@@ -1,0 +1,165 @@
+/// `/admin/v1/channels…`: broadcast channels and who subscribes to them (reference §8.2).
+struct ChannelsAPI: Sendable {
+  let services: Services
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/channels", list),
+      .init("POST", "/admin/v1/channels", create),
+      .init("POST", "/admin/v1/channels/features", setFeature),
+      .init("DELETE", "/admin/v1/channels/{id}") { request in
+        try await services.deleteChannel(try channel(request).id)
+        return .noContent
+      },
+      .init("POST", "/admin/v1/channels/{id}/subscriptions", subscribe),
+      .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}") { request in
+        let device = try services.registrations.device(named: request.parameters[1])
+        try await services.unsubscribe(device.id, from: try channel(request).id)
+        return .noContent
+      },
+      .init("GET", "/admin/v1/devices/{name}/channels") { request in
+        let device = try services.registrations.device(named: request.parameters[0])
+        return Response(services.channels.subscriptions(of: device.id).compactMap { record($0.channel) })
+      },
+    ]
+  }
+
+  private func channel(_ request: ControlRequest) throws -> BroadcastChannel {
+    guard let id = ChannelID(request.parameters[0].utf8), let channel = services.channels.channel(id),
+      channel.deleted == nil
+    else { throw Problem.notFound("there is no channel \(request.parameters[0]): `pushcli channels list` shows them") }
+    return channel
+  }
+
+  private func list(_ request: ControlRequest) async throws -> Response {
+    let apps =
+      try request.query["app"].map { [try services.registrations.app(topic: $0)] } ?? services.registrations.apps
+    return Response(
+      apps.flatMap { app in
+        [Environment.development, .production].flatMap { services.channels.channels(of: app.id, environment: $0) }
+      }.map(record))
+  }
+
+  private func create(_ request: ControlRequest) async throws -> Response {
+    let wish: ChannelRequest = try request.decoded()
+    let app = try services.registrations.app(topic: wish.topic)
+    guard let policy = BroadcastChannel.StoragePolicy(rawValue: wish.storagePolicy) else {
+      throw Problem.badRequest("a storage policy is 0 or 1")
+    }
+    guard (1...Limits.maximumChannels).contains(wish.count) else {
+      throw Problem.badRequest("from 1 to \(Limits.maximumChannels) channels are made at once")
+    }
+    let environment = wish.environment.flatMap(Environment.init) ?? services.environment
+    do {
+      let made = try await services.channels.create(
+        wish.count, app: app.id, environment: environment, policy: policy, now: services.clock.milliseconds())
+      return Response(made.compactMap(record), status: 201)
+    } catch Channels.Failure.full {
+      throw Problem(409, "Conflict", "an app has at most \(Limits.maximumChannels) channels in each environment")
+    } catch Channels.Failure.off {
+      throw Problem(409, "Conflict", "\(app.topic) may not broadcast: `pushcli channels enable \(app.topic)`")
+    }
+  }
+
+  private func setFeature(_ request: ControlRequest) async throws -> Response {
+    let wish: BroadcastFeature = try request.decoded()
+    let app = try services.registrations.app(topic: wish.topic)
+    try await services.setBroadcast(wish.isOn, app: app.id)
+    return Response(wish)
+  }
+
+  private func subscribe(_ request: ControlRequest) async throws -> Response {
+    let wish: ChannelSubscriptionRequest = try request.decoded()
+    let registrations = services.registrations
+    var devices = try wish.devices.map { try registrations.device(named: $0) }
+    if let batch = wish.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
+    let channel = try channel(request)
+    try await services.subscribe(devices, to: channel.id)
+    return Response(record(services.channels.channel(channel.id) ?? channel))
+  }
+
+  private func record(_ id: ChannelID) -> ChannelRecord? { services.channels.channel(id).map(record) }
+
+  private func record(_ channel: BroadcastChannel) -> ChannelRecord {
+    ChannelRecord(
+      id: channel.id.description, topic: services.registrations.app(channel.app)?.topic ?? "",
+      environment: channel.environment.rawValue, storagePolicy: channel.policy.rawValue,
+      subscriptions: channel.subscriptions, connected: services.liveChannels.count(of: channel.id),
+      published: Int(channel.lastNumber), isStored: channel.message != nil)
+  }
+}
+
+/// The wish for channels.
+public struct ChannelRequest: Codable, Sendable {
+  public var topic: String
+  /// nil: the gateway's.
+  public var environment: String?
+  /// 0 none, 1 the most recent message.
+  public var storagePolicy: Int
+  /// How many, all of one kind.
+  public var count: Int
+
+  public init(topic: String, environment: String?, storagePolicy: Int, count: Int) {
+    self.topic = topic
+    self.environment = environment
+    self.storagePolicy = storagePolicy
+    self.count = count
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case topic, environment, count
+    case storagePolicy = "message_storage_policy"
+  }
+}
+
+/// A channel as it is listed.
+public struct ChannelRecord: Codable, Sendable {
+  /// Base64.
+  public var id: String
+  public var topic: String
+  public var environment: String
+  /// 0 none, 1 the most recent message.
+  public var storagePolicy: Int
+  /// Devices that subscribe.
+  public var subscriptions: Int
+  /// Streams of those that are open now.
+  public var connected: Int
+  /// Messages that were stored so far.
+  public var published: Int
+  /// Whether a message waits for devices that connect.
+  public var isStored: Bool
+
+  enum CodingKeys: String, CodingKey {
+    case id, topic, environment, subscriptions, connected, published
+    case storagePolicy = "message_storage_policy"
+    case isStored = "stored"
+  }
+}
+
+/// Whether an app may broadcast.
+public struct BroadcastFeature: Codable, Sendable {
+  public var topic: String
+  public var isOn: Bool
+
+  public init(topic: String, isOn: Bool) {
+    self.topic = topic
+    self.isOn = isOn
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case topic
+    case isOn = "on"
+  }
+}
+
+/// The wish that devices subscribe to a channel.
+public struct ChannelSubscriptionRequest: Codable, Sendable {
+  public var devices: [String]
+  /// All devices of a batch besides.
+  public var batch: String?
+
+  public init(devices: [String], batch: String? = nil) {
+    self.devices = devices
+    self.batch = batch
+  }
+}

@@ -1,0 +1,340 @@
+import Foundation
+import Logging
+import NIOCore
+import PushPolicy
+
+/// `POST /4/broadcasts/apps/<bundle id>`, and the management of channels below `/1/apps/<bundle id>` (reference §8).
+///
+/// One for each loop; not `Sendable`. Who sends is found out by ``ProviderAPI``, which also answers refusals.
+final class BroadcastAPI {
+  private let services: Services
+  private let provider: ProviderAPI
+  private let parser: JSONParser
+  private let logger: Logger
+  private var random = FastRandom()
+  private var rate: RateLimit<ChannelID>
+
+  static let sendPath: StaticString = "/4/broadcasts/apps/"
+  static let managementPath: StaticString = "/1/apps/"
+
+  init(services: Services, provider: ProviderAPI, parser: JSONParser, logger: Logger) {
+    self.services = services
+    self.provider = provider
+    self.parser = parser
+    self.logger = logger
+    rate = RateLimit(perSecond: services.rateLimit)
+  }
+
+  /// Whether a request is for this API, so that its answer has an `apns-request-id`.
+  static func serves(_ request: Message) -> Bool {
+    guard let path = request[.path] else { return false }
+    return path.starts(with: "/4/broadcasts/") || path.starts(with: managementPath)
+  }
+
+  /// Serves one request whose body is there.
+  func serve(_ exchange: Exchange) {
+    do {
+      if exchange.request[.path]?.starts(with: "/4/") == true {
+        try send(exchange)
+      } else {
+        try manage(exchange)
+      }
+    } catch {
+      provider.refuse(exchange, error)
+    }
+  }
+
+  // MARK: Who asks, for what
+
+  private struct Caller {
+    var id: APNSID
+    var app: App
+    var environment: Environment
+    /// Milliseconds since 1970.
+    var now: Int64
+  }
+
+  /// - Throws: `BadRequestParams`, the reasons of authentication, `BadMessageId`, `TopicDisallowed`, `TopicMismatch`,
+  ///   `BroadcastFeatureNotEnabled`.
+  private func caller(_ exchange: Exchange, bundleID: String) throws(Rejection) -> Caller {
+    let now = services.clock.milliseconds()
+    if exchange.request.hasDuplicateFields { throw Rejection(.badRequestParams) }
+    let sender = try provider.authenticate(exchange, now: now / 1000)
+    // One of Apple's samples names it `apns-id`.
+    var id = APNSID(using: &random)
+    if let offered = exchange.request[.apnsRequestID] ?? exchange.request[.apnsID] {
+      guard let given = APNSID(offered) else { throw Rejection(.badMessageId) }
+      id = given
+    }
+    // The path has the app's own id; the suffix is the topic's of other pushes.
+    guard Topic.isWellFormed(bundleID.utf8), PushType.split(topic: bundleID).type == nil else {
+      throw Rejection(.topicDisallowed)
+    }
+    guard sender.permitsBroadcast(to: bundleID) else { throw Rejection(.topicMismatch) }
+    guard let app = try? services.registrations.app(topic: bundleID) else { throw Rejection(.topicDisallowed) }
+    guard services.channels.isOn(app.id) else { throw Rejection(services.provider.broadcastFeatureReason) }
+    return Caller(id: id, app: app, environment: exchange.connection.environment, now: now)
+  }
+
+  /// - Throws: `MissingChannelId`, `BadChannelId` for what is no id.
+  private func channelID(_ exchange: Exchange) throws(Rejection) -> ChannelID {
+    guard let text = exchange.request[.apnsChannelID], !text.isEmpty else { throw Rejection(.missingChannelId) }
+    guard let id = ChannelID(text) else { throw Rejection(.badChannelId) }
+    return id
+  }
+
+  // MARK: Sending (reference §8.1)
+
+  private func send(_ exchange: Exchange) throws(Rejection) {
+    let request = exchange.request
+    guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
+    guard let path = request[.path], path.starts(with: BroadcastAPI.sendPath) else { throw Rejection(.badPath) }
+    let bundleID = String(decoding: path.dropFirst(BroadcastAPI.sendPath.utf8CodeUnitCount), as: UTF8.self)
+    guard !bundleID.isEmpty, !bundleID.contains("/") else { throw Rejection(.badPath) }
+    let caller = try caller(exchange, bundleID: bundleID)
+    let id = try channelID(exchange)
+    try checkPushType(request[.apnsPushType].map { String(decoding: $0, as: UTF8.self) })
+    guard let expiration = request[.apnsExpiration].flatMap({ decimal($0) }) else {
+      throw Rejection(.badExpirationDate)
+    }
+    var priority: UInt8 = 10
+    if let value = request[.apnsPriority] {
+      guard let number = decimal(value), [1, 5, 10].contains(number) else { throw Rejection(.badPriority) }
+      priority = UInt8(number)
+    }
+    let parsed = try payload(of: request)
+    let channel: BroadcastChannel
+    do {
+      channel = try services.channels.channel(id, app: caller.app.id, environment: caller.environment)
+    } catch {
+      throw BroadcastAPI.rejection(error)
+    }
+    guard channel.policy == .mostRecentMessage || expiration == 0 else { throw Rejection(.badExpirationDate) }
+    guard rate.allows(id, now: caller.now / 1000) else { throw Rejection(.tooManyRequests) }
+    try provider.admit(parsed, id: caller.id, nil, caller.app, now: caller.now)
+    let latest = caller.now / 1000 + Int64(Limits.maximumBroadcastLifetime)
+    let expires = expiration > caller.now / 1000 ? min(expiration, latest) : 0
+    let message = BroadcastMessage(
+      channel: id, app: caller.app.id, number: 0, id: caller.id, uniqueID: APNSID(using: &random),
+      received: caller.now, expires: expires, priority: priority, payload: singleLine(request.body))
+    publish(message, exchange)
+  }
+
+  /// - Throws: `MissingPushType`, `InvalidPushType`.
+  private func checkPushType(_ text: String?) throws(Rejection) {
+    guard let text else { throw Rejection(.missingPushType) }
+    guard text.lowercased() == PushType.liveactivity.rawValue else { throw Rejection(.invalidPushType) }
+  }
+
+  /// - Throws: `PayloadEmpty`, `PayloadTooLarge`, `BadRequestPayload` for what is no JSON object, or starts an activity.
+  private func payload(of request: Message) throws(Rejection) -> ParsedPayload {
+    guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
+    guard request.bodySize <= Limits.maximumBroadcastPayloadSize else { throw Rejection(.payloadTooLarge) }
+    let body = request.body
+    guard let parsed = try? parser.payload(body.span) else { throw Rejection(.badRequestPayload) }
+    let event = (try? parser.parse(body.span) { $0["aps"]?["event"]?.string }) ?? nil
+    // Whoever subscribes has the activity already (reference §7.6).
+    if event == "start" { throw Rejection(.badRequestPayload) }
+    return parsed
+  }
+
+  /// A message that is stored is on disk before the answer goes out, and before any device has it.
+  private func publish(_ message: BroadcastMessage, _ exchange: Exchange) {
+    services.log.append([message.event(.accepted, at: message.received)])
+    guard message.expires > 0 else {
+      services.liveChannels.publish(message)
+      return accept(exchange, message)
+    }
+    let services = services
+    answerLater(exchange) {
+      try await services.channels.publish(message) { stored in
+        services.log.append([stored.event(.stored, at: services.clock.milliseconds())])
+        services.liveChannels.publish(stored)
+      }
+    } then: { [unowned self] exchange, _ in
+      accept(exchange, message)
+    }
+  }
+
+  private func accept(_ exchange: Exchange, _ message: BroadcastMessage) {
+    exchange.connection.allowAllStreams()
+    var fields = head(200, exchange, message.id)
+    if exchange.connection.environment == .development { fields.append(.apnsUniqueID, message.uniqueID.text) }
+    exchange.respond(fields, body: EmptyCollection())
+  }
+
+  // MARK: Channels (reference §8.2)
+
+  private func manage(_ exchange: Exchange) throws(Rejection) {
+    let request = exchange.request
+    let target = request.text(.path) ?? ""
+    guard request[.path]?.starts(with: BroadcastAPI.managementPath) == true else { throw Rejection(.badPath) }
+    let rest = target.dropFirst(BroadcastAPI.managementPath.utf8CodeUnitCount)
+    let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count >= 2, !parts[0].isEmpty else { throw Rejection(.badPath) }
+    let caller = try caller(exchange, bundleID: String(parts[0]))
+    let method = request.text(.method)
+    switch (method, String(parts[1]), parts.count) {
+    case ("POST", "channels", 2): try create(exchange, caller)
+    case ("GET", "channels", 2): try read(exchange, caller, try channelID(exchange))
+    case ("DELETE", "channels", 2): try delete(exchange, caller, try channelID(exchange))
+    // One library has the id in the path.
+    case ("GET", "channels", 3): try read(exchange, caller, try channelID(parts[2]))
+    case ("DELETE", "channels", 3): try delete(exchange, caller, try channelID(parts[2]))
+    case ("GET", "all-channels", 2): list(exchange, caller)
+    case (_, "channels", _), (_, "all-channels", 2): throw Rejection(.methodNotAllowed)
+    default: throw Rejection(.badPath)
+    }
+  }
+
+  private func channelID(_ part: Substring) throws(Rejection) -> ChannelID {
+    guard let text = String(part).removingPercentEncoding, let id = ChannelID(text.utf8) else {
+      throw Rejection(.badChannelId)
+    }
+    return id
+  }
+
+  /// - Throws: `PayloadEmpty`, `PayloadTooLarge`, `BadRequestPayload`, `MissingPushType`, `InvalidPushType`,
+  ///   `MissingChannelQueueSize`, `BadRequestParams`.
+  private func create(_ exchange: Exchange, _ caller: Caller) throws(Rejection) {
+    let request = exchange.request
+    guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
+    guard request.bodySize <= Limits.maximumBroadcastPayloadSize else { throw Rejection(.payloadTooLarge) }
+    let body = request.body
+    struct Wish {
+      var isObject: Bool
+      var pushType: String?
+      var hasPolicy: Bool
+      var policy: Int?
+    }
+    let wish = try? parser.parse(body.span) { root in
+      Wish(
+        isObject: root.kind == .object, pushType: root["push-type"]?.string,
+        hasPolicy: root["message-storage-policy"] != nil, policy: root["message-storage-policy"]?.integer)
+    }
+    guard let wish, wish.isObject else { throw Rejection(.badRequestPayload) }
+    try checkPushType(wish.pushType)
+    guard wish.hasPolicy else { throw Rejection(.missingChannelQueueSize) }
+    guard let policy = wish.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
+      throw Rejection(.badRequestParams)
+    }
+    let channels = services.channels
+    answerLater(exchange) {
+      try await channels.create(
+        app: caller.app.id, environment: caller.environment, policy: policy, now: caller.now)
+    } then: { [unowned self] exchange, made in
+      var fields = head(201, exchange, caller.id)
+      fields.append(.apnsChannelID, (made.first?.description ?? "").utf8)
+      exchange.connection.allowAllStreams()
+      exchange.respond(fields, body: EmptyCollection())
+    }
+  }
+
+  private func read(_ exchange: Exchange, _ caller: Caller, _ id: ChannelID) throws(Rejection) {
+    let channel = try known(id, caller)
+    let body = #"{"message-storage-policy":\#(channel.policy.rawValue),"push-type":"LiveActivity"}"#
+    exchange.connection.allowAllStreams()
+    exchange.respond(head(200, exchange, caller.id), body: body.utf8)
+  }
+
+  private func delete(_ exchange: Exchange, _ caller: Caller, _ id: ChannelID) throws(Rejection) {
+    _ = try known(id, caller)
+    let services = services
+    answerLater(exchange) {
+      try await services.deleteChannel(id)
+    } then: { [unowned self] exchange, _ in
+      exchange.connection.allowAllStreams()
+      exchange.respond(head(204, exchange, caller.id), body: EmptyCollection())
+    }
+  }
+
+  private func list(_ exchange: Exchange, _ caller: Caller) {
+    let channels = services.channels.channels(of: caller.app.id, environment: caller.environment)
+    let body = #"{"channels":["# + channels.map { "\"\($0.id)\"" }.joined(separator: ",") + "]}"
+    exchange.connection.allowAllStreams()
+    exchange.respond(head(200, exchange, caller.id), body: body.utf8)
+  }
+
+  /// - Throws: `BadPath`, for one that never was or is deleted.
+  private func known(_ id: ChannelID, _ caller: Caller) throws(Rejection) -> BroadcastChannel {
+    do {
+      return try services.channels.channel(id, app: caller.app.id, environment: caller.environment)
+    } catch {
+      throw Rejection(.badPath)
+    }
+  }
+
+  // MARK: Answers
+
+  private func head(_ status: Int, _ exchange: Exchange, _ id: APNSID) -> HeaderFields {
+    var fields = HeaderFields(status: status)
+    fields.append(.apnsRequestID, id.text)
+    return fields
+  }
+
+  /// Does something off the loop and answers when it is done; what it throws is refused as it deserves.
+  private func answerLater<Value: Sendable>(
+    _ exchange: Exchange, _ work: @escaping @Sendable () async throws -> Value,
+    then answer: @escaping (Exchange, Value) -> Void
+  ) {
+    let later = NIOLoopBound((exchange.reference, provider, answer), eventLoop: exchange.connection.loop.eventLoop)
+    let logger = logger
+    Task {
+      let result: Result<Value, Rejection>
+      do {
+        result = .success(try await work())
+      } catch {
+        if !(error is Channels.Failure) { logger.error("a broadcast's channel failed: \(error)") }
+        result = .failure(BroadcastAPI.rejection(error))
+      }
+      later.eventLoop.execute {
+        let (reference, provider, answer) = later.value
+        guard let exchange = reference.exchange else { return }
+        switch result {
+        case .success(let value): answer(exchange, value)
+        case .failure(let rejection): provider.refuse(exchange, rejection)
+        }
+      }
+    }
+  }
+
+  private static func rejection(_ error: any Error) -> Rejection {
+    switch error {
+    case Channels.Failure.unknown: Rejection(.badChannelId)
+    case Channels.Failure.deleted: Rejection(.channelNotRegistered)
+    case Channels.Failure.full: Rejection(.cannotCreateChannelConfig)
+    case Channels.Failure.off: Rejection(.broadcastFeatureNotEnabled)
+    case let error as StoreError where !error.isDamage: Rejection(.serviceUnavailable)
+    default: Rejection(.internalServerError)
+    }
+  }
+}
+
+extension ProviderSender {
+  /// Whether it may broadcast for an app, and manage its channels.
+  fileprivate func permitsBroadcast(to bundleID: String) -> Bool {
+    let topic = bundleID + PushType.liveactivity.topicSuffix
+    switch self {
+    case .key(let key): return key.topics.map { $0.contains(bundleID) || $0.contains(topic) } ?? true
+    case .certificate(let identity): return identity.topics.contains(bundleID) || identity.topics.contains(topic)
+    }
+  }
+}
+
+extension BroadcastMessage {
+  /// A row of the delivery log about the message as a whole.
+  func event(_ event: DeliveryEvent, at time: Int64) -> DeliveryLog.Row {
+    DeliveryLog.Row(
+      at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: nil, app: app,
+      detail: "channel \(channel)")
+  }
+}
+
+extension APNSID {
+  /// The 36 bytes of the text.
+  var text: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+}

@@ -1,0 +1,55 @@
+/// What changes of channels mean for devices: those that are connected are told at once.
+extension Services {
+  /// Has devices subscribe to a channel of an app that they are registered for.
+  ///
+  /// - Throws: a refusal in words for people.
+  func subscribe(_ devices: [Device], to id: ChannelID) async throws {
+    guard let channel = channels.channel(id), channel.deleted == nil, let app = registrations.app(channel.app) else {
+      throw Registrations.Refusal(kind: .unknown, description: "there is no channel \(id)")
+    }
+    let now = clock.milliseconds()
+    for device in devices {
+      let isRegistered = registrations.registrations(of: device.id).contains { registration, _ in
+        registration.app == channel.app && registration.environment == channel.environment
+          && !registration.isExpired(at: now)
+      }
+      guard isRegistered else {
+        throw Registrations.Refusal(
+          kind: .conflict,
+          description:
+            "\(device.name) is not registered for \(app.topic) in \(channel.environment.rawValue): register it first"
+        )
+      }
+    }
+    // Slice by slice: pushes wait for a transaction.
+    var rest = devices[...]
+    while !rest.isEmpty {
+      let slice = rest.prefix(Limits.subscriptionSlice).map(\.id)
+      rest = rest.dropFirst(slice.count)
+      do {
+        try await channels.subscribe(slice, to: id)
+      } catch is Channels.Failure {
+        throw Registrations.Refusal(kind: .unknown, description: "there is no channel \(id)")
+      }
+      for device in slice { subscriptions.tell(device, .channels) }
+    }
+  }
+
+  /// Ends a device's subscription to a channel; that it has none is no error.
+  func unsubscribe(_ device: DeviceID, from id: ChannelID) async throws {
+    try await channels.unsubscribe([device]) { $0.id == id }
+    subscriptions.tell(device, .channels)
+  }
+
+  /// Deletes a channel, what it stored and who subscribed.
+  func deleteChannel(_ id: ChannelID) async throws {
+    for device in try await channels.delete([id], now: clock.milliseconds()) { subscriptions.tell(device, .channels) }
+  }
+
+  /// Says whether an app may broadcast; where it may not, its channels are deleted.
+  func setBroadcast(_ isOn: Bool, app: AppID) async throws {
+    for device in try await channels.setOn(isOn, app: app, now: clock.milliseconds()) {
+      subscriptions.tell(device, .channels)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Yams
+
+extension FaultRule {
+  /// Reads a scenario file: YAML with a list `faults` (docs/faults.md). All of it is good, or none.
+  ///
+  /// - Throws: ``FaultError`` with what is wrong and where.
+  public static func list(yaml: String) throws(FaultError) -> [FaultRule] {
+    let loaded: Any?
+    do {
+      loaded = try Yams.load(yaml: yaml)
+    } catch {
+      let words = String(describing: error).split(separator: "\n").prefix(2).joined(separator: " ")
+      throw FaultError(description: "this is not YAML: \(words)")
+    }
+    guard let scenario = loaded as? [String: Any], scenario.keys.allSatisfy({ $0 == "faults" }),
+      let entries = scenario["faults"] as? [Any]
+    else { throw FaultError(description: "a scenario holds one list, `faults:`, with an entry for each fault") }
+    var rules: [FaultRule] = []
+    for (index, entry) in entries.enumerated() {
+      guard let values = entry as? [String: Any] else {
+        throw FaultError(description: "fault \(index + 1) should hold `name: value` lines")
+      }
+      let rule = try FaultRule(values, place: index + 1)
+      guard !rules.contains(where: { $0.name == rule.name }) else {
+        throw FaultError(description: "fault \"\(rule.name)\": the name is there twice")
+      }
+      _ = try Fault(rule)
+      rules.append(rule)
+    }
+    return rules
+  }
+
+  /// Takes one entry's values; a key that nobody knows, or a value of another type, is refused.
+  private init(_ values: [String: Any], place: Int) throws(FaultError) {
+    guard let name = values["name"] as? String else {
+      throw FaultError(description: "fault \(place): `name:` is missing")
+    }
+    self.init(name: name)
+    for (word, value) in values {
+      func fail(_ due: String) -> FaultError {
+        FaultError(description: "fault \"\(name)\": \(word) is \"\(value)\": \(due) is due")
+      }
+      func text() throws(FaultError) -> String {
+        // Digits alone are a number to YAML, and a token or a key id to us only when they are quoted.
+        guard let text = value as? String else { throw fail("text (in quotes, if it is all digits)") }
+        return text
+      }
+      func whole() throws(FaultError) -> Int {
+        guard let number = value as? Int else { throw fail("a whole number") }
+        return number
+      }
+      func number() throws(FaultError) -> Double {
+        guard let number = (value as? Double) ?? (value as? Int).map(Double.init) else { throw fail("a number") }
+        return number
+      }
+      func seconds() throws(FaultError) -> Double {
+        if let text = value as? String {
+          guard let seconds = FaultRule.seconds(text) else { throw fail("a time, as 250ms, 30s or 10m,") }
+          return seconds
+        }
+        return try number()
+      }
+      func truth() throws(FaultError) -> Bool {
+        guard let truth = value as? Bool else { throw fail("true or false") }
+        return truth
+      }
+      guard let key = CodingKeys(stringValue: word) else {
+        let known = CodingKeys.allCases.map(\.stringValue).joined(separator: ", ")
+        throw FaultError(description: "fault \"\(name)\": there is no \"\(word)\"; there are \(known)")
+      }
+      switch key {
+      case .name: break
+      case .app: app = try text()
+      case .token: token = try text()
+      case .key: self.key = try text()
+      case .connection: if let number = value as? Int { connection = String(number) } else { connection = try text() }
+      case .reason: reason = try text()
+      case .status: status = try whole()
+      case .delay: delay = try seconds()
+      case .reset: if let number = value as? Int { reset = String(number) } else { reset = try text() }
+      case .goaway: goaway = try text()
+      case .drop: drop = try truth()
+      case .halfOpen: halfOpen = try truth()
+      case .stall: stall = try truth()
+      case .streams: streams = try whole()
+      case .throttle: throttle = try whole()
+      case .unregister: unregister = try truth()
+      case .count: count = try whole()
+      case .rate: rate = try number()
+      case .seed:
+        guard let seed = UInt64(exactly: try whole()) else { throw fail("a number from 0") }
+        self.seed = seed
+      case .seconds: self.seconds = try seconds()
+      }
+    }
+  }
+
+  /// Reads `250ms`, `30s`, `10m`, `2h`, or seconds without a unit.
+  public static func seconds(_ text: String) -> Double? {
+    let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("", 1)]
+    for (unit, factor) in units where text.hasSuffix(unit) {
+      guard let number = Double(text.dropLast(unit.count)), number >= 0, number.isFinite else { return nil }
+      return number * factor
+    }
+    return nil
+  }
+}

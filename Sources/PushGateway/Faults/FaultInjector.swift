@@ -1,0 +1,172 @@
+import Logging
+import NIOCore
+import PushPolicy
+
+/// Carries out the faults that strike requests and connections of one loop.
+///
+/// Not `Sendable`: it belongs to the loop of its handler.
+final class FaultInjector {
+  private let services: Services
+  private let logger: Logger
+  /// Serves a request as if there were no fault.
+  private let serve: (Exchange) -> Void
+  /// Answers a request with a rejection.
+  private let refuse: (Exchange, Rejection) -> Void
+  /// Answers a request with a status and no body.
+  private let answer: (Exchange, _ status: Int) -> Void
+  private var random = FastRandom()
+
+  init(
+    services: Services, logger: Logger, serve: @escaping (Exchange) -> Void,
+    refuse: @escaping (Exchange, Rejection) -> Void, answer: @escaping (Exchange, _ status: Int) -> Void
+  ) {
+    self.services = services
+    self.logger = logger
+    self.serve = serve
+    self.refuse = refuse
+    self.answer = answer
+  }
+
+  /// Lets a fault have a complete request of a provider.
+  ///
+  /// - Returns: whether one took it; else it is served as usual.
+  func intercept(_ exchange: Exchange) -> Bool {
+    let target = FaultTarget(exchange)
+    guard let strike = services.faults.strike(target, now: services.clock.milliseconds()) else { return false }
+    record(strike.fault, target, exchange)
+    guard let delay = strike.fault.rule.delay else {
+      carryOut(strike, exchange)
+      return true
+    }
+    let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
+    later.eventLoop.scheduleTask(in: .nanoseconds(Int64(delay * 1e9))) {
+      let (injector, reference) = later.value
+      if let exchange = reference.exchange { injector.carryOut(strike, exchange) }
+    }
+    return true
+  }
+
+  /// Lets a fault have a connection, when it begins or when the fault is set.
+  static func strike(_ connection: Connection, services: Services, logger: Logger) {
+    let target = FaultTarget(connection)
+    let now = services.clock.milliseconds()
+    guard let strike = services.faults.strike(target, isConnection: true, now: now) else { return }
+    logger.notice("fault \(strike.fault.rule.name) struck", metadata: target.metadata(strike.fault))
+    apply(strike, to: connection, now: now)
+  }
+
+  private func carryOut(_ strike: FaultTable.Strike, _ exchange: Exchange) {
+    let connection = exchange.connection
+    let now = services.clock.milliseconds()
+    switch strike.fault.effect {
+    case .none: serve(exchange)
+    case .answer(let status, let reason):
+      guard let reason else { return answer(exchange, status) }
+      refuse(exchange, Rejection(reason, timestamp: status == 410 ? now : nil, status: status))
+    case .throttle: refuse(exchange, Rejection(.tooManyRequests))
+    case .reset(let code):
+      connection.session.reset(exchange.stream, code: code)
+      connection.setNeedsFlush()
+    case .goAway(let reason): connection.breakOff(debugData: Rejection(reason).body)
+    case .drop: connection.abort()
+    case .halfOpen: connection.freeze()
+    case .stall, .streams:
+      FaultInjector.apply(strike, to: connection, now: now)
+      serve(exchange)
+    case .unregister: unregister(exchange, now: now)
+    }
+  }
+
+  /// Takes credit or streams from a connection, and gives them back when the fault ends.
+  private static func apply(_ strike: FaultTable.Strike, to connection: Connection, now: Int64) {
+    switch strike.fault.effect {
+    case .stall: connection.setShortage(.init(fault: strike.number, streamWindow: 0))
+    case .streams(let count): connection.setShortage(.init(fault: strike.number, streams: count))
+    default: return
+    }
+    guard let end = strike.end else { return }
+    let later = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
+    later.eventLoop.scheduleTask(in: .milliseconds(max(0, end - now))) { later.value.endShortage([strike.number]) }
+  }
+
+  /// Ends the registration first, so that the next push is told the same.
+  private func unregister(_ exchange: Exchange, now: Int64) {
+    guard let token = exchange.deviceToken, let (registration, app) = services.registrations.registration(token),
+      registration.unregistered == nil
+    else { return serve(exchange) }
+    let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
+    let (services, logger) = (services, logger)
+    Task {
+      do {
+        try await services.unregister(registration.device, topic: app.topic)
+      } catch {
+        logger.error("a fault could not unregister a token: \(error)")
+      }
+      later.eventLoop.execute {
+        let (injector, reference) = later.value
+        // What the registration says now is what every later push hears too.
+        if let exchange = reference.exchange { injector.serve(exchange) }
+      }
+    }
+  }
+
+  private func record(_ fault: Fault, _ target: FaultTarget, _ exchange: Exchange) {
+    logger.notice("fault \(fault.rule.name) struck", metadata: target.metadata(fault))
+    let registration = exchange.deviceToken.flatMap { services.registrations.registration($0) }
+    let id = exchange.request[.apnsID].flatMap { APNSID($0) } ?? APNSID(using: &random)
+    services.log.append([
+      DeliveryLog.Row(
+        at: services.clock.milliseconds(), event: .fault, id: id, device: registration?.0.device,
+        app: registration?.1.id, detail: "\(fault.rule.name): \(fault.words)")
+    ])
+  }
+}
+
+extension FaultTarget {
+  /// What a fault may look at in a request, whether or not any of it is good.
+  fileprivate init(_ exchange: Exchange) {
+    self.init(exchange.connection)
+    let path = exchange.request.text(.path) ?? ""
+    let parts = path.split(separator: "/")
+    switch parts.first {
+    case "3":
+      token = parts.count > 2 ? parts[2].lowercased() : nil
+      app = exchange.request.text(.apnsTopic).map { PushType.split(topic: $0).bundleID }
+    case "4": app = parts.count > 3 ? String(parts[3]) : nil
+    case "1": app = parts.count > 2 ? String(parts[2]) : nil
+    default: break
+    }
+    if app == nil, let identity = exchange.connection.identity, identity.topics.count == 1 {
+      app = identity.topics.first.map { PushType.split(topic: $0).bundleID }
+    }
+    key = exchange.request[.authorization].flatMap(FaultTarget.keyID)
+  }
+
+  /// A connection by itself.
+  fileprivate init(_ connection: Connection) {
+    self.init(address: connection.remoteAddress, connection: connection.number)
+  }
+
+  /// The key id in the header of a provider token.
+  private static func keyID(_ field: ArraySlice<UInt8>) -> String? {
+    guard let space = field.firstIndex(of: UInt8(ascii: " ")) else { return nil }
+    let segment = field[field.index(after: space)...].prefix { $0 != UInt8(ascii: ".") }
+    guard let header = Base64URL.decode(segment) else { return nil }
+    return (try? JSONParser().parse(header.span) { $0["kid"]?.string }) ?? nil
+  }
+
+  fileprivate func metadata(_ fault: Fault) -> Logger.Metadata {
+    var metadata: Logger.Metadata = ["does": "\(fault.words)", "connection": "\(connection)"]
+    if let address { metadata["peer"] = "\(address)" }
+    if let app { metadata["app"] = "\(app)" }
+    return metadata
+  }
+}
+
+extension Exchange {
+  /// The token in the path of a push.
+  fileprivate var deviceToken: DeviceToken? {
+    guard let path = request[.path], path.starts(with: ProviderAPI.path) else { return nil }
+    return DeviceToken(hex: path.dropFirst(ProviderAPI.path.utf8CodeUnitCount))
+  }
+}

@@ -1,0 +1,220 @@
+/// A fault as people write it: in a scenario file, on the command line, over the admin socket (docs/faults.md).
+///
+/// Selectors that are absent fit everything. ``Fault`` is what is left of it when it has been checked.
+public struct FaultRule: Codable, Sendable, Equatable {
+  /// How lists and logs name it; a second one of the same name takes the place of the first.
+  public var name: String
+
+  /// The bundle id of what is pushed to.
+  public var app: String?
+  /// The device token, in hex.
+  public var token: String?
+  /// The key id of the provider token.
+  public var key: String?
+  /// The peer's address, as `127.0.0.1`, or the connection's number.
+  public var connection: String?
+
+  /// A reason of the table, which is answered with its status, unless ``status`` says another.
+  public var reason: String?
+  /// An HTTP status; without a reason it is answered with no body.
+  public var status: Int?
+  /// Seconds that the answer, or the other effect, is late.
+  public var delay: Double?
+  /// RST_STREAM with this code: a name of RFC 9113 §7 or a number.
+  public var reset: String?
+  /// GOAWAY with this reason, while the request is in flight.
+  public var goaway: String?
+  /// Ends the connection with a TCP reset.
+  public var drop: Bool?
+  /// Reads and writes no more, and keeps the socket.
+  public var halfOpen: Bool?
+  /// Gives no flow control credit for bodies.
+  public var stall: Bool?
+  /// Streams that the peer may have open.
+  public var streams: Int?
+  /// Requests a second; more get `TooManyRequests`.
+  public var throttle: Int?
+  /// Unregisters the device token, and says so.
+  public var unregister: Bool?
+
+  /// How often it strikes at most.
+  public var count: Int?
+  /// How many of a hundred requests it strikes.
+  public var rate: Double?
+  /// Makes the choice of a rate the same every time.
+  public var seed: UInt64?
+  /// For how many seconds it is there.
+  public var seconds: Double?
+
+  public init(name: String) { self.name = name }
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case name, app, token, key, connection
+    case reason, status, delay, reset, goaway, drop, stall, streams, throttle, unregister
+    case halfOpen = "half-open"
+    case count, rate, seed
+    case seconds = "for"
+  }
+}
+
+/// Why a fault can't be, in one line.
+public struct FaultError: Error, Sendable, CustomStringConvertible {
+  public var description: String
+}
+
+/// A fault that has been checked: whom it strikes, what it does, how often.
+struct Fault: Sendable {
+  /// What happens to what is struck.
+  enum Effect: Sendable, Equatable {
+    /// Nothing but the delay.
+    case none
+    case answer(status: Int, Reason?)
+    /// An error code of RFC 9113 §7.
+    case reset(UInt32)
+    case goAway(Reason)
+    case drop
+    case halfOpen
+    case stall
+    case streams(Int)
+    case throttle(Int)
+    case unregister
+  }
+
+  /// The rule that it was.
+  let rule: FaultRule
+  let effect: Effect
+
+  /// Whether it strikes a connection as soon as there is one, instead of a request.
+  var strikesConnections: Bool {
+    switch effect {
+    case .stall, .streams: rule.app == nil && rule.token == nil && rule.key == nil
+    default: false
+    }
+  }
+
+  /// The codes of RFC 9113 §7 by their names.
+  static let resetCodes = [
+    "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+  ]
+  /// The longest delay, and the longest time that a fault is there, in seconds.
+  private static let longest = 86_400.0
+
+  /// Checks a rule.
+  init(_ rule: FaultRule) throws(FaultError) {
+    self.rule = rule
+    func fail(_ words: String) -> FaultError { FaultError(description: "fault \"\(rule.name)\": \(words)") }
+    guard (1...64).contains(rule.name.utf8.count),
+      rule.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
+    else { throw fail("a name is up to 64 letters, digits and marks, without spaces") }
+    var effects: [Effect] = []
+    let reason = try rule.reason.map { text throws(FaultError) in try Fault.reason(text, fail) }
+    if let status = rule.status ?? reason?.status {
+      guard (200...599).contains(status) else { throw fail("status is \(status): a number from 200 to 599 is due") }
+      effects.append(.answer(status: status, reason))
+    }
+    if let text = rule.reset {
+      if let code = Fault.resetCodes.firstIndex(of: text) {
+        effects.append(.reset(UInt32(code)))
+      } else if let code = UInt32(text) {
+        effects.append(.reset(code))
+      } else {
+        throw fail("reset is \"\(text)\": a code of RFC 9113 is due, as REFUSED_STREAM, or a number")
+      }
+    }
+    if let text = rule.goaway { effects.append(.goAway(try Fault.reason(text, fail))) }
+    if rule.drop == true { effects.append(.drop) }
+    if rule.halfOpen == true { effects.append(.halfOpen) }
+    if rule.stall == true { effects.append(.stall) }
+    if let streams = rule.streams {
+      guard (0...Limits.maximumConcurrentStreams).contains(streams) else {
+        throw fail("streams is \(streams): a number from 0 to \(Limits.maximumConcurrentStreams) is due")
+      }
+      effects.append(.streams(streams))
+    }
+    if let throttle = rule.throttle {
+      guard (0...1_000_000).contains(throttle) else {
+        throw fail("throttle is \(throttle): requests a second, from 0 to 1000000, are due")
+      }
+      effects.append(.throttle(throttle))
+    }
+    if rule.unregister == true { effects.append(.unregister) }
+    guard effects.count + (rule.delay == nil ? 0 : 1) > 0 else {
+      throw fail(
+        "it does nothing: give one of reason, status, delay, reset, goaway, drop, half-open, stall, streams, throttle, unregister"
+      )
+    }
+    guard effects.count <= 1 else { throw fail("it does \(effects.count) things: give one, and a delay if it is late") }
+    effect = effects.first ?? .none
+    if let delay = rule.delay, !(0...Fault.longest).contains(delay) {
+      throw fail("delay is \(delay): seconds from 0 to 86400 are due")
+    }
+    if let count = rule.count, count < 1 { throw fail("count is \(count): a number from 1 is due") }
+    if let rate = rule.rate, !(0...100).contains(rate) {
+      throw fail("rate is \(rate): a number of per cent from 0 to 100 is due")
+    }
+    guard rule.seed == nil || rule.rate != nil else { throw fail("a seed is for a rate") }
+    if let seconds = rule.seconds, !(seconds > 0 && seconds <= Fault.longest) {
+      throw fail("for is \(seconds): seconds up to 86400 are due, as 30s")
+    }
+    if let token = rule.token, token.isEmpty || !token.utf8.allSatisfy({ hexValue($0) != nil }) {
+      throw fail("token is \"\(token)\": a device token in hex is due")
+    }
+  }
+
+  private static func reason(_ text: String, _ fail: (String) -> FaultError) throws(FaultError) -> Reason {
+    guard let reason = Reason(rawValue: text) else {
+      throw fail("\"\(text)\" is no reason; there are \(Reason.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return reason
+  }
+
+  /// Whether it is for these.
+  func fits(_ target: FaultTarget) -> Bool {
+    (rule.app.map { $0 == target.app } ?? true)
+      && (rule.token.map { $0.lowercased() == target.token } ?? true)
+      && (rule.key.map { $0 == target.key } ?? true)
+      && (rule.connection.map { $0 == target.address || $0 == String(target.connection) } ?? true)
+  }
+
+  /// What it does, in words for lists and logs.
+  var words: String {
+    let late = rule.delay.map { ["\($0.formattedSeconds) late"] } ?? []
+    let words: [String] =
+      switch effect {
+      case .none: []
+      case .answer(let status, let reason):
+        [[String(status), reason?.rawValue].compactMap(\.self).joined(separator: " ")]
+      case .reset(let code):
+        ["RST_STREAM " + (Int(code) < Fault.resetCodes.count ? Fault.resetCodes[Int(code)] : String(code))]
+      case .goAway(let reason): ["GOAWAY \(reason.rawValue)"]
+      case .drop: ["TCP reset"]
+      case .halfOpen: ["half-open"]
+      case .stall: ["no flow control credit"]
+      case .streams(let count): ["\(count) streams"]
+      case .throttle(let count): ["\(count) a second"]
+      case .unregister: ["410 Unregistered, and the token is"]
+      }
+    return (words + late).joined(separator: ", ")
+  }
+}
+
+/// What a fault may be for: one request, or one connection.
+struct FaultTarget: Sendable {
+  /// The bundle id; nil for a connection.
+  var app: String?
+  /// In lower-case hex.
+  var token: String?
+  /// The key id that the provider token names, whether or not that is good.
+  var key: String?
+  /// The peer's address; nil on a Unix socket.
+  var address: String?
+  /// The connection's number.
+  var connection: Int
+}
+
+extension Double {
+  /// Seconds as people write them: `2s`, `0.25s`.
+  fileprivate var formattedSeconds: String { self == rounded() ? "\(Int(self))s" : "\(self)s" }
+}

@@ -1,0 +1,84 @@
+import Logging
+import Synchronization
+
+/// `/admin/v1/faults`: setting, listing and clearing faults.
+final class FaultsAPI: Sendable {
+  private let services: Services
+  private let logger: Logger
+  /// The loops whose connections are struck; they are made after this, which serves on them.
+  private let loops = Mutex<Loops?>(nil)
+
+  init(services: Services, logger: Logger) {
+    self.services = services
+    self.logger = logger
+  }
+
+  /// Says where the connections are.
+  func attach(_ loops: Loops) {
+    self.loops.withLock { $0 = loops }
+    services.faults.onClear { numbers in loops.forEachConnection { $0.endShortage(numbers) } }
+  }
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/faults") { [services] _ in
+        Response(services.faults.list(now: services.clock.milliseconds()))
+      },
+      .init("POST", "/admin/v1/faults", set),
+      .init("DELETE", "/admin/v1/faults") { [self] _ in
+        let count = services.faults.clear()
+        logger.notice("all faults were removed", metadata: ["count": "\(count)"])
+        return Response(["removed": count])
+      },
+      .init("DELETE", "/admin/v1/faults/{name}") { [self] request in
+        let name = request.parameters[0]
+        guard services.faults.clear(name) > 0 else {
+          throw Problem.notFound("there is no fault \(name): `pushcli faults list` shows them")
+        }
+        logger.notice("fault \(name) was removed")
+        return Response(["removed": 1])
+      },
+      .init("GET", "/admin/v1/connections") { [self] _ in
+        Response(await loops.withLock { $0 }?.connectionRecords() ?? [])
+      },
+    ]
+  }
+
+  private func set(_ request: ControlRequest) async throws -> Response {
+    let rules: [FaultRule] = try request.decoded()
+    do {
+      let faults = try rules.map { try Fault($0) }
+      try services.faults.set(faults, now: services.clock.milliseconds())
+      for fault in faults { logger.notice("fault \(fault.rule.name) was set", metadata: ["does": "\(fault.words)"]) }
+    } catch let error as FaultError {
+      throw Problem.badRequest(error.description)
+    }
+    // Connections that are there already get to know it too.
+    loops.withLock { $0 }?.forEachConnection { [services, logger] connection in
+      FaultInjector.strike(connection, services: services, logger: logger)
+    }
+    return Response(services.faults.list(now: services.clock.milliseconds()), status: 201)
+  }
+}
+
+/// A live connection as it is listed.
+public struct ConnectionRecord: Codable, Sendable {
+  /// Counted from the start of the gateway.
+  public var number: Int
+  /// The peer's address; nil on the admin socket.
+  public var address: String?
+  public var environment: String
+  /// Streams that are open.
+  public var streams: Int
+}
+
+extension Loops {
+  /// The connections that are live now, in the order of their numbers.
+  func connectionRecords() async -> [ConnectionRecord] {
+    await connections { connection in
+      ConnectionRecord(
+        number: connection.number, address: connection.remoteAddress, environment: connection.environment.rawValue,
+        streams: connection.session.openCount)
+    }.sorted { $0.number < $1.number }
+  }
+}

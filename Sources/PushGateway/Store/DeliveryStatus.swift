@@ -1,0 +1,28 @@
+/// The statuses of the real service's delivery log, by their names there (reference §9.1).
+///
+/// There is no plain "Discarded – Token Unregistered": a push to such a token is not accepted here, but answered 410.
+enum DeliveryStatus: String, Sendable, CaseIterable {
+  case received = "Received by APNs"
+  case delivered = "Delivered to Device"
+  case deliveredFromStorage = "Delivered to Device (From Storage)"
+  case storedOffline = "Stored – Device Offline"
+  case unregisteredFromStorage = "Discarded – Token Unregistered (From Storage)"
+  case expired = "Discarded – Expired"
+  case disabled = "Discarded – Disabled"
+
+  /// The status that a row of our log means; nil where that one knows nothing of the kind.
+  init?(_ row: DeliveryLog.Row) {
+    switch (row.event, row.detail) {
+    case (.accepted, _): self = .received
+    case (.stored, DeliveryLog.deviceOffline): self = .storedOffline
+    case (.acknowledged, DeliveryLog.fromStorage): self = .deliveredFromStorage
+    case (.acknowledged, _): self = .delivered
+    // A push that is never stored has no time to wait in.
+    case (.expired, _), (.dropped, DeliveryLog.notConnected): self = .expired
+    case (.dropped, DeliveryLog.unregistered): self = .unregisteredFromStorage
+    // The setting that decided, last in the detail, switches all notifications off.
+    case (.suppressed, let detail) where detail.hasSuffix("notifications"): self = .disabled
+    default: return nil
+    }
+  }
+}

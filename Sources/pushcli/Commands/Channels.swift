@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// `pushcli channels`: broadcast channels, and who subscribes to them.
+struct Channels: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Broadcast channels: one message to all devices that subscribe.",
+    discussion: """
+      Senders make channels through the API of the real service too; docs/broadcast.md has both.
+
+      Examples:
+        pushcli channels create com.example.news --store
+        pushcli channels subscribe 3pCzY5mgVQJ1bQ8WAm0LQQ== me
+        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news state.json
+      """,
+    subcommands: [List.self, Create.self, Delete.self, Subscribe.self, Unsubscribe.self, Enable.self, Disable.self],
+    defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List channels.")
+    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only those that this device subscribes to.") var device: String?
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      if app != nil, device != nil { throw ValidationError("--app or --device, not both") }
+    }
+
+    func run() async throws {
+      let path =
+        device.map { "/admin/v1/devices/\(pathPart($0))/channels" }
+        ?? "/admin/v1/channels" + (app.map { "?app=\(pathPart($0))" } ?? "")
+      let channels: [ChannelRecord] = try await Admin(state).get(path)
+      if format.json { return Output.json(lines: channels) }
+      Output.table(
+        ["CHANNEL", "APP", "ENVIRONMENT", "STORES", "SUBSCRIBED", "CONNECTED"],
+        channels.map {
+          [
+            $0.id, $0.topic, $0.environment, $0.storagePolicy == 1 ? "last message" : "nothing",
+            String($0.subscriptions), String($0.connected),
+          ]
+        })
+    }
+  }
+
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Make a channel; prints its id.")
+    @Argument(help: "The app's bundle id.") var app: String
+    @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
+    @Option(help: "development or production. (the gateway's)") var environment: String?
+    @Option(help: "Make so many.") var count = 1
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
+        throw ValidationError("--environment is development or production")
+      }
+    }
+
+    func run() async throws {
+      let made: [ChannelRecord] = try await Admin(state).post(
+        "/admin/v1/channels",
+        ChannelRequest(topic: app, environment: environment, storagePolicy: store ? 1 : 0, count: count))
+      if format.json { return Output.json(lines: made) }
+      for channel in made { Output.data(channel.id) }
+    }
+  }
+
+  struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Delete a channel, what it stored and who subscribed. It can't be undone.")
+    @Argument(help: "The channel's id.") var channel: String
+    @OptionGroup var state: StateOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/channels/\(pathPart(channel))")
+      Output.words("deleted \(channel)")
+    }
+  }
+
+  struct Subscribe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Have devices subscribe to a channel of an app that they are registered for.")
+    @Argument(help: "The channel's id.") var channel: String
+    @Argument(help: "The devices' names.") var devices: [String] = []
+    @Option(help: "All devices of a batch, whose names begin with this and a hyphen.") var batch: String?
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      if devices.isEmpty, batch == nil { throw ValidationError("name devices, or a --batch") }
+    }
+
+    func run() async throws {
+      let record: ChannelRecord = try await Admin(state).post(
+        "/admin/v1/channels/\(pathPart(channel))/subscriptions",
+        ChannelSubscriptionRequest(devices: devices, batch: batch))
+      if format.json { return Output.json(record) }
+      Output.words("\(record.subscriptions) devices subscribe to \(record.id)")
+    }
+  }
+
+  struct Unsubscribe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "End a device's subscription to a channel.")
+    @Argument(help: "The channel's id.") var channel: String
+    @Argument(help: "The device's name.") var device: String
+    @OptionGroup var state: StateOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/channels/\(pathPart(channel))/subscriptions/\(pathPart(device))")
+      Output.words("\(device) no longer subscribes to \(channel)")
+    }
+  }
+
+  struct Enable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Let an app broadcast, as every app may at first.")
+    @Argument(help: "The app's bundle id.") var app: String
+    @OptionGroup var state: StateOptions
+
+    func run() async throws { try await Channels.set(true, app, state) }
+  }
+
+  struct Disable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Let an app broadcast no more. All its channels are deleted; it can't be undone.")
+    @Argument(help: "The app's bundle id.") var app: String
+    @OptionGroup var state: StateOptions
+
+    func run() async throws { try await Channels.set(false, app, state) }
+  }
+
+  private static func set(_ isOn: Bool, _ app: String, _ state: StateOptions) async throws {
+    let _: BroadcastFeature = try await Admin(state).post(
+      "/admin/v1/channels/features", BroadcastFeature(topic: app, isOn: isOn))
+    Output.words("\(app) may \(isOn ? "" : "not ")broadcast")
+  }
+}

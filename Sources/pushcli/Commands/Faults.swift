@@ -1,0 +1,178 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// `pushcli faults`: what goes wrong on purpose.
+struct Faults: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Faults on purpose, to rehearse what a sender does about them.",
+    discussion: """
+      A fault strikes the requests that all its selectors fit, for a count, a rate or a time. docs/faults.md has every \
+      one, and the form of scenario files.
+
+      Examples:
+        pushcli faults add busy --reason TooManyRequests --app com.example.news --count 3
+        pushcli faults add slow --delay 2s --rate 10 --for 5m
+        pushcli faults load scenario.yaml
+        pushcli faults list
+        pushcli faults remove --all
+      """,
+    subcommands: [List.self, Add.self, Remove.self, Load.self, Connections.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List faults: what they do, and what is left of them.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      Faults.show(try await Admin(state).get("/admin/v1/faults"), format)
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Set a fault; one of the same name is replaced.",
+      discussion: """
+        Examples:
+          pushcli faults add gone --unregister --token 4f0c…e1a9 --count 1
+          pushcli faults add storm --goaway Shutdown --rate 1 --seed 7
+          pushcli faults add tight --streams 1 --connection 127.0.0.1 --for 30s
+        """)
+    @Argument(help: "Its name, for lists and logs.") var name: String
+    @Option(help: "Only pushes to this app, a bundle id.") var app: String?
+    @Option(help: "Only pushes to this device token.") var token: String?
+    @Option(help: "Only requests with this key id.") var key: String?
+    @Option(help: "Only this peer address, or this number of `faults connections`.") var connection: String?
+    @Option(help: "Answer with this reason, and its status.") var reason: String?
+    @Option(help: "Answer with this HTTP status.") var status: Int?
+    @Option(help: "Be this late: 250ms, 2s, 1m.") var delay: String?
+    @Option(help: "RST_STREAM with this code, as REFUSED_STREAM, or a number.") var reset: String?
+    @Option(help: "GOAWAY with this reason, and no answer.") var goaway: String?
+    @Flag(help: "End the connection with a TCP reset.") var drop = false
+    @Flag(help: "Read and write no more, and keep the socket.") var halfOpen = false
+    @Flag(help: "Give no flow control credit for bodies.") var stall = false
+    @Option(help: "Allow this many streams.") var streams: Int?
+    @Option(help: "429 TooManyRequests beyond this many requests a second.") var throttle: Int?
+    @Flag(help: "Unregister the device token now, and say so.") var unregister = false
+    @Option(help: "Strike at most this often.") var count: Int?
+    @Option(help: "Strike this many of a hundred.") var rate: Double?
+    @Option(help: "Makes the choice of --rate the same every time.") var seed: UInt64?
+    @Option(name: .customLong("for"), help: "End after this time: 30s, 10m.") var lasting: String?
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      var rule = FaultRule(name: name)
+      (rule.app, rule.token, rule.key, rule.connection) = (app, token, key, connection)
+      (rule.reason, rule.status, rule.reset, rule.goaway) = (reason, status, reset, goaway)
+      (rule.streams, rule.throttle, rule.count, rule.rate, rule.seed) = (streams, throttle, count, rate, seed)
+      if drop { rule.drop = true }
+      if halfOpen { rule.halfOpen = true }
+      if stall { rule.stall = true }
+      if unregister { rule.unregister = true }
+      rule.delay = try delay.map { try Faults.seconds($0, "--delay") }
+      rule.seconds = try lasting.map { try Faults.seconds($0, "--for") }
+      let _: [FaultRecord] = try await Admin(state).post("/admin/v1/faults", [rule])
+      if !format.json { Output.words("set \(name)") }
+      let all: [FaultRecord] = try await Admin(state).get("/admin/v1/faults")
+      if format.json { Output.json(lines: all.filter { $0.rule.name == name }) }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Remove a fault, or all of them.")
+    @Argument(help: "The fault's name.") var name: String?
+    @Flag(help: "All faults.") var all = false
+    @OptionGroup var state: StateOptions
+
+    func validate() throws {
+      guard (name != nil) != all else { throw ValidationError("name a fault, or say --all") }
+    }
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/faults" + (name.map { "/" + pathPart($0) } ?? ""))
+      Output.words("removed \(name ?? "all faults")")
+    }
+  }
+
+  struct Load: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Set all faults of a scenario file, or none.",
+      discussion: """
+        The file is YAML; docs/faults.md has its form. Faults that are set already stay, unless the file has one of the \
+        same name, or --replace removes them first.
+
+        Example:
+          pushcli faults load docs/faults-example.yaml --replace
+        """)
+    @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
+    @Flag(help: "Remove all faults that are set first.") var replace = false
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let data =
+        file == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
+      guard let data else {
+        throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions")
+      }
+      let rules: [FaultRule]
+      do {
+        rules = try FaultRule.list(yaml: String(decoding: data, as: UTF8.self))
+      } catch {
+        throw CommandFailure(.failed, "\(file): \(error)")
+      }
+      let admin = try await Admin(state)
+      if replace { try await admin.delete("/admin/v1/faults") }
+      let all: [FaultRecord] = try await admin.post("/admin/v1/faults", rules)
+      if !format.json { Output.words("set \(rules.count) faults") }
+      if format.json { Output.json(lines: all) }
+    }
+  }
+
+  struct Connections: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the connections that are open now.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let connections: [ConnectionRecord] = try await Admin(state).get("/admin/v1/connections")
+      if format.json { return Output.json(lines: connections) }
+      Output.table(
+        ["NUMBER", "ADDRESS", "ENVIRONMENT", "STREAMS"],
+        connections.map { [String($0.number), $0.address ?? "-", $0.environment, String($0.streams)] })
+    }
+  }
+
+  private static func seconds(_ text: String, _ option: String) throws -> Double {
+    guard let seconds = FaultRule.seconds(text) else {
+      throw CommandFailure(.usage, "\(option) is \"\(text)\": a time is due, as 250ms, 30s or 10m")
+    }
+    return seconds
+  }
+
+  private static func show(_ faults: [FaultRecord], _ format: FormatOptions) {
+    if format.json { return Output.json(lines: faults) }
+    Output.table(
+      ["NAME", "DOES", "FOR", "HITS", "LEFT", "ENDS IN", "ACTIVE"],
+      faults.map { fault in
+        [
+          fault.rule.name, fault.does, fault.rule.target, String(fault.strikes), fault.left.map(String.init) ?? "-",
+          fault.secondsLeft.map { "\(Int($0.rounded(.up)))s" } ?? "-", fault.isActive ? "yes" : "no",
+        ]
+      })
+  }
+}
+
+extension FaultRule {
+  /// Whom it strikes, and how often, in words.
+  fileprivate var target: String {
+    var words: [String] = []
+    if let app { words.append("app \(app)") }
+    if let token { words.append("token \(token.prefix(8))…") }
+    if let key { words.append("key \(key)") }
+    if let connection { words.append("connection \(connection)") }
+    if let rate { words.append("\(rate) %") }
+    return words.isEmpty ? "everything" : words.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,288 @@
+"""Faults on purpose, each over a real connection (docs/faults.md)."""
+
+import re
+import select
+import time
+from pathlib import Path
+
+import pytest
+
+from gateway import ALERT, TOPIC, poll
+from test_wire import assert_error
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(autouse=True)
+def no_faults_remain(gateway):
+    yield
+    gateway.run("faults", "remove", "--all")
+
+
+def add(gateway, name, *options):
+    gateway.run("faults", "add", name, *options)
+
+
+def faults(gateway):
+    return {record["rule"]["name"]: record for record in gateway.run("faults", "list", "--json").records}
+
+
+def test_a_reason_is_answered_as_often_as_was_said(gateway, device, connection):
+    add(gateway, "busy", "--reason", "ServiceUnavailable", "--count", 2)
+    for _ in range(2):
+        assert_error(gateway.push(device.token, connection=connection), 503, "ServiceUnavailable")
+    assert gateway.push(device.token, connection=connection).status == 200
+    [busy] = faults(gateway).values()
+    assert (busy["hits"], busy["left"], busy["active"], busy["does"]) == (2, 0, False, "503 ServiceUnavailable")
+
+
+@pytest.mark.parametrize("reason, status", [("BadDeviceToken", 400), ("InternalServerError", 500), ("ExpiredProviderToken", 403)])
+def test_any_reason_has_its_status(gateway, device, connection, reason, status):
+    add(gateway, "reason", "--reason", reason)
+    assert_error(gateway.push(device.token, connection=connection), status, reason)
+
+
+def test_a_410_has_a_timestamp(gateway, device, connection):
+    add(gateway, "gone", "--reason", "Unregistered")
+    response = gateway.push(device.token, connection=connection)
+    assert response.status == 410 and abs(response.json["timestamp"] - time.time() * 1000) < 60_000
+
+
+def test_any_status_and_any_pair_of_status_and_reason(gateway, device, connection):
+    add(gateway, "bare", "--status", 502)
+    response = gateway.push(device.token, connection=connection)
+    assert response.status == 502 and response.body == b"" and response.shape == ["HEADERS+END_STREAM"]
+    add(gateway, "bare", "--status", 504, "--reason", "InternalServerError")
+    response = gateway.push(device.token, connection=connection)
+    assert (response.status, response.reason) == (504, "InternalServerError")
+
+
+def test_selectors_choose_whom_it_strikes(gateway, connection):
+    other = gateway.app()
+    mine, yours = gateway.device(), gateway.device()
+    theirs = gateway.device(topic=other)
+    key = gateway.new_key()
+
+    def struck():
+        return [
+            gateway.push(mine.token, connection=connection).status == 500,
+            gateway.push(yours.token, connection=connection).status == 500,
+            gateway.push(theirs.token, connection=connection, topic=other).status == 500,
+            gateway.push(mine.token, key=key).status == 500,
+        ]
+
+    error = ["--reason", "InternalServerError"]
+    add(gateway, "one", *error, "--app", TOPIC)
+    assert struck() == [True, True, False, True]
+    add(gateway, "one", *error, "--token", mine.token.upper())
+    assert struck() == [True, False, False, True]
+    add(gateway, "one", *error, "--key", key.key_id)
+    assert struck() == [False, False, False, True]
+    add(gateway, "one", *error, "--app", TOPIC, "--token", theirs.token)
+    assert struck() == [False, False, False, False]
+    add(gateway, "one", *error, "--connection", "127.0.0.1")
+    assert struck() == [True, True, True, True]
+    listed = gateway.run("faults", "connections", "--json").records
+    mine_only = max(record["number"] for record in listed if record.get("address"))
+    add(gateway, "one", *error, "--connection", mine_only)
+    assert struck() == [True, True, True, False]
+
+
+def test_a_rate_strikes_that_many_and_the_same_ones_with_a_seed(gateway, device, connection):
+    def round():
+        add(gateway, "some", "--reason", "InternalServerError", "--rate", 30, "--seed", 7)
+        return [gateway.push(device.token, connection=connection).status for _ in range(60)]
+
+    first = round()
+    assert 5 < first.count(500) < 35
+    assert round() == first
+
+
+def test_a_time_ends_it(gateway, device, connection):
+    add(gateway, "soon", "--reason", "InternalServerError", "--for", "300ms")
+    assert gateway.push(device.token, connection=connection).status == 500
+    assert 0 < faults(gateway)["soon"]["seconds_left"] <= 0.3
+    poll(lambda: gateway.push(device.token, connection=connection).status == 200, "the fault has ended")
+    assert faults(gateway)["soon"]["active"] is False
+
+
+def test_a_delay_alone_delivers_late(gateway, device, connection):
+    add(gateway, "slow", "--delay", "200ms", "--count", 1)
+    before = time.monotonic()
+    assert gateway.push(device.token, connection=connection).status == 200
+    assert time.monotonic() - before >= 0.2
+
+
+def test_a_delayed_answer_lets_others_overtake(gateway, device, connection):
+    add(gateway, "slow", "--delay", "300ms", "--reason", "InternalServerError", "--count", 1)
+    late = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
+    assert gateway.push(device.token, connection=connection).status == 200
+    assert not connection.responses[late].is_ended
+    assert connection.wait(late).status == 500
+
+
+@pytest.mark.parametrize("code, number", [("REFUSED_STREAM", 7), ("11", 11)])
+def test_a_stream_is_reset(gateway, device, connection, code, number):
+    add(gateway, "reset", "--reset", code, "--count", 1)
+    response = gateway.push(device.token, connection=connection)
+    assert response.reset == number and response.status is None
+    assert gateway.push(device.token, connection=connection).status == 200
+
+
+def test_goaway_comes_mid_flight_without_an_answer(gateway, device):
+    add(gateway, "leave", "--goaway", "Shutdown", "--count", 1)
+    with gateway.connect() as connection:
+        stream = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
+        connection.drain()
+        assert bytes(connection.goaway.additional_data) == b'{"reason":"Shutdown"}'
+        assert not connection.responses[stream].fields
+    assert gateway.push(device.token).status == 200
+
+
+def test_a_connection_is_dropped(gateway, device):
+    add(gateway, "cut", "--drop", "--count", 1)
+    with gateway.connect() as connection:
+        connection.ping()
+        connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
+        # The TLS layer calls every end an end; the socket knows that this one was a reset.
+        poller = select.poll()
+        poller.register(connection.socket, select.POLLIN)
+        [(_, events)] = poller.poll(10_000)
+        assert events & select.POLLERR
+    assert gateway.push(device.token).status == 200
+
+
+def test_a_half_open_connection_answers_nothing_and_stays(gateway, device):
+    add(gateway, "dead", "--half-open", "--count", 1)
+    with gateway.connect() as connection:
+        stream = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
+        poll(lambda: faults(gateway)["dead"]["hits"] == 1, "the fault struck")
+        connection.h2.ping(b"12345678")
+        connection.flush()
+        # Others are served meanwhile, so what this one gets is not merely late.
+        for _ in range(20):
+            assert gateway.push(device.token).status == 200
+        while select.select([connection.socket], [], [], 0)[0]:
+            # What it said before the request; the end of the connection would raise.
+            connection.pump()
+        assert not connection.pongs and not connection.responses[stream].fields
+
+
+def test_flow_control_stalls_until_the_fault_is_removed(gateway, device):
+    add(gateway, "dry", "--stall")
+    with gateway.connect() as connection:
+        connection.until(lambda: connection.h2.remote_settings.initial_window_size == 0)
+        stream = connection.open("POST", f"/3/device/{device.token}", gateway.fields())
+        assert connection.h2.local_flow_control_window(stream) == 0
+        gateway.run("faults", "remove", "dry")
+        connection.write(stream, ALERT, end=True)
+        assert connection.wait(stream).status == 200
+
+
+def test_a_fault_of_connections_strikes_those_that_are_there(gateway, device, connection):
+    connection.until(lambda: connection.settings)
+    add(gateway, "tight", "--streams", 1)
+    connection.until(lambda: connection.h2.remote_settings.max_concurrent_streams == 1)
+    gateway.run("faults", "remove", "tight")
+    connection.until(lambda: connection.h2.remote_settings.max_concurrent_streams == 1000)
+    assert gateway.push(device.token, connection=connection).status == 200
+
+
+def test_a_throttle_lets_so_many_a_second_through(gateway, device, connection):
+    add(gateway, "throttle", "--throttle", 3, "--app", TOPIC)
+
+    def refused():
+        streams = [connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT) for _ in range(12)]
+        return [response for stream in streams if (response := connection.wait(stream)).status != 200]
+
+    refusals = refused()
+    # Twelve within a second, or within two of them if it turned over meanwhile.
+    assert len(refusals) in (9, 6)
+    assert_error(refusals[0], 429, "TooManyRequests")
+
+
+def test_a_token_is_unregistered_now(gateway, device, connection):
+    add(gateway, "uninstalled", "--unregister", "--token", device.token, "--count", 1)
+    first = gateway.push(device.token, connection=connection)
+    assert (first.status, first.reason) == (410, "Unregistered")
+    second = gateway.push(device.token, connection=connection)
+    assert (second.status, second.json) == (410, first.json)
+    assert gateway.register(device.name, TOPIC) != device.token
+
+
+def test_faults_are_in_the_logs(gateway, device, connection):
+    add(gateway, "told", "--reason", "InternalServerError", "--count", 1)
+    response = gateway.push(device.token, connection=connection, apns_id="6F9619FF-8B86-4011-B42D-00C04FC964FF")
+    assert response.status == 500
+    [event] = gateway.events("6F9619FF-8B86-4011-B42D-00C04FC964FF", until="fault")
+    assert event["detail"] == "told: 500 InternalServerError" and event["device"] == device.name
+    gateway.run("faults", "remove", "told")
+    for words in ("fault told was set", "fault told struck", "fault told was removed"):
+        assert words in gateway.log
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--reason", "Nonsense"], "is no reason"),
+    ([], "does nothing"),
+    (["--drop", "--reason", "BadPath"], "does 2 things"),
+    (["--reset", "MAYBE"], "RFC 9113"),
+    (["--delay", "soon"], "a time is due"),
+    (["--reason", "BadPath", "--rate", 101], "per cent"),
+    (["--reason", "BadPath", "--count", 0], "a number from 1"),
+    (["--streams", 1001], "from 0 to 1000"),
+    (["--reason", "BadPath", "--token", "xyz"], "in hex"),
+])
+def test_a_fault_that_cannot_be_is_refused_in_one_line(gateway, options, words):
+    done = gateway.run("faults", "add", "bad", *options, code=2 if "soon" in options else 1)
+    assert words in done.err and done.err.count("\n") == 1
+    assert faults(gateway) == {}
+
+
+# Scenario files
+
+
+def test_the_example_of_the_documentation_is_the_file_beside_it_and_loads(gateway):
+    text = (DOCS / "faults.md").read_text()
+    [example] = re.findall(r"```yaml\n(.*?)```", text, re.S)
+    file = DOCS / "faults-example.yaml"
+    assert file.read_text() == example
+    names = re.findall(r"name: (\S+)", example)
+    gateway.run("faults", "load", file)
+    assert list(faults(gateway)) == names
+    # A second time replaces, and does not add.
+    gateway.run("faults", "load", file)
+    assert list(faults(gateway)) == names
+
+
+def test_a_scenario_plays_in_its_order(gateway, device, connection):
+    gateway.run("faults", "load", "-", stdin="""
+faults:
+  - {name: first, reason: TooManyRequests, count: 2}
+  - {name: second, reason: InternalServerError, count: 1}
+""")
+    statuses = [gateway.push(device.token, connection=connection).status for _ in range(4)]
+    assert statuses == [429, 429, 500, 200]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("faults: [{name: a, reason: BadPath}, {name: b, typo: 1}]", 'there is no "typo"'),
+    ("faults: [{reason: BadPath}]", "`name:` is missing"),
+    ("faults: [{name: a, count: many, reason: BadPath}]", "a whole number is due"),
+    ("nothing: here", "one list, `faults:`"),
+    ("faults: [}", "not YAML"),
+    ("faults: [{name: a, drop: true}, {name: a, stall: true}]", "there twice"),
+])
+def test_a_scenario_is_taken_whole_or_not_at_all(gateway, text, words):
+    done = gateway.run("faults", "load", "-", stdin=text, code=1)
+    assert words in done.err and done.err.count("\n") == 1
+    assert faults(gateway) == {}
+
+
+def test_load_can_replace_what_is_there(gateway):
+    add(gateway, "old", "--drop")
+    gateway.run("faults", "load", "-", "--replace", stdin="faults: [{name: new, delay: 1s}]")
+    assert list(faults(gateway)) == ["new"]
+
+
+def test_remove_wants_a_name_that_is_there(gateway):
+    assert "there is no fault never" in gateway.run("faults", "remove", "never", code=1).err
