@@ -100,6 +100,15 @@ def test_a_focus_that_the_device_reports_holds_back_what_it_does_not_allow(gatew
     stream.connection.close()
 
 
+def test_subscribe_reports_a_focus(gateway, device):
+    gateway.accepted(device.token, EVERYTHING)
+    focus = ["--focus", "deep work"]
+    [push] = gateway.run("subscribe", "--device", device.name, "--json", "--once", *focus).records
+    assert set(push["presentation"]) == {"badge", "centre"}
+    details = [event["detail"] for event in gateway.events(push["id"], "suppressed") if event["event"] == "suppressed"]
+    assert details == ["sound N7 focus/deep work; alert N7 focus/deep work"]
+
+
 def test_the_summary_comes_once_as_one_digest_also_over_a_restart(start):
     gateway = start()
     device = gateway.device()

@@ -68,6 +68,8 @@ final class DeviceSession: Sendable {
   private let gateway: GatewayOptions
   private let credentials: Credentials
   private let pingInterval: Duration?
+  /// The Focus that is on.
+  private let focus: String?
   private let cursor: CursorFile
   /// Where the receiver's own record of pushes ends, which may be ahead of the cursor after a crash.
   private let received: Mutex<UInt64>
@@ -86,9 +88,12 @@ final class DeviceSession: Sendable {
   /// Pauses between attempts: full jitter between nothing and this, doubling from the first to the last.
   private static let pauses = (first: 0.5, last: 60.0)
 
-  /// - Parameter pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
-  init(gateway: GatewayOptions, credentials: Credentials, pingInterval: Duration? = nil) throws {
+  /// - Parameters:
+  ///   - pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
+  ///   - focus: the Focus that is on, which the gateway is told.
+  init(gateway: GatewayOptions, credentials: Credentials, pingInterval: Duration? = nil, focus: String? = nil) throws {
     self.pingInterval = pingInterval
+    self.focus = focus
     self.gateway = gateway
     self.credentials = credentials
     cursor = try CursorFile(path: gateway.state.folder.devicesPath + "/" + credentials.name + ".cursor")
@@ -140,7 +145,7 @@ final class DeviceSession: Sendable {
       "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)], isGathering: true)
     link.withLock { $0 = (client, stream) }
     // What is being stored just now is sent once more, and passed over below.
-    stream.send(#"{"type":"hello","cursor":\#(cursor.value),"silent":\#(isSilent.withLock { $0 })}"#)
+    stream.send(hello)
     let parser = JSONParser()
     for try await lines in stream.lines {
       defer { stream.taken(lines.count) }
@@ -160,6 +165,15 @@ final class DeviceSession: Sendable {
         await queue.send(event)
       }
     }
+  }
+
+  private var hello: String {
+    var line = Array(#"{"type":"hello","cursor":\#(cursor.value),"silent":\#(isSilent.withLock { $0 })"#.utf8)
+    if let focus {
+      line += #","focus":"#.utf8
+      appendJSONString(focus, to: &line)
+    }
+    return String(decoding: line, as: UTF8.self) + "}"
   }
 
   // MARK: From the device

@@ -113,6 +113,8 @@ extension Presentation {
     self.init(
       badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
     if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
+    if let centre = element?["centre"] { self.centre = AlertPresentation(centre) }
+    if let by = element?["held"]?["by"]?.string.flatMap(Hold.Reason.init) { held = Hold(by: by) }
   }
 }
 

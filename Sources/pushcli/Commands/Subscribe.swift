@@ -30,6 +30,7 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
   @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
   var ackOnSuccess = false
+  @Option(help: "The Focus that is on: the gateway holds back what it does not let through.") var focus: String?
   @Option(help: "Seconds between two signs of life; a gateway without one for twice that is given up. (30)")
   var pingInterval: Int?
   @OptionGroup var gateway: GatewayOptions
@@ -52,7 +53,7 @@ struct Subscribe: AsyncParsableCommand {
   func run() async throws {
     let credentials = try await enrolled()
     let session = try DeviceSession(
-      gateway: gateway, credentials: credentials, pingInterval: pingInterval.map { .seconds($0) })
+      gateway: gateway, credentials: credentials, pingInterval: pingInterval.map { .seconds($0) }, focus: focus)
     let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(

@@ -34,7 +34,7 @@ struct AppScreen {
   /// The texts of a push as far as there is room, its link, and the payload.
   private func detail(of push: PhonePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
     var lines: [(text: String, style: Style)] = []
-    let alert = push.presentation.alert
+    let alert = push.presentation.listed
     if model.size.rows >= 20, let alert {
       let body = [alert.subtitle, alert.body].filter { !$0.isEmpty }.joined(separator: "\n")
       lines += TextLayout.wrapped(body, columns: columns, maximumLines: rows / 2).map { ($0, .plain) }

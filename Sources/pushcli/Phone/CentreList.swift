@@ -111,7 +111,7 @@ struct CentreList {
 extension PhonePush {
   /// Whether its texts or its app hold `wish`, which is in lower case.
   fileprivate func holds(_ wish: String) -> Bool {
-    guard let alert = presentation.alert else { return false }
+    guard let alert = presentation.listed else { return false }
     return [alert.title, alert.body, alert.subtitle, app.name, threadID].contains { $0.lowercased().contains(wish) }
   }
 }

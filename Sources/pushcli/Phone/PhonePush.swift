@@ -53,7 +53,7 @@ struct PhonePush: Sendable, Equatable {
 
   /// A headline and a detail for lists: the texts of the alert, or in words what came instead.
   var summary: (headline: String, detail: String) {
-    guard let alert = presentation.alert else {
+    guard let alert = presentation.listed else {
       let parts = [
         presentation.badge.map { $0 == 0 ? "Badge cleared" : "Badge \($0)" },
         presentation.sound.map { "Sound \($0.name)" },
@@ -63,6 +63,11 @@ struct PhonePush: Sendable, Equatable {
     let texts = [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }
     return (texts.first ?? "", texts.dropFirst().joined(separator: " — "))
   }
+}
+
+extension Presentation {
+  /// The texts that lists show: of the alert, or of what may not interrupt and is only listed.
+  var listed: AlertPresentation? { alert ?? centre }
 }
 
 /// What a person can answer to an alert.

@@ -378,7 +378,7 @@ extension PhoneCommand.Step {
 extension PhonePush {
   /// Its texts, for the clipboard.
   fileprivate var copiedText: String {
-    guard let alert = presentation.alert else { return summary.headline }
+    guard let alert = presentation.listed else { return summary.headline }
     return [alert.title, alert.subtitle, alert.body, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n")
   }
 }

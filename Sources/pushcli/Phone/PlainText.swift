@@ -20,7 +20,7 @@ enum PlainText {
     if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
     var lines = [Sanitiser.line(head.joined(separator: " · "))]
 
-    if let alert = push.presentation.alert ?? push.presentation.centre {
+    if let alert = push.presentation.listed {
       let titles = [alert.title, alert.subtitle].filter { !$0.isEmpty }
       if !titles.isEmpty { lines.append(Sanitiser.line(titles.joined(separator: " — "))) }
       if !alert.body.isEmpty { lines.append(Sanitiser.body(alert.body)) }

@@ -48,6 +48,17 @@ import Testing
     #expect(!second.notifications)
   }
 
+  @Test func `what may not interrupt is read for the lists`() throws {
+    let line = #"""
+      {"type":"push","seq":7,"id":"i","topic":"t","presentation":{"centre":{"title":"a","subtitle":"","body":"b",\#
+      "buttons":["OK"]},"held":{"by":"summary","until":1800000000,"relevance":0.5}},"payload":{"aps":{"alert":"a"}}}
+      """#
+    let push = try #require(PhonePush(line: Array(line.utf8), parser: parser))
+    #expect(push.presentation.alert == nil && push.presentation.parts.isEmpty)
+    #expect(push.presentation.held?.by == .summary)
+    #expect(push.summary.headline == "a" && push.summary.detail == "b")
+  }
+
   @Test func `a push is read whole`() throws {
     let line = #"""
       {"type":"push","seq":7,"id":"i","topic":"t","app":{"name":"News","icon":"N"},"received":"2026-02-28T23:59:59.500Z",\#
