@@ -33,7 +33,7 @@ import Testing
     #expect(configuration.logLevel == "info")
     #expect(configuration.loops >= 1)
     #expect(configuration.effective.allSatisfy { $0.origin == "default" })
-    #expect(configuration.effective.count == 15)
+    #expect(configuration.effective.count == 16)
   }
 
   static let settings = [

@@ -14,6 +14,8 @@ struct PostponedNotices {
   mutating func add(_ notice: DeviceNotice) {
     switch notice {
     case .preferences(let json): preferences = json
+    // What the device subscribes to is looked up, and nothing to be told.
+    case .channels: break
     case .retract(let id):
       retracted.append(id)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }

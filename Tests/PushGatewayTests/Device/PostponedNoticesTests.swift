@@ -7,6 +7,7 @@ import Testing
     var notices = PostponedNotices()
     #expect(notices.take().isEmpty)
     notices.add(.preferences([1]))
+    notices.add(.channels)
     for number in 0..<PostponedNotices.maximumRetractions + 5 { notices.add(.retract(.number(number))) }
     notices.add(.preferences([2]))
     var ids: [String] = []
@@ -15,6 +16,7 @@ import Testing
       switch notice {
       case .retract(let id): ids.append(id.description)
       case .preferences(let json): preferences.append(json)
+      case .channels: Issue.record("what a device subscribes to is looked up, and not told later")
       }
     }
     #expect(preferences == [[2]])
