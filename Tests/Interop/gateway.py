@@ -103,6 +103,13 @@ class Gateway:
     def log(self) -> str:
         return self.log_path.read_text(errors="replace")
 
+    def wait_for_log(self, words, timeout=10):
+        """Returns when the log holds these words."""
+        end = time.monotonic() + timeout
+        while words not in self.log:
+            assert time.monotonic() < end, f"the log does not say {words!r}"
+            time.sleep(0.01)
+
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
 

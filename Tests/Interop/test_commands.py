@@ -270,7 +270,8 @@ def test_a_first_start_makes_what_the_design_names(start):
     for name in ["server.key", "ca.key", "admin.sock", f"AuthKey_{key.key_id}.p8", "development.json"]:
         assert mode(name) == "0o600", name
     assert oct(gateway.state.stat().st_mode & 0o777) == "0o700"
-    assert gateway.log.splitlines()[-1] == f"listening on {gateway.address}"
+    # The file is there a moment before the line.
+    gateway.wait_for_log(f"listening on {gateway.address}\n")
     assert f"pushcli send --state {gateway.state}" in gateway.log
     gateway.stop()
     names = {path.name for path in gateway.state.iterdir()}

@@ -1,7 +1,6 @@
 import DequeModule
 
-/// What a device that lags is to be told besides pushes: the newest choices, the last pushes to retract, and whether its
-/// channels are others.
+/// What a device that lags is to be told besides pushes: the newest choices, and the last pushes to retract.
 ///
 /// Bounded, however long the device takes nothing: what it may not hear is that an old push is not to be shown any
 /// longer, as if it had not been connected when that happened.
@@ -11,7 +10,6 @@ struct PostponedNotices {
 
   private var preferences: [UInt8]?
   private var retracted = Deque<APNSID>()
-  private var hasOtherChannels = false
 
   mutating func add(_ notice: DeviceNotice) {
     switch notice {
@@ -19,7 +17,8 @@ struct PostponedNotices {
     case .retract(let id):
       retracted.append(id)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
-    case .channels: hasOtherChannels = true
+    // What the device subscribes to is looked up at once.
+    case .channels: break
     }
   }
 
@@ -27,6 +26,5 @@ struct PostponedNotices {
   mutating func take() -> [DeviceNotice] {
     defer { self = PostponedNotices() }
     return (preferences.map { [.preferences($0)] } ?? []) + retracted.map(DeviceNotice.retract)
-      + (hasOtherChannels ? [.channels] : [])
   }
 }

@@ -160,13 +160,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func tell(_ notice: DeviceNotice) {
+    if case .channels = notice {
+      channels.refresh()
+      return sendDueBroadcasts()
+    }
     guard hasRoom else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))
-    case .channels:
-      channels.refresh()
-      sendDueBroadcasts()
+    case .channels: break
     }
   }
 

@@ -96,7 +96,7 @@ enum Schema {
             id TEXT NOT NULL,
             actions TEXT NOT NULL,         -- JSON array
             PRIMARY KEY (app, id)
-          ) WITHOUT ROWID;
+          );
           """)
     }
     migrator.registerMigration("digests") { db in
@@ -117,7 +117,7 @@ enum Schema {
             collapse_id TEXT NOT NULL,
             title TEXT NOT NULL,
             PRIMARY KEY (device, apns_id)
-          ) WITHOUT ROWID;
+          );
           -- Up to which number a device's pushes have been in a digest: they are not held again.
           CREATE TABLE digest (device INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
           """)
