@@ -1,0 +1,120 @@
+import Foundation
+import PushPolicy
+
+/// Trains, judges and times the advertising detector.
+///
+///     train-ads train DATA TEXTS MODEL      learns and writes the model
+///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each kind
+///     train-ads judge FILE                  prints the same for rows `label, language, kind, text` of a file
+///     train-ads bench DATA                  texts a second on one core
+@main
+struct TrainAds {
+  static func main() {
+    do {
+      try run(Array(CommandLine.arguments.dropFirst()))
+    } catch {
+      FileHandle.standardError.write(Data("train-ads: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: [String]) throws {
+    let paths = arguments.dropFirst().map { URL(fileURLWithPath: $0) }
+    switch (arguments.first, paths.count) {
+    case ("train", 3): try train(Corpus(data: paths[0], texts: paths[1]), to: paths[2])
+    case ("evaluate", 2), ("evaluate", 3):
+      try evaluate(Corpus(data: paths[0], texts: paths[1]), Int(arguments.dropFirst(3).first ?? "0") ?? 0)
+    case ("judge", 1): try judge(paths[0])
+    case ("bench", 1): try bench(paths[0])
+    default: throw TrainingError("usage: train-ads train DATA TEXTS MODEL | evaluate DATA TEXTS [N] | judge FILE | bench DATA")
+    }
+  }
+
+  private static func train(_ corpus: Corpus, to file: URL) throws {
+    var model = Trainer.train(corpus.training) { print($0) }
+    let evaluation = Evaluation(model)
+    let scored = evaluation.score(corpus.heldOut + corpus.development)
+    let ordinary = Dictionary(grouping: scored.filter { $0.example.label == .ok }) { $0.example.kind }
+    let all = ordinary.values.joined().map(\.score)
+    // No kind of ordinary text may pay for the others.
+    func threshold(_ part: Double, inKind kindPart: Double) -> Float {
+      let kinds = ordinary.values.filter { $0.count >= 100 }
+        .map { Evaluation.threshold($0.map(\.score), falsePositives: kindPart) }
+      return Float(max(Evaluation.threshold(all, falsePositives: part), kinds.max() ?? 0))
+    }
+    model.refuseThreshold = threshold(0.001, inKind: 0.005)
+    model.holdThreshold = min(threshold(0.003, inKind: 0.01), model.refuseThreshold)
+    print("hold at \(model.holdThreshold), refuse at \(model.refuseThreshold)")
+    let bytes = model.bytes
+    guard bytes.count <= AdModel.maximumSize else { throw TrainingError("the model has \(bytes.count) bytes") }
+    try Data(bytes).write(to: file)
+    print("\(bytes.count) bytes")
+    report(corpus, Evaluation(model), 0)
+  }
+
+  private static func evaluate(_ corpus: Corpus, _ mistakes: Int) throws {
+    report(corpus, Evaluation(.embedded), mistakes)
+  }
+
+  private static func report(_ corpus: Corpus, _ evaluation: Evaluation, _ mistakes: Int) {
+    let development = evaluation.score(corpus.development)
+    let heldOut = evaluation.score(corpus.heldOut)
+    print(evaluation.table("Development data, by language", development) { $0.language })
+    print(evaluation.table("Development data, by source", development) { $0.kind })
+    print(evaluation.table("Templates held out, by language and kind", heldOut) { "\($0.language) \($0.kind)" })
+    var random = Random(seed: 99)
+    let plain = (corpus.heldOut + corpus.development).filter { $0.language == "en" || $0.language == "zh" }
+    for disguise in Disguise.allCases {
+      let disguised = plain.map { example in
+        var copy = example
+        copy.texts = example.texts.map { disguise.apply(to: $0, &random) }
+        return copy
+      }
+      let scored = evaluation.score(disguised)
+      if disguise == Disguise.allCases[0] { print("Disguised, English and Chinese\n\n" + Evaluation.head) }
+      print(evaluation.line("\(disguise)", scored))
+    }
+    print(evaluation.line("no disguise", evaluation.score(plain)))
+    if mistakes > 0 {
+      print("\n" + evaluation.mistakes(heldOut, mistakes))
+      print("\n" + evaluation.mistakes(development.filter { ["en", "zh"].contains($0.example.language) }, mistakes))
+    }
+  }
+
+  private static func judge(_ file: URL) throws {
+    let examples = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
+      let fields = line.split(separator: "\t", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+      guard fields.count == 4, let label = Label(rawValue: fields[0]) else { throw TrainingError("not a row: \(line)") }
+      return Example(texts: [fields[3]], label: label, language: fields[1], kind: fields[2])
+    }
+    let evaluation = Evaluation(.embedded)
+    let scored = evaluation.score(examples)
+    print(evaluation.table("\(file.lastPathComponent)", scored) { "\($0.language) \($0.kind)" })
+    print(evaluation.mistakes(scored, 40))
+  }
+
+  private static func bench(_ data: URL) throws {
+    let lines = try String(contentsOf: data.appending(path: "dev.tsv"), encoding: .utf8).split(separator: "\n")
+    let texts = lines.compactMap { $0.split(separator: "\t").last.map(String.init) }
+      .filter { (60...120).contains($0.utf8.count) }
+    let detector = AdDetector()
+    var refused = 0
+    var count = 0
+    func pass() {
+      for text in texts {
+        detector.begin()
+        detector.add(text)
+        if detector.verdict().outcome == .refuse { refused += 1 }
+        count += 1
+      }
+    }
+    pass()
+    count = 0
+    let clock = ContinuousClock()
+    let start = clock.now
+    while clock.now - start < .seconds(3) { pass() }
+    let seconds = Double((clock.now - start) / .milliseconds(1)) / 1000
+    let bytes = texts.reduce(0) { $0 + $1.utf8.count } / max(1, texts.count)
+    print("\(texts.count) texts of \(bytes) bytes at the mean: \(Int(Double(count) / seconds)) texts a second (\(refused) refused)")
+  }
+}
