@@ -22,8 +22,9 @@ struct Corpus {
   /// The weight of fraud, which is like advertising but also like the alerts that it imitates.
   private static let scamWeight: Float = 0.25
   /// How many texts are made of a template to learn from, and to judge by.
+  private static let templateWeight: Float = 2
   private static let expansions = 14
-  private static let heldOutExpansions = 6
+  private static let heldOutExpansions = 40
 
   /// Reads `train.tsv`, `dev.tsv` and their sources of `data`, and makes texts of the templates in `texts`.
   init(data: URL, texts: URL) throws {
@@ -46,7 +47,7 @@ struct Corpus {
       if !template.isHeldOut {
         // A template weighs the same however many texts it makes.
         for index in (training.count - seen.count)..<training.count {
-          training[index].weight = Float(Self.expansions) / Float(seen.count) * 0.8
+          training[index].weight = Float(Self.expansions) / Float(seen.count) * Self.templateWeight
         }
       }
     }
@@ -64,7 +65,7 @@ struct Corpus {
       }
       return Example(
         texts: [String(fields[2])], label: label, language: String(fields[1]),
-        kind: String(source.split(separator: "\t").first ?? ""), weight: label == .scam ? scamWeight : 1)
+        kind: String(source.split(separator: "\t").first ?? ""), weight: label == .scam ? scamWeight : fields[1] == "zh" && label == .promo ? 0.6 : 1)
     }
   }
 

@@ -27,7 +27,7 @@ struct Trainer {
   private static let minimumFrequency = 3
   private static let bucketCount = 7_900
   private static let rate: Float = 0.12
-  private static let gramDecay: Float = 4e-5
+  private static let gramDecay: Float = 4e-4
   private static let conceptDecay: Float = 2e-5
   private static let rounds = (first: 6, second: 6)
 

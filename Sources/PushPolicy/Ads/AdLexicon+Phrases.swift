@@ -4,7 +4,7 @@ extension AdLexicon {
     // English
     (.priceCut, """
       sale|sales event|flash sale|clearance|5% off|off everything|off sitewide|off your|half price|half off|price drop|price cut|\
-      prices slashed|discount|discounts|discounted|markdown|markdowns|reduced|$5 off|2 for 1|two for one|buy one get one|bogo|\
+      prices slashed|discount|discounts|discounted|markdown|markdowns|reduced to|reduced price|$5 off|2 for 1|two for one|buy one get one|bogo|\
       buy 2 get 1|buy two get one|up to 50%|lower prices|low prices|knockdown|rollback|now only|was $5 now $3|5% cheaper|\
       on sale|sale ends|price slash|cut price|price dropped|prices drop|50 percent off|extra 10%|final sale|outlet|half the price
       """),
