@@ -9,6 +9,8 @@ struct Example {
   var kind: String
   /// What one mistake on it costs, relative to others.
   var weight: Float = 1
+  /// Which part of the templates it is made of; nil for rows of the data folder.
+  var fold: Int?
 }
 
 /// All that the model learns from, and all that it is judged by.
@@ -16,15 +18,15 @@ struct Corpus {
   private(set) var training: [Example] = []
   /// Rows of the data folder's dev.tsv.
   private(set) var development: [Example] = []
-  /// Texts of templates that were held out.
-  private(set) var heldOut: [Example] = []
+  /// Own texts that nothing is learned from.
+  private(set) var unseen: [Example] = []
 
   /// The weight of fraud, which is like advertising but also like the alerts that it imitates.
   private static let scamWeight: Float = 0.25
   /// How many texts are made of a template to learn from, and to judge by.
   private static let templateWeight: Float = 2
   private static let expansions = 14
-  private static let heldOutExpansions = 40
+  private static let unseenExpansions = 4
 
   /// Reads `train.tsv`, `dev.tsv` and their sources of `data`, and makes texts of the templates in `texts`.
   init(data: URL, texts: URL) throws {
@@ -37,14 +39,14 @@ struct Corpus {
     var random = Random(seed: 20)
     for template in grammar.templates {
       var seen: Set<[String]> = []
-      for _ in 0..<(template.isHeldOut ? Self.heldOutExpansions : Self.expansions) {
+      for _ in 0..<(template.fold == nil ? Self.unseenExpansions : Self.expansions) {
         let texts = grammar.expand(template, &random)
         guard seen.insert(texts).inserted else { continue }
         let example = Example(
-          texts: texts, label: template.label, language: template.language, kind: template.kind)
-        if template.isHeldOut { heldOut.append(example) } else { training.append(example) }
+          texts: texts, label: template.label, language: template.language, kind: template.kind, fold: template.fold)
+        if template.fold == nil { unseen.append(example) } else { training.append(example) }
       }
-      if !template.isHeldOut {
+      if template.fold != nil {
         // A template weighs the same however many texts it makes.
         for index in (training.count - seen.count)..<training.count {
           training[index].weight = Float(Self.expansions) / Float(seen.count) * Self.templateWeight
@@ -65,8 +67,13 @@ struct Corpus {
       }
       return Example(
         texts: [String(fields[2])], label: label, language: String(fields[1]),
-        kind: String(source.split(separator: "\t").first ?? ""), weight: label == .scam ? scamWeight : fields[1] == "zh" && label == .promo ? 0.6 : 1)
+        kind: String(source.split(separator: "\t").first ?? ""), weight: weight(label, String(fields[1])))
     }
+  }
+
+  /// There are so many Chinese adverts of one source that they would drown the others.
+  private static func weight(_ label: Label, _ language: String) -> Float {
+    label == .scam ? scamWeight : language == "zh" && label == .promo ? 0.6 : 1
   }
 
   /// `examples`, and disguised copies of some.

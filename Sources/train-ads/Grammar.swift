@@ -4,22 +4,22 @@ import Foundation
 ///
 /// A file has sections, `[ok en bank]`: label, language, kind. A line is a template; `(a|b|)` is one of several, `{slot}` is
 /// filled, ` // ` divides a title from its body. A section `[slot name en]` lists what fills a slot, a line each.
-/// The slots of language `*` serve all. Of a file `judge….txt` all templates are held out.
+/// The slots of language `*` serve all. Of a file `judge….txt` nothing is ever learned.
 struct Grammar {
   struct Template {
     var label: Label
     var language: String
     var kind: String
     var text: String
-    /// Held out: never learned from, only judged.
-    var isHeldOut: Bool
+    /// Which of ``foldCount`` parts of its section it is in; nil when it is never learned from.
+    var fold: Int?
   }
 
   private(set) var templates: [Template] = []
   private var slots: [String: [String]] = [:]
 
-  /// Each fifth template of a section is held out.
-  static let holdOutPeriod = 5
+  /// Into how many parts the templates are cut, each of which is judged by a model that learned from the others.
+  static let foldCount = 5
 
   init(folder: URL) throws {
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -43,7 +43,7 @@ struct Grammar {
         templates.append(
           Template(
             label: label, language: header[1], kind: header[2], text: String(line),
-            isHeldOut: name.hasPrefix("judge") || index % Self.holdOutPeriod == Self.holdOutPeriod - 1))
+            fold: name.hasPrefix("judge") ? nil : index % Self.foldCount))
         index += 1
       } else {
         throw TrainingError("\(name):\(number + 1): a line outside a section")

@@ -22,7 +22,9 @@ extension AdDetector {
     var origins = remains.map { Array(0..<$0.count) }
     var evidence: [AdEvidence] = []
     var score = judge(remains)
-    while score.outcome != .pass, let place = heaviestPlace(remains) {
+    var steps = 0
+    while score.outcome != .pass, let place = steps < Self.maximumSteps ? heaviestPlace(remains) : rest(remains) {
+      steps += 1
       let removed = origins[place.text][place.range]
       remains[place.text].removeSubrange(place.range)
       origins[place.text].removeSubrange(place.range)
@@ -40,6 +42,9 @@ extension AdDetector {
     }
     return Self.joined(evidence, texts)
   }
+
+  /// After so many places the whole rest of a text is named at once: a text full of offers costs bounded time.
+  private static let maximumSteps = 24
 
   private func judge(_ texts: [[UInt8]]) -> AdAssessment {
     begin()
