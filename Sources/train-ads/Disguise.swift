@@ -20,7 +20,9 @@ enum Disguise: CaseIterable {
     case .zeroWidth:
       for scalar in scalars {
         result.append(scalar)
-        if random.chance(1, of: 3) { result.append(random.pick(["\u{200B}", "\u{200C}", "\u{200D}", "\u{2060}", "\u{FEFF}"])) }
+        if random.chance(1, of: 3) {
+          result.append(random.pick(["\u{200B}", "\u{200C}", "\u{200D}", "\u{2060}", "\u{FEFF}"]))
+        }
       }
     case .combining:
       for scalar in scalars {
@@ -53,7 +55,8 @@ enum Disguise: CaseIterable {
       // Some words in pieces, as if by a careless hand.
       for (index, scalar) in scalars.enumerated() {
         result.append(scalar)
-        let isInside = index > 0 && index + 1 < scalars.count && scalars[index - 1].properties.isAlphabetic
+        let isInside =
+          index > 0 && index + 1 < scalars.count && scalars[index - 1].properties.isAlphabetic
           && scalar.properties.isAlphabetic && scalars[index + 1].properties.isAlphabetic
         if isInside, random.chance(1, of: 6) { result.append(random.pick([" ", ".", "-", "*", " "])) }
       }
@@ -72,7 +75,9 @@ enum Disguise: CaseIterable {
       result.append(scalar)
       let isHan = scalar.value >= 0x4E00
       let next = index + 1 < scalars.count ? scalars[index + 1] : " "
-      if isDisguised, scalar.properties.isAlphabetic, next.properties.isAlphabetic, !isHan || isAll || random.chance(1, of: 2) {
+      if isDisguised, scalar.properties.isAlphabetic, next.properties.isAlphabetic,
+        !isHan || isAll || random.chance(1, of: 2)
+      {
         result.append(sign)
       }
       if scalar == " ", isDisguised, sign == " " { result.append(" ") }

@@ -63,7 +63,8 @@ struct Evaluation {
     let ok = scored.filter { $0.example.label == .ok }.sorted { $0.score > $1.score }.prefix(count)
     let promo = scored.filter { $0.example.label == .promo }.sorted { $0.score < $1.score }.prefix(count)
     return (Array(ok) + promo).map {
-      String(format: "%6.2f", $0.score) + " \($0.example.label) \($0.example.kind): \($0.example.texts.joined(separator: " // ").prefix(150))"
+      String(format: "%6.2f", $0.score)
+        + " \($0.example.label) \($0.example.kind): \($0.example.texts.joined(separator: " // ").prefix(150))"
     }.joined(separator: "\n")
   }
 }

@@ -107,7 +107,9 @@ struct Grammar {
     case "time":
       let hour = random.below(24)
       let minute = random.pick(["00", "05", "10", "15", "20", "30", "40", "45", "50"])
-      if !isChinese, random.chance(1, of: 3) { return "\(hour % 12 + 1)\(random.pick([":\(minute)", ""]))\(random.pick([" AM", " PM", "am", "pm"]))" }
+      if !isChinese, random.chance(1, of: 3) {
+        return "\(hour % 12 + 1)\(random.pick([":\(minute)", ""]))\(random.pick([" AM", " PM", "am", "pm"]))"
+      }
       return "\(hour):\(minute)"
     case "money":
       let whole = random.pick([random.below(20) + 1, random.below(200) + 1, random.below(5000) + 1])
@@ -119,7 +121,9 @@ struct Grammar {
         return form == 0 ? "¥\(number)" : form == 1 ? "￥\(number)" : form == 2 ? "\(number) 元" : "\(number)元"
       }
       let form = random.below(8)
-      return form < 4 ? "$\(number)" : form == 4 ? "£\(number)" : form == 5 ? "€\(number)" : form == 6 ? "\(number) USD" : "Rs.\(number)"
+      return form < 4
+        ? "$\(number)"
+        : form == 4 ? "£\(number)" : form == 5 ? "€\(number)" : form == 6 ? "\(number) USD" : "Rs.\(number)"
     case "price":
       let whole = random.pick([random.below(10) + 1, random.below(100) + 1, random.below(900) + 99])
       if isChinese { return "\(whole)\(random.chance(1, of: 4) ? ".9" : "")元" }

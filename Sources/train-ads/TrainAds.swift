@@ -34,22 +34,24 @@ struct TrainAds {
   /// Sources whose ordinary texts hold adverts themselves: no threshold is to follow them.
   private static let doubtfulSources: Set = ["zh_spam80w"]
 
+  /// What people wait for: of each, in each language, less than 1 % may be refused.
+  private static let neededKinds: Set = ["bank", "security", "delivery", "ops", "chat", "calendar", "subscription"]
+
   private static func train(_ corpus: Corpus, to file: URL) throws {
     var model = Trainer.train(corpus.training) { print($0) }
     // Texts that a model has not seen: those of the other templates, and the development data.
     let scored = byFolds(corpus) + Evaluation(model).score(corpus.development)
-    let ordinary = Dictionary(
-      grouping: scored.filter { $0.example.label == .ok && !doubtfulSources.contains($0.example.kind) }
-    ) { "\($0.example.language) \($0.example.kind)" }
-    let all = ordinary.values.joined().map(\.score)
-    // No kind of ordinary text may pay for the others.
-    func threshold(_ part: Double, inKind kindPart: Double) -> Float {
-      let kinds = ordinary.values.filter { $0.count >= 100 }
-        .map { Evaluation.threshold($0.map(\.score), falsePositives: kindPart) }
-      return Float(max(Evaluation.threshold(all, falsePositives: part), kinds.max() ?? 0))
+    let ordinary = scored.filter { $0.example.label == .ok && !doubtfulSources.contains($0.example.kind) }
+    let needed = Dictionary(grouping: ordinary.filter { neededKinds.contains($0.example.kind) }) {
+      "\($0.example.language) \($0.example.kind)"
     }
-    model.refuseThreshold = threshold(0.001, inKind: 0.01)
-    model.holdThreshold = min(threshold(0.004, inKind: 0.03), model.refuseThreshold)
+    // What people need most may not pay for the others.
+    func threshold(_ part: Double, inNeeded neededPart: Double) -> Float {
+      let kinds = needed.values.map { Evaluation.threshold($0.map(\.score), falsePositives: neededPart) }
+      return Float(max(Evaluation.threshold(ordinary.map(\.score), falsePositives: part), kinds.max() ?? 0))
+    }
+    model.refuseThreshold = threshold(0.0015, inNeeded: 0.006)
+    model.holdThreshold = min(threshold(0.006, inNeeded: 0.02), model.refuseThreshold)
     print("hold at \(model.holdThreshold), refuse at \(model.refuseThreshold)")
     let bytes = model.bytes
     guard bytes.count <= AdModel.maximumSize else { throw TrainingError("the model has \(bytes.count) bytes") }
@@ -145,6 +147,8 @@ struct TrainAds {
     while clock.now - start < .seconds(3) { pass() }
     let seconds = Double((clock.now - start) / .milliseconds(1)) / 1000
     let bytes = texts.reduce(0) { $0 + $1.utf8.count } / max(1, texts.count)
-    print("\(texts.count) texts of \(bytes) bytes at the mean: \(Int(Double(count) / seconds)) texts a second (\(refused) refused)")
+    print(
+      "\(texts.count) texts of \(bytes) bytes at the mean: \(Int(Double(count) / seconds)) texts a second (\(refused) refused)"
+    )
   }
 }

@@ -57,7 +57,9 @@ struct Trainer {
     learn(rows(), &grams, &concepts, &bias, rounds.first, &random, log)
 
     // The n-grams that decide most: heavy ones, and often seen ones.
-    let worth = known.indices.map { grams.values[$0].magnitude * Float(min(frequencies[known[$0]] ?? 0, 60)).squareRoot() }
+    let worth = known.indices.map {
+      grams.values[$0].magnitude * Float(min(frequencies[known[$0]] ?? 0, 60)).squareRoot()
+    }
     var filled = [[UInt32]](repeating: [], count: bucketCount)
     places = [:]
     for index in known.indices.sorted(by: { (worth[$0], known[$1]) > (worth[$1], known[$0]) }) where worth[index] > 0 {
@@ -125,9 +127,9 @@ struct Trainer {
     // A few very heavy n-grams must not coarsen the others.
     let gramScale = (weights.isEmpty ? 1 : weights[min(weights.count - 1, weights.count * 999 / 1000)]) / 127
     let conceptScale = (concepts[64...].map(\.magnitude).max() ?? 1) / 127
-    let buckets = filled.map { grams_ in
+    let buckets = filled.map { lanes in
       var bucket: UInt64 = 0
-      for (lane, gram) in grams_.enumerated() {
+      for (lane, gram) in lanes.enumerated() {
         let weight = places[gram].map { grams[Int($0)] / gramScale } ?? 0
         let byte = UInt8(bitPattern: Int8(max(-127, min(127, weight.rounded()))))
         bucket |= (UInt64(byte) << 8 | UInt64(gram & 0xFF)) << UInt64(lane * 16)

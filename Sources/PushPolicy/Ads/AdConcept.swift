@@ -5,7 +5,8 @@ package enum AdConcept: Int, CaseIterable {
   // What ads speak of.
   case priceCut, offer, coupon, freebie, buyCall, clickCall, applyCall, urgency, scarcity, winBack, exclusivity, novelty
   case contest, reward, referral, loan, investment, gambling, jobLure, realEstate, course, beauty, price, superlative
-  case upsell, trialOffer, saving, occasion, optOut, contact, freeDelivery, temptation, food, travel, gameGoods, adult, service
+  case upsell, trialOffer, saving, occasion, optOut, contact, freeDelivery, temptation, food, travel, gameGoods, adult,
+    service
   // What everything else speaks of.
   case code, secrecy, security, debit, credit, account, order, parcel, build, incident, appointment, transport, weather
   case message, personal, approval, status, userAlert, medical, school, home, news, renewal, question, ticket, workTerm

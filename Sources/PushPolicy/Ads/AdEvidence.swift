@@ -83,7 +83,9 @@ extension AdDetector {
       if token.kind == .boundary || weight <= 0 {
         run = nil
         // When nothing speaks for an ad alone, something has to go first all the same.
-        if token.kind != .boundary, best.map({ $0.weight < weight }) ?? true { best = (token.start..<token.end, weight) }
+        if token.kind != .boundary, best.map({ $0.weight < weight }) ?? true {
+          best = (token.start..<token.end, weight)
+        }
         continue
       }
       let longer = (run?.units.lowerBound ?? token.start)..<token.end

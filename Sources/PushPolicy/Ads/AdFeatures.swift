@@ -29,7 +29,8 @@ enum AdFeatures {
       if previous != 0, token.kind != .placeholder || previousKind != .placeholder {
         let pair = mix(previous, token.key)
         body(UInt32(truncatingIfNeeded: pair >> 32), previousStart, token.end)
-        let hasMeaning = token.kind == .ideograph || previousKind == .ideograph || earlierKind == .ideograph
+        let hasMeaning =
+          token.kind == .ideograph || previousKind == .ideograph || earlierKind == .ideograph
           || token.kind == .placeholder || previousKind == .placeholder || earlierKind == .placeholder
         if earlier != 0, hasMeaning {
           body(hash(mix(earlier, previous), token.key), earlierStart, token.end)

@@ -55,7 +55,8 @@ package final class AdReader {
       LetterFolding.splits.map { (UInt64($0.0.0.value) << 32 | UInt64($0.0.1.value), $0.1.value) }
     ) { first, _ in first }
     expansions = Dictionary(
-      LetterFolding.expansions.map { ($0.0.value, $0.1.unicodeScalars.map(\.value)) }) { first, _ in first }
+      LetterFolding.expansions.map { ($0.0.value, $0.1.unicodeScalars.map(\.value)) }
+    ) { first, _ in first }
     topLevelDomains = KeySet(Self.domains.map(Self.key))
     // An expansion has up to 5 scalars of at least 2 bytes; each text adds its end, each token at most one boundary.
     let capacity = Self.maximumSize * 3 + 256
@@ -288,7 +289,8 @@ package final class AdReader {
       while kind(index) == .letter {
         let letter = code(index)
         // Three of the same are an emphasis.
-        let isRepeated = unsafe count >= 2 && letters[letterCount - 1] == UInt16(truncatingIfNeeded: letter)
+        let isRepeated =
+          unsafe count >= 2 && letters[letterCount - 1] == UInt16(truncatingIfNeeded: letter)
           && letters[letterCount - 2] == UInt16(truncatingIfNeeded: letter)
         if !isRepeated {
           add(letter, index, &hash)
@@ -406,7 +408,9 @@ package final class AdReader {
     if kind(after) == .percent {
       key = Self.percentKey
       index = after + 1
-    } else if first > 0 && kind(first - 1) == .currency || first > 1 && kind(first - 1) == .space && kind(first - 2) == .currency {
+    } else if first > 0 && kind(first - 1) == .currency
+      || first > 1 && kind(first - 1) == .space && kind(first - 2) == .currency
+    {
       key = isZero ? Self.zeroKey : Self.moneyKey
     } else if kind(after) == .currency {
       key = isZero ? Self.zeroKey : Self.moneyKey
@@ -485,7 +489,9 @@ package final class AdReader {
 
   private func matches(_ text: StaticString, _ index: Int) -> Bool {
     for offset in 0..<text.utf8CodeUnitCount {
-      guard kind(index + offset) != .end, unsafe code(index + offset) == UInt32(text.utf8Start[offset]) else { return false }
+      guard kind(index + offset) != .end, unsafe code(index + offset) == UInt32(text.utf8Start[offset]) else {
+        return false
+      }
     }
     return true
   }
@@ -531,9 +537,12 @@ package final class AdReader {
   }
 
   private static let domains = [
-    "com", "net", "org", "info", "biz", "app", "dev", "shop", "store", "online", "site", "xyz", "top", "vip", "club", "link",
-    "page", "live", "edu", "gov", "cn", "io", "co", "me", "cc", "ly", "gl", "in", "uk", "de", "fr", "ru", "th", "id", "vn", "eu",
-    "us", "ai", "tv", "to", "be", "gg", "la", "so", "im", "hk", "tw", "jp", "kr", "es", "it", "nl", "pl", "br", "au", "ca",
+    "com", "net", "org", "info", "biz", "app", "dev", "shop", "store", "online", "site", "xyz", "top", "vip", "club",
+    "link",
+    "page", "live", "edu", "gov", "cn", "io", "co", "me", "cc", "ly", "gl", "in", "uk", "de", "fr", "ru", "th", "id",
+    "vn", "eu",
+    "us", "ai", "tv", "to", "be", "gg", "la", "so", "im", "hk", "tw", "jp", "kr", "es", "it", "nl", "pl", "br", "au",
+    "ca",
   ]
 
   // Keys

@@ -71,7 +71,9 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     ]
     for scalar in UInt32(0)..<0x80 { set(scalar, scalar < 0x20 ? .space : .symbol, scalar) }
     set(0x7F, .dropped, 0x7F)
-    for (kind, characters) in classes { for scalar in characters.unicodeScalars { set(scalar.value, kind, scalar.value) } }
+    for (kind, characters) in classes {
+      for scalar in characters.unicodeScalars { set(scalar.value, kind, scalar.value) }
+    }
     for letter in UInt32(0x61)...0x7A {
       set(letter, .letter, letter)
       set(letter - 0x20, .letter, letter)
@@ -114,7 +116,9 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
         traditional = scalar.value
       }
     }
-    for (kind, characters) in Self.signs { for scalar in characters.unicodeScalars { set(scalar.value, kind, scalar.value) } }
+    for (kind, characters) in Self.signs {
+      for scalar in characters.unicodeScalars { set(scalar.value, kind, scalar.value) }
+    }
   }
 
   private func fold(_ forms: String, into letter: UInt32) {
@@ -156,11 +160,13 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
 
   /// Scalars that stand for several.
   static let expansions: [(Unicode.Scalar, String)] = [
-    ("ﬀ", "ff"), ("ﬁ", "fi"), ("ﬂ", "fl"), ("ﬃ", "ffi"), ("ﬄ", "ffl"), ("ﬆ", "st"), ("ß", "ss"), ("№", "no"), ("℡", "tel"),
+    ("ﬀ", "ff"), ("ﬁ", "fi"), ("ﬂ", "fl"), ("ﬃ", "ffi"), ("ﬄ", "ffl"), ("ﬆ", "st"), ("ß", "ss"), ("№", "no"),
+    ("℡", "tel"),
     ("🆓", "free "), ("🆕", "new "), ("🆒", "cool "), ("🆗", "ok "), ("🆙", "up "), ("🈹", "割"), ("🈚", "无"), ("🈶", "有"),
     ("🈵", "满"), ("🈯", "指"), ("🈴", "合"), ("🉐", "得"), ("🈺", "营"), ("🈷", "月"), ("㊙", "秘"), ("㊗", "祝"), ("㈱", "株"),
     ("㈲", "有"), ("㊕", "特"), ("㊝", "优"), ("㊌", "水"), ("㊎", "金"), ("㊔", "财"), ("㊑", "株"), ("㊣", "正"), ("㊤", "上"),
-    ("㊥", "中"), ("㊦", "下"), ("½", "1/2 "), ("㎏", "kg"), ("㏄", "cc"), ("㎞", "km"), ("Ⅱ", "ii"), ("Ⅲ", "iii"), ("💯", "100"),
+    ("㊥", "中"), ("㊦", "下"), ("½", "1/2 "), ("㎏", "kg"), ("㏄", "cc"), ("㎞", "km"), ("Ⅱ", "ii"), ("Ⅲ", "iii"),
+    ("💯", "100"),
     ("💲", "$"), ("🔟", "10"),
   ]
 

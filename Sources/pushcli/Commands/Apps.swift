@@ -60,7 +60,8 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let app: Record = try await Admin(state).post(
-        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads))
+        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads)
+      )
       if format.json { Output.json(app) } else { Output.words("added \(app.icon) \(app.name), \(app.topic)") }
     }
   }

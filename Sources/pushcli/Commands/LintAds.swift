@@ -10,7 +10,8 @@ struct LintAds: ParsableArguments {
     name: .customLong("reasons"), inversion: .prefixedNo,
     help: "With --ads: name the places that speak for an ad, which costs most of the time. (yes)")
   var hasReasons = true
-  @Flag(name: .customLong("bench"), help: "With --ads: print nanoseconds for each text, on one core, after a first pass.")
+  @Flag(
+    name: .customLong("bench"), help: "With --ads: print nanoseconds for each text, on one core, after a first pass.")
   var isBench = false
 
   func run() throws {
@@ -146,7 +147,9 @@ struct OutputBuffer {
     guard bytes.count > size else { return }
     var start = 0
     while start < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress! + start, $0.count - start) }
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe write(STDOUT_FILENO, $0.baseAddress! + start, $0.count - start)
+      }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { Glibc.exit(0) }
       start += count

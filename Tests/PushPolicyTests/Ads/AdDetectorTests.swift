@@ -79,7 +79,7 @@ struct AdDetectorTests {
   }
 
   @Test func `no bytes crash it, and every refusal is explained`() {
-    var random = SeededGenerator(seed: 5)
+    var random = SeededGenerator(state: 5)
     let words = Self.ads.flatMap { $0.split(separator: " ").map(String.init) }
     for _ in 0..<300 {
       var bytes: [UInt8] = []

@@ -41,7 +41,9 @@ enum Disguises {
 struct AdDisguiseTests {
   private let detector = AdDetector()
 
-  @Test(arguments: Disguises.all.map(\.0)) func `a disguise changes nothing in what a text scores`(_ name: String) throws {
+  @Test(arguments: Disguises.all.map(\.0)) func `a disguise changes nothing in what a text scores`(_ name: String)
+    throws
+  {
     let disguise = try #require(Disguises.all.first { $0.0 == name }?.1)
     for text in AdDetectorTests.ads + AdDetectorTests.ordinary.values.joined() {
       #expect(detector.assess([disguise(text)]).score == detector.assess([text]).score, "\(disguise(text))")
