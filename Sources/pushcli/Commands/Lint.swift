@@ -22,7 +22,8 @@ struct Lint: ParsableCommand {
       Exit code: 0 when there is no error (with --strict: nothing at all), otherwise 1.
       """)
 
-  @Argument(help: "Payload files, or - for standard input.", completion: .file()) var files: [String]
+  @Argument(help: "Payload files, or - for standard input.", completion: .file())
+  var files: [String] = []
   @OptionGroup var ads: LintAds
   @Flag(help: "Warnings count as errors.") var strict = false
   @Flag(help: "Mend capitals and end punctuation in the files; with - the mended payload is printed.") var fix = false
