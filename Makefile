@@ -4,8 +4,10 @@
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make faults   disks, networks and processes that fail (root)
+# make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills faults
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills faults \
+  train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
@@ -73,3 +75,29 @@ FAULTS ?= faults
 faults: test-packages debug
 	@scripts/install-packages iproute2 strace
 	Tests/Interop/run .build/debug/pushcli $(FAULTS) -s
+
+# The model of the advertising detector, byte for byte the one that is embedded: docs/ad-detector.md.
+ADS_DATA ?= ../shared/data/ads
+ADS_MODEL = Sources/CAdModel/ad-model.bin
+TRAIN_ADS = .build/release/train-ads
+
+train-ads-program: packages
+	swift build -c release --product train-ads
+
+train-ads: train-ads-program
+	$(TRAIN_ADS) train $(ADS_DATA) Sources/train-ads/Texts $(ADS_MODEL)
+	@touch Sources/CAdModel/CAdModel.c
+
+# Whether the embedded model is what the data folder and the own texts give.
+check-ads: train-ads-program
+	@if [ ! -f $(ADS_DATA)/train.tsv ]; then echo "check-ads: skipped, no data in $(ADS_DATA) (set ADS_DATA)"; else \
+	  $(TRAIN_ADS) train $(ADS_DATA) Sources/train-ads/Texts .build/ad-model.bin > .build/train-ads.log \
+	    && cmp .build/ad-model.bin $(ADS_MODEL) && echo "check-ads: the embedded model is reproduced"; fi
+
+# The tables of docs/ad-detector.md.
+evaluate-ads: train-ads-program
+	$(TRAIN_ADS) evaluate $(ADS_DATA) Sources/train-ads/Texts
+
+# Verdicts a second on one core.
+bench-ads: train-ads-program
+	$(TRAIN_ADS) bench $(ADS_DATA)

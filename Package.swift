@@ -35,9 +35,10 @@ let package = Package(
       name: "CSimdjson",
       linkerSettings: [.linkedLibrary("simdjson")]
     ),
+    .target(name: "CAdModel", exclude: ["ad-model.bin"]),
     .target(
       name: "PushPolicy",
-      dependencies: ["CSimdjson"],
+      dependencies: ["CAdModel", "CSimdjson"],
       // So that the compiler keeps a JSONElement from outliving its document.
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
@@ -70,6 +71,12 @@ let package = Package(
     // What a decision costs: make bench-policy.
     .target(name: "CMallocCount"),
     .executableTarget(name: "policy-bench", dependencies: ["CMallocCount", "PushPolicy"], swiftSettings: strict),
+    .executableTarget(
+      name: "train-ads",
+      dependencies: ["PushPolicy"],
+      exclude: ["Texts"],
+      swiftSettings: strict
+    ),
     .testTarget(name: "PushPolicyTests", dependencies: ["PushPolicy"], swiftSettings: strict),
     // A disk that fails, under SQLite.
     .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),

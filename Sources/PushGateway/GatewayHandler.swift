@@ -13,6 +13,7 @@ final class GatewayHandler: Handler {
   private let deviceRouter: Router
   private let adminRouter: Router
   private let parser = JSONParser()
+  private let ads = AdGate()
   private let logger: Logger
 
   init(loop: LoopContext, services: Services, admin: AdminAPI, logger: Logger) {
@@ -23,7 +24,7 @@ final class GatewayHandler: Handler {
     deviceRouter = devices.router
     adminRouter = admin.router
     let dispatcher = Dispatcher(loop: loop, services: services)
-    let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser)
+    let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser, ads: ads)
     self.provider = provider
     let broadcast = BroadcastAPI(services: services, provider: provider, parser: parser, logger: logger)
     self.broadcast = broadcast
@@ -117,8 +118,9 @@ final class GatewayHandler: Handler {
     do {
       let device = try devices.device(request.bearer)
       exchange.connection.allowAllStreams()
-      Subscription(device: device, services: services, parser: parser, framing: framing, exchange: exchange)
-        .begin(exchange)
+      Subscription(
+        device: device, services: services, parser: parser, ads: ads, framing: framing, exchange: exchange
+      ).begin(exchange)
     } catch {
       exchange.respond(error.response)
     }

@@ -124,6 +124,10 @@ extension PushNotification.Alert {
     self.title = title.shown
     self.subtitle = subtitle.shown
     self.body = body.shown
+    for text in [title, subtitle, body] where !text.arguments.isEmpty {
+      let shown = text.shown
+      arguments += text.arguments.filter { !$0.isEmpty && !shown.contains($0) }
+    }
   }
 }
 

@@ -13,7 +13,7 @@ public enum Policy {
 
   /// Returns what of `notification` is presented, and for each part that is not, the first rule that removed it.
   ///
-  /// The rules are asked in the order N4, N5 and N6, then the circumstances in the order of ``Circumstance``. What a
+  /// The rules are asked in the order N4, N5 and N6, A9, then the circumstances in the order of ``Circumstance``. What a
   /// person chose for a category holds before what they chose for that part of the app; the app's `notifications` and
   /// the choices for every app hold before both. An alert that may not interrupt is left to the notification centre.
   ///
@@ -23,6 +23,7 @@ public enum Policy {
   ///     now.
   ///   - recentAlerts: how many alerts the app has shown within the last hour (A8).
   ///   - isCatchingUp: whether the device has been away and is being sent what waited.
+  ///   - isAdvertisement: whether its texts advertise (``AdDetector``).
   public static func decide(
     _ notification: PushNotification,
     topic: String,
@@ -31,7 +32,8 @@ public enum Policy {
     at moment: Moment,
     received: Int64? = nil,
     recentAlerts: Int = 0,
-    isCatchingUp: Bool = false
+    isCatchingUp: Bool = false,
+    isAdvertisement: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
     let category = notification.category.flatMap { app?.categories[$0] }
@@ -47,6 +49,7 @@ public enum Policy {
 
     func refusal(of part: Part) -> (rule: Rule, setting: String)? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) { return choice }
+      if isAdvertisement, part != .badge, app?.advertising != true { return (.a9, "apps/\(topic)/advertising") }
       if part == .alert { mayBeInCentre = true }
       return interference.refusal(of: part)
     }

@@ -30,6 +30,8 @@ public struct PushNotification: Sendable, Equatable {
     public var subtitle = ""
     /// The message, empty when there is none.
     public var body = ""
+    /// The arguments of its localisation keys that the texts above do not show; an app's strings file may.
+    public var arguments: [String] = []
     /// The legacy key that decides the buttons (A5).
     public var action = ActionKey.absent
 

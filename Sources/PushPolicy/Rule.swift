@@ -12,6 +12,8 @@ public enum Rule: String, Sendable, Codable, CaseIterable {
   case s4 = "S4"
   /// Alerts are for brief, important messages: passive pushes have none, and an app has no more than its budget.
   case a8 = "A8"
+  /// No advertising in an alert, unless the person allowed it to that app.
+  case a9 = "A9"
   /// One switch refuses notifications for the whole device.
   case n4 = "N4"
   /// For every app a person decides badge, sound and alert separately.

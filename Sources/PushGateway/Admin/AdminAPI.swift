@@ -67,6 +67,10 @@ struct AdminAPI: Sendable {
         guard wish.path.hasPrefix("/") else { throw Problem.badRequest("\(wish.path) is no absolute path") }
         return Response(try await backup(wish.path), status: 201)
       },
+      .init("GET", "/admin/v1/ads/reports") { request in
+        let limit = request.query["limit"].flatMap(Int.init) ?? 1000
+        return Response(try await services.adReportRecords(limit: min(10_000, max(1, limit))))
+      },
       .init("GET", "/admin/v1/log") { Response(try await services.logRecords(try services.logQuery($0))) },
     ]
   }
@@ -117,7 +121,8 @@ struct AdminAPI: Sendable {
       try await services.registrations.putApp(
         topic: app.topic, name: app.name, icon: app.icon ?? known?.icon ?? initials,
         policyMode: app.policyMode.flatMap(PolicyMode.init) ?? known?.policyMode ?? .enforce,
-        isStrict: app.strict ?? known?.isStrict ?? false),
+        isStrict: app.strict ?? known?.isStrict ?? false,
+        ads: app.ads.flatMap(AdMode.init) ?? known?.ads ?? .standard),
       status: 201)
   }
 

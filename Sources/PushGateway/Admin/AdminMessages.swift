@@ -89,17 +89,22 @@ public struct AppRequest: Codable, Sendable {
   public var policyMode: String?
   /// Whether payloads that break the schema of `aps` are refused; nil: as it was, or not.
   public var strict: Bool?
+  /// `off`, `report`, `hold` or `refuse`; nil: as it was, or `refuse`.
+  public var ads: String?
 
-  public init(topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil) {
+  public init(
+    topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil, ads: String? = nil
+  ) {
     self.topic = topic
     self.name = name
     self.icon = icon
     self.policyMode = policyMode
     self.strict = strict
+    self.ads = ads
   }
 
   enum CodingKeys: String, CodingKey {
-    case topic, name, icon, strict
+    case topic, name, icon, strict, ads
     case policyMode = "policy_mode"
   }
 }

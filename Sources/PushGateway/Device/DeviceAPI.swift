@@ -52,6 +52,7 @@ struct DeviceAPI: Sendable {
         return .noContent
       },
       .init("POST", "/v1/device/acknowledgements", acknowledge),
+      .init("POST", "/v1/device/ads/reports", reportAd),
       .init("GET", "/v1/device/log", log),
     ])
   }
@@ -144,6 +145,33 @@ struct DeviceAPI: Sendable {
     let body: [String: UInt64] = try request.decoded()
     guard let seq = body["seq"] else { throw Problem.badRequest("\"seq\" is missing: the number of the last push") }
     services.mailbox.acknowledge(device.id, through: seq)
+    return .noContent
+  }
+
+  /// A person's word that a push was an ad.
+  private struct AdReportRequest: Decodable {
+    /// The `apns-id`.
+    var id: String
+    /// The app's topic.
+    var topic: String
+    /// What the device showed.
+    var text: String?
+  }
+
+  private func reportAd(_ request: ControlRequest) async throws -> Response {
+    let device = try device(request.bearer)
+    let report: AdReportRequest = try request.decoded()
+    guard let id = APNSID(report.id.utf8) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
+    let app = try services.registrations.app(topic: report.topic)
+    let isIts = services.registrations.registrations(of: device.id).contains { $0.1.id == app.id }
+    guard isIts else { throw Problem.badRequest("this device is not registered for \(report.topic)") }
+    let text = report.text ?? ""
+    guard text.utf8.count <= Limits.maximumPayloadSize else {
+      throw Problem.badRequest("a text has at most \(Limits.maximumPayloadSize) bytes")
+    }
+    try await services.registrations.add(
+      Registrations.AdReport(
+        at: services.clock.milliseconds(), device: device.id, app: app.id, id: id, text: text))
     return .noContent
   }
 

@@ -20,6 +20,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private let device: Device
   private let services: Services
   private let parser: JSONParser
+  private let ads: AdGate
   private let framing: Framing
   private let stream: StreamReference
   private let loop: any EventLoop
@@ -36,10 +37,13 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
-  init(device: Device, services: Services, parser: JSONParser, framing: Framing, exchange: Exchange) {
+  init(
+    device: Device, services: Services, parser: JSONParser, ads: AdGate, framing: Framing, exchange: Exchange
+  ) {
     self.device = device
     self.services = services
     self.parser = parser
+    self.ads = ads
     self.framing = framing
     stream = exchange.reference
     loop = exchange.connection.loop.eventLoop
@@ -277,7 +281,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       received: received,
       recentAlerts: budget == nil
         ? 0 : services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
-      isCatchingUp: isCatchingUp)
+      isCatchingUp: isCatchingUp, isAdvertisement: ads.holds(notification, of: app, for: preferences))
     if budget != nil, decision.presentation.alert != nil {
       services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
     }

@@ -7,6 +7,7 @@ final class ProviderAPI {
   private let services: Services
   private let dispatcher: Dispatcher
   private let parser: JSONParser
+  private let ads: AdGate
   private var fields = HeaderFields()
   private var random = FastRandom()
   private var rate: RateLimit<DeviceToken>
@@ -17,10 +18,11 @@ final class ProviderAPI {
 
   static let path: StaticString = "/3/device/"
 
-  init(services: Services, dispatcher: Dispatcher, parser: JSONParser) {
+  init(services: Services, dispatcher: Dispatcher, parser: JSONParser, ads: AdGate) {
     self.services = services
     self.dispatcher = dispatcher
     self.parser = parser
+    self.ads = ads
     rate = RateLimit(perSecond: services.rateLimit)
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
     acceptance.plain.append(.apnsID, id, isUnindexed: true)
@@ -74,6 +76,9 @@ final class ProviderAPI {
     guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
     let id = headers.id ?? APNSID(using: &random)
     try admit(parsed, id: id, registration.device, app, now: now)
+    if app.ads != .off, parsed.notification.alert != nil {
+      try admit(advertising: parsed.notification, id: id, registration, app, now: now)
+    }
     return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
@@ -189,6 +194,24 @@ final class ProviderAPI {
       log(app.isStrict ? .refused : .ignored, detail)
       if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }
     }
+  }
+
+  /// No advertising reaches a person who has not allowed it to the app (A9). What is held is taken off at delivery.
+  ///
+  /// - Throws: `Forbidden` with the evidence, when it is plain and the app's advertising is refused.
+  private func admit(
+    advertising notification: PushNotification, id: APNSID, _ registration: Registration, _ app: App, now: Int64
+  ) throws(Rejection) {
+    let preferences = services.registrations.preferences(of: registration.device)
+    guard let violation = ads.violation(notification, of: app, for: preferences) else { return }
+    let isRefused = app.ads == .refuse && app.policyMode == .enforce
+    let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
+    services.log.append([
+      DeliveryLog.Row(
+        at: now, event: .refused, id: id, device: registration.device, app: app.id,
+        detail: isRefused ? detail : "report only: " + detail)
+    ])
+    if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
   }
 
   // MARK: Answers (reference §3.1)

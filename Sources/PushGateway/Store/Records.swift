@@ -13,20 +13,26 @@ struct App: Sendable, Codable {
   var policyMode: PolicyMode
   /// Whether a payload whose `aps` breaks the schema is refused, instead of being reported.
   var isStrict: Bool
+  /// What becomes of its alerts that advertise.
+  var ads: AdMode
 
   enum CodingKeys: String, CodingKey {
-    case topic, name, icon
+    case topic, name, icon, ads
     case policyMode = "policy_mode"
     case isStrict = "strict"
   }
 
-  init(id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false) {
+  init(
+    id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
+    ads: AdMode = .standard
+  ) {
     self.id = id
     self.topic = topic
     self.name = name
     self.icon = icon
     self.policyMode = policyMode
     self.isStrict = isStrict
+    self.ads = ads
   }
 
   /// From JSON, where the row is not known.
@@ -38,6 +44,7 @@ struct App: Sendable, Codable {
     icon = try values.decode(String.self, forKey: .icon)
     policyMode = try values.decode(PolicyMode.self, forKey: .policyMode)
     isStrict = try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false
+    ads = try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard
   }
 }
 
@@ -52,6 +59,21 @@ enum PolicyMode: String, Sendable, Codable, CaseIterable {
   case enforce
   /// The push is accepted and the breach logged, so that the gateway can stand in for the real service exactly.
   case report
+}
+
+/// What becomes of an app's alerts that advertise (A9), for people who have not allowed it advertising.
+enum AdMode: String, Sendable, Codable, CaseIterable {
+  /// Nobody looks.
+  case off
+  /// Only the log tells.
+  case report
+  /// They are accepted, and delivered without alert and sound.
+  case hold
+  /// Plain ones are refused, others held.
+  case refuse
+
+  /// A new app's: advertising is refused until the person allows it (N8).
+  static let standard = refuse
 }
 
 /// A team's signing key, its public half.

@@ -167,7 +167,8 @@ final class Registrations: Sendable {
 
   /// Adds an app, or changes what is known of it.
   func putApp(
-    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
+    ads: AdMode = .standard
   ) async throws -> App {
     guard Topic.isWellFormed(topic.utf8) else {
       throw Refusal(
@@ -180,14 +181,14 @@ final class Registrations: Sendable {
     let row = try await write { db in
       try db.execute(
         sql: """
-          INSERT INTO app (topic, name, icon, policy_mode, strict) VALUES (?, ?, ?, ?, ?) ON CONFLICT (topic)
+          INSERT INTO app (topic, name, icon, policy_mode, strict, ads) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (topic)
           DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
-            strict = excluded.strict
-          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict])
+            strict = excluded.strict, ads = excluded.ads
+          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue])
       return try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
     }
     let app = App(
-      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict)
+      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads)
     state.withLock { state in
       state.apps[app.id] = app
       state.appsByTopic[topic] = app.id
@@ -420,10 +421,11 @@ final class Registrations: Sendable {
         related: row["related"])
       state.keys[key.id] = key
     }
-    for row in try Row.fetchAll(db, sql: "SELECT id, topic, name, icon, policy_mode, strict FROM app") {
+    for row in try Row.fetchAll(db, sql: "SELECT id, topic, name, icon, policy_mode, strict, ads FROM app") {
       let app = App(
         id: AppID(row: row["id"]), topic: row["topic"], name: row["name"], icon: row["icon"],
-        policyMode: PolicyMode(rawValue: row["policy_mode"]) ?? .enforce, isStrict: row["strict"])
+        policyMode: PolicyMode(rawValue: row["policy_mode"]) ?? .enforce, isStrict: row["strict"],
+        ads: AdMode(rawValue: row["ads"]) ?? .standard)
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }

@@ -155,6 +155,23 @@ enum Schema {
           CREATE TABLE broadcast_off (app INTEGER PRIMARY KEY);
           """)
     }
+    migrator.registerMigration("advertising") { db in
+      try db.execute(
+        sql: """
+          -- An app that was there before is only reported, so that nothing is refused that was accepted yesterday.
+          ALTER TABLE app ADD COLUMN ads TEXT NOT NULL DEFAULT 'report';
+          -- What persons said was an ad.
+          CREATE TABLE ad_report (
+            id INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,           -- milliseconds since 1970
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            apns_id BLOB NOT NULL,
+            text TEXT NOT NULL,            -- what the device showed; empty: it did not say
+            UNIQUE (device, apns_id)
+          );
+          """)
+    }
     return migrator
   }
 }

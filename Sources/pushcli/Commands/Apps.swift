@@ -5,14 +5,14 @@ import PushGateway
 struct Apps: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Apps: what may be pushed to.",
-    subcommands: [List.self, Add.self, Category.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Add.self, Change.self, Category.self], defaultSubcommand: List.self)
 
   /// An app as it is printed.
   struct Record: Codable {
-    var topic, name, icon, policyMode: String
+    var topic, name, icon, policyMode, ads: String
     var strict: Bool
     enum CodingKeys: String, CodingKey {
-      case topic, name, icon, strict
+      case topic, name, icon, strict, ads
       case policyMode = "policy_mode"
     }
   }
@@ -26,8 +26,8 @@ struct Apps: AsyncParsableCommand {
       let apps: [Record] = try await Admin(state).get("/admin/v1/apps")
       if format.json { return Output.json(lines: apps) }
       Output.table(
-        ["TOPIC", "NAME", "ICON", "POLICY", "STRICT"],
-        apps.map { [$0.topic, $0.name, $0.icon, $0.policyMode, $0.strict ? "yes" : "no"] })
+        ["TOPIC", "NAME", "ICON", "POLICY", "STRICT", "ADS"],
+        apps.map { [$0.topic, $0.name, $0.icon, $0.policyMode, $0.strict ? "yes" : "no", $0.ads] })
     }
   }
 
@@ -47,6 +47,7 @@ struct Apps: AsyncParsableCommand {
       inversion: .prefixedNo,
       help: "Refuse payloads whose aps has keys of a wrong type, instead of reporting them. (no)")
     var strict: Bool?
+    @Option(help: Apps.adsHelp) var ads: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -54,12 +55,52 @@ struct Apps: AsyncParsableCommand {
       guard policy.map({ ["enforce", "report"].contains($0) }) ?? true else {
         throw ValidationError("--policy is enforce or report")
       }
+      try Apps.checkAds(ads)
     }
 
     func run() async throws {
       let app: Record = try await Admin(state).post(
-        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy, strict: strict))
+        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads)
+      )
       if format.json { Output.json(app) } else { Output.words("added \(app.icon) \(app.name), \(app.topic)") }
+    }
+  }
+
+  /// Changes what is known of an app, all but what is not named.
+  struct Change: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "set", abstract: "Change an app.",
+      discussion: """
+        Example:
+          pushcli apps set com.example.shop --ads hold
+        """)
+    @Argument(help: "The app's topic.") var topic: String
+    @Option(help: Apps.adsHelp) var ads: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws { try Apps.checkAds(ads) }
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      let apps: [Record] = try await admin.get("/admin/v1/apps")
+      guard let known = apps.first(where: { $0.topic == topic }) else {
+        throw CommandFailure(.failed, "there is no app \(topic): `pushcli apps` shows them")
+      }
+      let app: Record = try await admin.post(
+        "/admin/v1/apps", AppRequest(topic: topic, name: known.name, icon: nil, policyMode: nil, ads: ads))
+      if format.json { Output.json(app) } else { Output.words("\(app.topic): ads \(app.ads)") }
+    }
+  }
+
+  fileprivate static let adsHelp: ArgumentHelp = """
+    What becomes of alerts that advertise: off (nobody looks), report (only logged), hold (only for people who allow \
+    advertising), refuse (held, or refused where it is plain). (refuse)
+    """
+
+  fileprivate static func checkAds(_ mode: String?) throws {
+    guard mode.map({ ["off", "report", "hold", "refuse"].contains($0) }) ?? true else {
+      throw ValidationError("--ads is off, report, hold or refuse")
     }
   }
 }

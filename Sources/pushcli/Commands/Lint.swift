@@ -16,12 +16,15 @@ struct Lint: ParsableCommand {
         pushcli lint payload.json
         pushcli lint --fix push/*.json
         git diff --cached --name-only -- '*.apns' | xargs pushcli lint --strict
+        pushcli lint --ads < texts.ndjson > verdicts.tsv
         echo '{"aps":{"alert":"Hello"}}' | pushcli lint --json -
 
       Exit code: 0 when there is no error (with --strict: nothing at all), otherwise 1.
       """)
 
-  @Argument(help: "Payload files, or - for standard input.", completion: .file()) var files: [String]
+  @Argument(help: "Payload files, or - for standard input.", completion: .file())
+  var files: [String] = []
+  @OptionGroup var ads: LintAds
   @Flag(help: "Warnings count as errors.") var strict = false
   @Flag(help: "Mend capitals and end punctuation in the files; with - the mended payload is printed.") var fix = false
   /// Every command takes it; this one needs no gateway.
@@ -29,11 +32,16 @@ struct Lint: ParsableCommand {
   @OptionGroup var format: FormatOptions
 
   func validate() throws {
+    if ads.isAsked {
+      guard files.isEmpty else { throw ValidationError("--ads reads standard input and no files") }
+      return
+    }
     if files.isEmpty { throw ValidationError("name payload files, or - for standard input") }
     if files.contains("-"), files.count > 1 { throw ValidationError("files or standard input, not both") }
   }
 
   func run() throws {
+    if ads.isAsked { return try ads.run() }
     let lint = PayloadLint(width: { DisplayWidth.of($0) })
     var (errors, warnings, mended) = (0, 0, 0)
     for file in files {

@@ -1,0 +1,133 @@
+internal import CAdModel
+
+/// The weights of the detector, as the training program writes them.
+///
+/// Little-endian: `"PGAD"`, format version and number of concepts (16 bits each), the lexicon's signature and the number of
+/// buckets (32 bits each), the scales of the n-gram and the concept weights, the bias, and the two thresholds (32-bit floats);
+/// a 16-bit weight for each of ``conceptCapacity`` concepts, an 8-bit weight for each pair of them; then the buckets. A
+/// bucket has four n-grams: the low 8 bits of the hash, and a weight. An n-gram that is not there weighs nothing.
+package struct AdModel: Sendable {
+  package static let version: UInt16 = 1
+  package static let conceptCapacity = 64
+  package static let pairCount = conceptCapacity * (conceptCapacity - 1) / 2
+  package static let headerSize = 36
+  /// The most bytes of a model.
+  package static let maximumSize = 64 * 1024
+  /// The texts with fewer n-grams than this are weighed as if they had so many, so that one word decides little.
+  package static let minimumCount = 16
+
+  package var signature: UInt32
+  package var gramScale: Float
+  package var conceptScale: Float
+  package var bias: Float
+  /// Scores from here on are held for the person's consent.
+  package var holdThreshold: Float
+  /// Scores from here on are refused.
+  package var refuseThreshold: Float
+  package var concepts: [Int16]
+  package var pairs: [Int8]
+  package var buckets: [UInt64]
+
+  package init(
+    signature: UInt32, gramScale: Float, conceptScale: Float, bias: Float, concepts: [Int16], pairs: [Int8],
+    buckets: [UInt64]
+  ) {
+    precondition(concepts.count == Self.conceptCapacity && pairs.count == Self.pairCount)
+    self.signature = signature
+    self.gramScale = gramScale
+    self.conceptScale = conceptScale
+    self.bias = bias
+    holdThreshold = 0
+    refuseThreshold = 0
+    self.concepts = concepts
+    self.pairs = pairs
+    self.buckets = buckets
+  }
+
+  /// The model that is part of the program.
+  package static let embedded: AdModel = {
+    let start = unsafe UnsafeRawPointer(ad_model_bytes())
+    guard let model = unsafe AdModel(UnsafeRawBufferPointer(start: start, count: ad_model_size())) else {
+      fatalError("the embedded advertising model is of another format: run make train-ads")
+    }
+    return model
+  }()
+
+  /// Reads a model; nil when the bytes are none of this version.
+  package init?(_ bytes: UnsafeRawBufferPointer) {
+    let fixed = Self.headerSize + Self.conceptCapacity * 2 + Self.pairCount
+    guard bytes.count >= fixed, unsafe bytes.prefix(4).elementsEqual("PGAD".utf8) else { return nil }
+    func word<Word: FixedWidthInteger>(_ offset: Int, _: Word.Type) -> Word {
+      unsafe Word(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Word.self))
+    }
+    func float(_ offset: Int) -> Float { Float(bitPattern: word(offset, UInt32.self)) }
+    let count = Int(word(12, UInt32.self))
+    guard word(4, UInt16.self) == Self.version, word(6, UInt16.self) == AdConcept.allCases.count,
+      bytes.count == fixed + count * 8, count > 0
+    else { return nil }
+    self.init(
+      signature: word(8, UInt32.self), gramScale: float(16), conceptScale: float(20), bias: float(24),
+      concepts: (0..<Self.conceptCapacity).map { word(Self.headerSize + $0 * 2, Int16.self) },
+      pairs: (0..<Self.pairCount).map { word(Self.headerSize + Self.conceptCapacity * 2 + $0, Int8.self) },
+      buckets: (0..<count).map { word(fixed + $0 * 8, UInt64.self) })
+    holdThreshold = float(28)
+    refuseThreshold = float(32)
+  }
+
+  /// The model as it is embedded.
+  package var bytes: [UInt8] {
+    var bytes = Array("PGAD".utf8)
+    func append(_ word: some FixedWidthInteger) {
+      for shift in stride(from: 0, to: word.bitWidth, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    }
+    append(Self.version)
+    append(UInt16(AdConcept.allCases.count))
+    append(signature)
+    append(UInt32(buckets.count))
+    for float in [gramScale, conceptScale, bias, holdThreshold, refuseThreshold] { append(float.bitPattern) }
+    concepts.forEach(append)
+    pairs.forEach(append)
+    buckets.forEach(append)
+    return bytes
+  }
+
+  /// The place of the weight of two concepts, `low` < `high`.
+  package static func pair(_ low: Int, _ high: Int) -> Int { high * (high - 1) / 2 + low }
+
+  /// The bucket of an n-gram among `count`.
+  @inline(__always)
+  package static func bucket(_ gram: UInt32, _ count: Int) -> Int {
+    Int(truncatingIfNeeded: (UInt64(gram) &* UInt64(truncatingIfNeeded: count)) >> 32)
+  }
+
+  /// The weight of an n-gram in its bucket, 0 when it is not there.
+  @inline(__always)
+  package static func weight(_ gram: UInt32, in bucket: UInt64) -> Int {
+    let wanted = UInt64(gram & 0xFF) &* 0x0001_0001_0001_0001
+    let difference = (bucket & 0x00FF_00FF_00FF_00FF) ^ wanted
+    // The lowest lane that is 0 is exact; a borrow can only reach lanes above it.
+    let zeros = (difference &- 0x0001_0001_0001_0001) & ~difference & 0x8000_8000_8000_8000
+    if zeros == 0 { return 0 }
+    let lane = zeros.trailingZeroBitCount & ~15
+    return Int(Int8(truncatingIfNeeded: bucket >> (UInt64(lane) + 8)))
+  }
+
+  /// The sum of the weights of concepts (as bits) and of their pairs.
+  @inline(__always)
+  func sum(ofConcepts bits: UInt64) -> Int {
+    var sum = 0
+    var rest = bits
+    while rest != 0 {
+      let high = rest.trailingZeroBitCount
+      rest &= rest &- 1
+      sum &+= Int(concepts[high])
+      var lower = bits & (1 << UInt64(high) &- 1)
+      let row = high &* (high &- 1) / 2
+      while lower != 0 {
+        sum &+= Int(pairs[row &+ lower.trailingZeroBitCount])
+        lower &= lower &- 1
+      }
+    }
+    return sum
+  }
+}

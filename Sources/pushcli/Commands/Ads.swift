@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+import PushGateway
+
+/// `pushcli ads`: what persons said of advertising.
+struct Ads: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Advertising that persons reported.", subcommands: [Reports.self], defaultSubcommand: Reports.self)
+
+  struct Reports: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the pushes that persons said were ads.",
+      discussion: """
+        Example:
+          pushcli ads reports --json
+        """)
+    @Option(help: "At most this many of the newest.") var limit = 1000
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let reports: [AdReportRecord] = try await Admin(state).get("/admin/v1/ads/reports?limit=\(limit)")
+      if format.json { return Output.json(lines: reports) }
+      Output.table(
+        ["AT", "DEVICE", "APP", "ID", "NOW", "TEXT"],
+        reports.map { [$0.at, $0.device ?? "", $0.topic ?? "", $0.id, $0.outcome ?? "", $0.text ?? ""] })
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// A text with what it is and where it is from.
+struct Example {
+  /// Title and body, or a body only.
+  var texts: [String]
+  var label: Label
+  var language: String
+  var kind: String
+  /// What one mistake on it costs, relative to others.
+  var weight: Float = 1
+  /// Which part of the templates it is made of; nil for rows of the data folder.
+  var fold: Int?
+}
+
+/// All that the model learns from, and all that it is judged by.
+struct Corpus {
+  private(set) var training: [Example] = []
+  /// Rows of the data folder's dev.tsv.
+  private(set) var development: [Example] = []
+  /// Own texts that nothing is learned from.
+  private(set) var unseen: [Example] = []
+
+  /// The weight of fraud, which is like advertising but also like the alerts that it imitates.
+  private static let scamWeight: Float = 0.25
+  /// How many texts are made of a template to learn from, and to judge by.
+  private static let templateWeight: Float = 2
+  private static let expansions = 14
+  private static let unseenExpansions = 4
+
+  /// Reads `train.tsv`, `dev.tsv` and their sources of `data`, and makes texts of the templates in `texts`.
+  init(data: URL, texts: URL) throws {
+    training = try Self.rows(data, "train")
+    development = try Self.rows(data, "dev")
+    let grammar = try Grammar(folder: texts)
+    if !grammar.unknownSlots.isEmpty {
+      throw TrainingError("slots without words: \(grammar.unknownSlots.sorted().joined(separator: ", "))")
+    }
+    var random = Random(seed: 20)
+    for template in grammar.templates {
+      var seen: Set<[String]> = []
+      for _ in 0..<(template.fold == nil ? Self.unseenExpansions : Self.expansions) {
+        let texts = grammar.expand(template, &random)
+        guard seen.insert(texts).inserted else { continue }
+        let example = Example(
+          texts: texts, label: template.label, language: template.language, kind: template.kind, fold: template.fold)
+        if template.fold == nil { unseen.append(example) } else { training.append(example) }
+      }
+      if template.fold != nil {
+        // A template weighs the same however many texts it makes.
+        for index in (training.count - seen.count)..<training.count {
+          training[index].weight = Float(Self.expansions) / Float(seen.count) * Self.templateWeight
+        }
+      }
+    }
+  }
+
+  private static func rows(_ folder: URL, _ name: String) throws -> [Example] {
+    let lines = try String(contentsOf: folder.appending(path: "\(name).tsv"), encoding: .utf8).split(separator: "\n")
+    let sources = try String(contentsOf: folder.appending(path: "\(name).sources.tsv"), encoding: .utf8)
+      .split(separator: "\n")
+    guard lines.count == sources.count else { throw TrainingError("\(name).tsv and its sources differ in length") }
+    return try zip(lines, sources).map { line, source in
+      let fields = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3, let label = Label(rawValue: String(fields[0])) else {
+        throw TrainingError("\(name).tsv: not label, language, text: \(line)")
+      }
+      return Example(
+        texts: [String(fields[2])], label: label, language: String(fields[1]),
+        kind: String(source.split(separator: "\t").first ?? ""), weight: weight(label, String(fields[1])))
+    }
+  }
+
+  /// There are so many Chinese adverts of one source that they would drown the others.
+  private static func weight(_ label: Label, _ language: String) -> Float {
+    label == .scam ? scamWeight : language == "zh" && label == .promo ? 0.6 : 1
+  }
+
+  /// `examples`, and disguised copies of some.
+  static func disguised(_ examples: [Example], _ random: inout Random) -> [Example] {
+    var result: [Example] = []
+    for example in examples {
+      result.append(example)
+      guard random.chance(2, of: 5) else { continue }
+      let disguise = random.pick(Disguise.allCases)
+      var copy = example
+      copy.texts = example.texts.map { disguise.apply(to: $0, &random) }
+      copy.weight *= 0.5
+      result.append(copy)
+    }
+    return result
+  }
+}

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import PushPolicy
+
+/// Rule A9: no advertising in an alert, unless the person allowed it.
+struct AdDetectorTests {
+  private let detector = AdDetector()
+
+  /// What every model must tell apart.
+  static let ads = [
+    "Flash sale! Up to 70% off everything. Shop now before midnight",
+    "Get 50% off your next order with code SAVE50. Limited time only, shop now!",
+    "We miss you! Come back and enjoy 30% off all shoes today only",
+    "Upgrade to Premium today and save 40%. Limited time offer, claim now",
+    "限时特惠，全场五折起，满300减100，快来抢购！",
+    "双十一大促，爆款直降200元，限量抢购，先到先得",
+    "送您50元优惠券，今日有效，立即领取下单更优惠",
+  ]
+
+  /// What sounds like an ad and is none, by kind.
+  static let ordinary = [
+    "bank": [
+      "Your card ending 4410 was charged $84.12 at Verizon. Available balance $1,203.50",
+      "Refund of $39.99 from Amazon has been credited to your account", "您尾号1180的卡消费28.50元，余额1203.18元",
+    ],
+    "delivery": [
+      "Your order has shipped and arrives Friday", "Your parcel 4451023391 is out for delivery",
+      "您的快递已到菜鸟驿站，取件码702913，请及时领取",
+    ],
+    "operations": [
+      "Build 318 failed on main: 2 tests red", "Coupon service returned 500 for 4% of requests in the last 10 minutes",
+      "优惠券服务CPU使用率超过90%，已持续5分钟",
+    ],
+    "chat": ["Tom: are you free tonight? want to get pizza?", "妈妈：晚上回来吃饭吗？买了你爱吃的排骨"],
+    "calendar": ["Team meeting starts in 10 minutes in room 4", "明天上午10点在三号会议室召开季度复盘会"],
+    "subscription": [
+      "Your free trial ends tomorrow. You will be charged $9.99", "Discount code SPRING25 was approved by Dana",
+      "您的试用期明天结束，届时将按每月25元扣费",
+    ],
+  ]
+
+  @Test(arguments: ads) func `A9: a plain ad is refused`(_ text: String) {
+    #expect(detector.assess([text]).outcome == .refuse, "\(detector.assess([text]).score)")
+  }
+
+  @Test(arguments: ordinary.keys.sorted()) func `A9: what people wait for passes`(_ kind: String) {
+    for text in Self.ordinary[kind] ?? [] { #expect(detector.assess([text]).outcome == .pass, "\(kind): \(text)") }
+  }
+
+  @Test func `nothing, and texts without words, pass`() {
+    for texts in [[], [""], ["", ""], ["   "], ["…"], ["12345"], ["🔥🔥🔥"], ["\u{200B}"]] {
+      #expect(detector.assess(texts).outcome == .pass)
+    }
+  }
+
+  @Test func `a verdict is the same however often it is asked, and whatever came before`() {
+    let texts = Self.ads + Self.ordinary.values.joined()
+    let first = texts.map { detector.assess([$0]) }
+    #expect(texts.reversed().map { detector.assess([$0]) } == first.reversed())
+  }
+
+  @Test(arguments: ads) func `without the places that are named the rest passes`(_ text: String) {
+    expectFlip([text])
+    expectFlip(["Hello", text])
+    expectFlip(Disguises.all.map { $0.1(text) })
+  }
+
+  /// Takes the named places out, and judges what is left.
+  private func expectFlip(_ texts: [String]) {
+    let evidence = detector.explain(texts)
+    #expect(evidence.isEmpty == (detector.assess(texts).outcome == .pass))
+    var rest = texts.map { Array($0.utf8) }
+    for place in evidence.sorted(by: { $0.range.lowerBound > $1.range.lowerBound }) {
+      #expect(Array(texts[place.text].utf8)[place.range].elementsEqual(place.quote.utf8))
+      rest[place.text].removeSubrange(place.range)
+    }
+    #expect(detector.assess(rest.map { String(decoding: $0, as: UTF8.self) }).outcome == .pass, "\(texts)")
+    #expect(evidence.map(\.weight) == evidence.map(\.weight).sorted(by: >))
+  }
+
+  @Test func `no bytes crash it, and every refusal is explained`() {
+    var random = SeededGenerator(state: 5)
+    let words = Self.ads.flatMap { $0.split(separator: " ").map(String.init) }
+    for _ in 0..<300 {
+      var bytes: [UInt8] = []
+      for _ in 0..<Int.random(in: 0...30, using: &random) {
+        switch Int.random(in: 0...4, using: &random) {
+        case 0: bytes.append(UInt8.random(in: 0...255, using: &random))
+        case 1: bytes += (Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &random)) ?? "x").description.utf8
+        case 2: bytes += words.randomElement(using: &random)!.utf8 + [32]
+        case 3: bytes += "\u{200B}".utf8
+        default: bytes += ["$", ".", " ", "-", "0", "1", "%", "@", "/"].randomElement(using: &random)!.utf8
+        }
+      }
+      expectFlip([String(decoding: bytes, as: UTF8.self)])
+      detector.begin()
+      detector.add(bytes.span)
+      _ = detector.verdict()
+    }
+  }
+
+  @Test func `of a very long text only the beginning is read, and it is explained in bounded steps`() {
+    expectFlip([String(repeating: Self.ads[0] + " ", count: 200)])
+    expectFlip(Array(repeating: Self.ads[4], count: 300))
+  }
+
+  @Test func `all that a person may read of an alert is judged`() throws {
+    let parser = JSONParser()
+    func outcome(_ alert: String) throws -> AdAssessment.Outcome {
+      let bytes = Array(#"{"aps":{"alert":\#(alert)}}"#.utf8)
+      return detector.assess(try #require(try parser.payload(bytes.span).notification.alert)).outcome
+    }
+    let ad = Self.ads[0]
+    #expect(try outcome(#""\#(ad)""#) == .refuse)
+    #expect(try outcome(#"{"title":"\#(ad)","body":"x"}"#) == .refuse)
+    #expect(try outcome(#"{"subtitle":"\#(ad)","body":"x"}"#) == .refuse)
+    #expect(try outcome(#"{"body":"x","action-loc-key":"\#(ad)"}"#) == .refuse)
+    #expect(try outcome(#"{"loc-key":"NEWS","loc-args":["\#(ad)"]}"#) == .refuse)
+    #expect(try outcome(#"{"loc-key":"%@","loc-args":["\#(ad)"]}"#) == .refuse)
+    #expect(try outcome(#"{"body":"x","title-loc-key":"T","title-loc-args":["\#(ad)"]}"#) == .refuse)
+    #expect(try outcome(#"{"body":"Your order has shipped"}"#) == .pass)
+  }
+
+  @Test func `the breach names A9 and quotes what speaks for it`() throws {
+    var alert = PushNotification.Alert()
+    alert.body = Self.ads[1]
+    let violation = detector.violation(of: alert)
+    #expect((violation.rule, violation.pointer) == (.a9, "/aps/alert"))
+    #expect(!violation.evidence.isEmpty)
+  }
+
+  @Test func `the embedded model is small, of this version and of these features`() {
+    let model = AdModel.embedded
+    #expect(model.bytes.count <= AdModel.maximumSize)
+    #expect(model.signature == AdDetector.signature, "the features have changed: run make train-ads")
+    #expect(model.holdThreshold <= model.refuseThreshold)
+    let bytes = model.bytes
+    #expect(unsafe bytes.withUnsafeBytes { unsafe AdModel($0)?.bytes } == bytes)
+    #expect(unsafe bytes.dropLast().withUnsafeBytes { unsafe AdModel($0) } == nil)
+  }
+}
