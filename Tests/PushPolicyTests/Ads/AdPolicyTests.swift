@@ -42,7 +42,7 @@ struct AdPolicyTests {
     try preferences.set("advertising=refuse", app: topic, category: nil)
     #expect(preferences.apps[topic]?.advertising == false)
     for (assignment, app, category) in [
-      ("advertising=on", topic, nil), ("advertising=allow", nil, nil), ("advertising=allow", topic, "c"),
+      ("advertising=maybe", topic, nil), ("advertising=allow", nil, nil), ("advertising=allow", topic, "c"),
     ] as [(String, String?, String?)] {
       #expect(throws: SettingError.self) { try preferences.set(assignment, app: app, category: category) }
     }
