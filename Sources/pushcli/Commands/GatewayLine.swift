@@ -114,7 +114,8 @@ extension Presentation {
       badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
     if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
     if let centre = element?["centre"] { self.centre = AlertPresentation(centre) }
-    if let by = element?["held"]?["by"]?.string.flatMap(Hold.Reason.init) { held = Hold(by: by) }
+    guard let held = element?["held"], let by = held["by"]?.string.flatMap(Hold.Reason.init) else { return }
+    self.held = Hold(by: by, until: held["until"]?.integer.map { Int64($0) })
   }
 }
 

@@ -43,7 +43,8 @@ enum PhoneEffect: Sendable, Equatable {
   case answer(id: String, action: String)
   /// Plays a sound at a volume from 0 to 100; of several in a moment the most urgent one.
   case play(sound: String, volume: Int, isUrgent: Bool)
-  case state(silent: Bool)
+  /// How the device is set: its silent switch, and its Focus or the empty name.
+  case state(silent: Bool, focus: String)
   /// Changes choices at the gateway.
   case change(PhonePreferenceChange)
   /// Tells the person outside of this screen.

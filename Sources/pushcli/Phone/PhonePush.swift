@@ -29,6 +29,9 @@ struct PhonePush: Sendable, Equatable {
 
   var topic: String { app.topic }
 
+  /// The topic of digests, which come from the gateway itself: no app of the home screen.
+  static let digestTopic = "summary"
+
   /// What the sender sent, as JSON: the gateway puts it last, and the mark before it can't occur within a string.
   var payload: String {
     let mark = Array(#","payload":"#.utf8)

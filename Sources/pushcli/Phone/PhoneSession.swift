@@ -32,12 +32,13 @@ struct PhoneSession {
     let (state, notice) = try journal.load()
     session.resume(after: state.lastSeq)
     try session.store(state.lastSeq)
-    session.setSilent(state.settings.isSilent)
+    var model = PhoneModel(device: device, state: state)
+    if let focus = session.focus { model.record(.settings(state.settings.with(focus: focus))) }
+    session.set(silent: model.state.settings.isSilent, focus: model.state.settings.focus)
     if let notice { inbox.post(.message(.notice(notice))) }
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
     let keeper = Keeper(journal, session, outside, inbox)
-    let model = PhoneModel(device: device, state: state)
     try await Program.run(model: model, terminal: terminal, inbox: inbox) { effects, state in
       await keeper.perform(effects, state)
     }
@@ -113,7 +114,7 @@ private actor Keeper {
       // Of several in one turn the first of the most urgent ones.
       case .play(let name, let volume, let isUrgent):
         if sound.map({ isUrgent && !$0.isUrgent }) ?? true { sound = (name, volume, isUrgent) }
-      case .state(let isSilent): session.setSilent(isSilent)
+      case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
       case .notify(let title, let body): outside.notify(title: title, body: body)
       case .copy(let text):

@@ -86,7 +86,7 @@ extension PhoneModel {
       var settings = state.settings
       settings.isSilent.toggle()
       record(.settings(settings))
-      return [.state(silent: settings.isSilent)]
+      return [.state(silent: settings.isSilent, focus: settings.focus)]
     case .show(let tab): show(tab)
     case .select(let step): select(step)
     case .open: return open()
@@ -107,13 +107,26 @@ extension PhoneModel {
     case .search:
       centre.search = centre.search ?? ""
       centre.isTyping = true
-    case .type(let character): centre.search = (centre.search ?? "") + String(character)
-    case .erase: centre.search = centre.search.map { String($0.dropLast()) }
+    case .type(let character):
+      if let text = settings?.typing {
+        settings?.typing = text + String(character)
+      } else {
+        centre.search = (centre.search ?? "") + String(character)
+      }
+    case .erase:
+      if let text = settings?.typing {
+        settings?.typing = String(text.dropLast())
+      } else {
+        centre.search = centre.search.map { String($0.dropLast()) }
+      }
     case .endSearch:
       centre.isTyping = false
       if centre.search?.isEmpty ?? true { centre.search = nil }
     case .cancelSearch: (centre.isTyping, centre.search) = (false, nil)
     case .turn(let step): settings?.turn(step, state)
+    case .edit: settings?.edit(state)
+    case .endEdit: notice = settings?.endEdit(state)
+    case .cancelEdit: settings?.typing = nil
     case .done: return completeSettings()
     case .cancel: cancelSettings()
     }
@@ -342,7 +355,9 @@ extension PhoneModel {
     var effects: [PhoneEffect] = draft.requests.map { .change($0) }
     let chosen = draft.settings(from: state.settings)
     if chosen != state.settings {
-      if chosen.isSilent != state.settings.isSilent { effects.append(.state(silent: chosen.isSilent)) }
+      if chosen.isSilent != state.settings.isSilent || chosen.focus != state.settings.focus {
+        effects.append(.state(silent: chosen.isSilent, focus: chosen.focus))
+      }
       record(.settings(chosen))
     }
     return effects

@@ -55,7 +55,9 @@ struct SettingsScreen {
       let isSelected = index == draft.selected
       let style = isSelected ? Style.bold : .plain
       if isSelected { frame.write("▸", column: column, row: row, style: .bold) }
-      let value = Self.text(of: setting)
+      let typing = isSelected ? draft.typing : nil
+      // What is typed at is in sight, however long it is.
+      let value = typing.map { String($0.suffix(columns / 2)) + "▏" } ?? Self.text(of: setting, columns: columns / 2)
       let valueColumn = column + columns - DisplayWidth.of(value)
       let changed = draft.changes[setting.key] == nil ? "" : " (changed)"
       let indent = 2 + 2 * setting.level
@@ -68,8 +70,8 @@ struct SettingsScreen {
   }
 
   /// A switch says its position in a word as well; a list shows that it has more.
-  private static func text(of row: SettingsRow) -> String {
+  private static func text(of row: SettingsRow, columns: Int) -> String {
     if row.isSwitch { return row.value == "on" ? "on  ━●" : "off ●━" }
-    return "‹ \(row.value) ›"
+    return "‹ \(TextLayout.truncated(row.value, columns: columns)) ›"
   }
 }

@@ -135,14 +135,14 @@ import Testing
 
   @Test func `the silent switch silences, and says so (S4)`() {
     var phone = Sample.phone()
-    #expect(phone.press("s") == [.state(silent: true)])
+    #expect(phone.press("s") == [.state(silent: true, focus: "")])
     #expect(
       phone.effects(.push(Sample.push(1, badge: 1, sound: "chime"))) == [
         .presented(id: "push-1", parts: [.badge])
       ]
     )
     #expect(phone.effects(.push(Sample.push(2, sound: "chime"))) == [])
-    #expect(phone.press("s") == [.state(silent: false)])
+    #expect(phone.press("s") == [.state(silent: false, focus: "")])
   }
 
   @Test func `a push that is known does nothing, and one without a number always comes`() {
