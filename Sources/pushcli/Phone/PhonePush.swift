@@ -24,6 +24,8 @@ struct PhonePush: Sendable, Equatable {
   var presentation: Presentation
   /// What the sender asked for.
   var asked: [Part]
+  /// How much its sender wants it to interrupt.
+  var level: InterruptionLevel
   /// The gateway's own JSON.
   var line: [UInt8]
 

@@ -50,9 +50,10 @@ extension PhoneModel {
     var effects: [PhoneEffect] = []
     var parts: [Part] = []
     if push.presentation.badge != nil { parts.append(.badge) }
-    if let sound = push.presentation.sound, !state.settings.isSilent {
-      effects.append(
-        .play(sound: sound.name, volume: state.settings.volume, isUrgent: push.presentation.alert != nil))
+    let urgency = urgency(of: push)
+    // The gateway may not have known of the switch yet; a critical alert sounds all the same (S4).
+    if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
+      effects.append(.play(sound: sound.name, volume: state.settings.volume, urgency: urgency))
       parts.append(.sound)
     }
     if let alert = push.presentation.alert {
@@ -63,6 +64,16 @@ extension PhoneModel {
     }
     if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }
     return effects
+  }
+
+  /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
+  private func urgency(of push: PhonePush) -> InterruptionLevel {
+    let choices = state.preferences.apps[push.topic] ?? AppPreferences()
+    switch push.level {
+    case .critical where choices.critical: return .critical
+    case .timeSensitive where choices.timeSensitive: return .timeSensitive
+    default: return push.presentation.alert == nil ? .passive : .active
+    }
   }
 
   /// Notes that the alert on screen is seen, and returns the push's id when that is new.
