@@ -23,7 +23,9 @@ struct SettingsScreen {
     frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
 
     let lines = lines
-    let rows = size.rows - 4
+    // What a notice covers is not where the selected row is.
+    let notice = model.noticeLines(columns: size.columns - 2).count
+    let rows = max(notice == 0 ? size.rows - 4 : size.contentEnd - notice - 3, 1)
     let selected = lines.firstIndex { if case .row(_, draft.selected) = $0 { true } else { false } } ?? 0
     let first = min(max(selected - rows / 2, 0), max(lines.count - rows, 0))
     for (place, line) in lines[first...].prefix(rows).enumerated() {

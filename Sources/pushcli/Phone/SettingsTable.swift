@@ -69,6 +69,9 @@ enum SettingsTable {
     Field(name: "provisional", title: "On Probation, Quietly", app: { word($0.provisional) }),
   ]
 
+  /// Words for no value, which nobody types on.
+  fileprivate static let nothing = ["off", "none"]
+
   /// Names of Focuses that are offered to everybody.
   private static let usualFocuses = ["sleep", "work"]
 
@@ -113,7 +116,7 @@ enum SettingsTable {
           key: .device(.volume), title: "Volume", values: ["0", "25", "50", "75", "100"],
           value: String(settings.volume)),
         SettingsRow(
-          key: .device(.notices), title: "Tell Outside This Screen",
+          key: .device(.notices), title: "Tell Outside",
           values: DeviceSettings.Notices.allCases.map(\.rawValue), value: settings.notices.rawValue),
       ])
     let preferences = state.preferences
@@ -185,7 +188,8 @@ struct SettingsDraft: Sendable, Equatable {
   mutating func edit(_ state: PhoneState) {
     let rows = groups(state).flatMap(\.rows)
     guard rows.indices.contains(selected), rows[selected].isText else { return }
-    typing = rows[selected].value
+    let value = rows[selected].value
+    typing = SettingsTable.nothing.contains(value) ? "" : value
   }
 
   /// Takes what was typed, or returns what is wrong with it, and typing goes on.
@@ -194,7 +198,9 @@ struct SettingsDraft: Sendable, Equatable {
     guard let typing, rows.indices.contains(selected),
       case .choice(let name, let app, let category) = rows[selected].key
     else { return nil }
-    let value = typing.trimmingCharacters(in: .whitespaces)
+    let typed = typing.trimmingCharacters(in: .whitespaces)
+    let nothing = SettingsTable.nothing.first { rows[selected].values.contains($0) }
+    let value = typed.isEmpty ? nothing ?? "" : typed
     var copy = state.preferences
     do throws(SettingError) {
       try copy.set("\(name)=\(value)", app: app, category: category)
