@@ -75,7 +75,7 @@ def test_a_choice_in_the_settings_reaches_the_gateway_and_every_other_screen(gat
         screen.shows("News", "● ")
         screen.press("3")
         screen.shows("Settings", "Done", "Badges")
-    first.press("Down", "Down", "Down", "Down", "Space")
+    first.press("Down", "Down", "Down", "Down", "Down", "Space")
     first.shows("Badges (changed)")
     assert "(changed)" not in second.text
     first.press("d")
@@ -84,6 +84,25 @@ def test_a_choice_in_the_settings_reaches_the_gateway_and_every_other_screen(gat
     poll(lambda: gateway.run("prefs", "show", "--device", one.name, "--json").json["badge"] is False, "the gateway knows")
     gateway.run("prefs", "set", "--device", one.name, "badge=on")
     poll(lambda: second.text.count("off ●━") == 1, "and it comes back")
+
+
+@needs_tmux
+def test_a_focus_that_is_turned_on_keeps_alerts_in_the_centre(gateway, phone):
+    device = gateway.device()
+    gateway.run("prefs", "set", "--device", device.name, "focus.work=none")
+    screen = phone(device)
+    screen.shows("● pushgateway")
+    screen.press("3")
+    screen.shows("Settings", "Focus", "‹ off ›")
+    screen.press("Down", "Space")
+    screen.shows("Focus (changed)", "‹ work ›")
+    screen.press("d")
+    poll(lambda: " work  " in screen.text.splitlines()[0], "the status bar says so")
+    apns_id = gateway.accepted(device.token, ALERT)
+    gateway.events(apns_id, until="suppressed")
+    screen.press("2")
+    screen.shows("Notification Centre", "Train in 5 Minutes")
+    assert "Close" not in screen.text
 
 
 @needs_tmux

@@ -68,12 +68,13 @@ final class DeviceSession: Sendable {
   private let gateway: GatewayOptions
   private let credentials: Credentials
   private let pingInterval: Duration?
-  /// The Focus that is on.
-  private let focus: String?
+  /// The Focus that was on from the beginning, if somebody said so.
+  let focus: String?
   private let cursor: CursorFile
   /// Where the receiver's own record of pushes ends, which may be ahead of the cursor after a crash.
   private let received: Mutex<UInt64>
-  private let isSilent = Mutex(false)
+  /// The silent switch and the Focus that the gateway is told; without a Focus nothing is said of it.
+  private let circumstances: Mutex<(isSilent: Bool, focus: String?)>
   private let link = Mutex<(client: Client, stream: LineStream)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
   private let refused = Mutex(false)
@@ -94,6 +95,7 @@ final class DeviceSession: Sendable {
   init(gateway: GatewayOptions, credentials: Credentials, pingInterval: Duration? = nil, focus: String? = nil) throws {
     self.pingInterval = pingInterval
     self.focus = focus
+    circumstances = Mutex((false, focus))
     self.gateway = gateway
     self.credentials = credentials
     cursor = try CursorFile(path: gateway.state.folder.devicesPath + "/" + credentials.name + ".cursor")
@@ -167,8 +169,12 @@ final class DeviceSession: Sendable {
     }
   }
 
-  private var hello: String {
-    var line = Array(#"{"type":"hello","cursor":\#(cursor.value),"silent":\#(isSilent.withLock { $0 })"#.utf8)
+  private var hello: String { line("hello", #""cursor":\#(cursor.value),"#) }
+
+  /// A line that ends in the silent switch and the Focus.
+  private func line(_ type: String, _ members: String = "") -> String {
+    let (isSilent, focus) = circumstances.withLock { $0 }
+    var line = Array(#"{"type":"\#(type)",\#(members)"silent":\#(isSilent)"#.utf8)
     if let focus {
       line += #","focus":"#.utf8
       appendJSONString(focus, to: &line)
@@ -210,10 +216,10 @@ final class DeviceSession: Sendable {
     send(String(decoding: line, as: UTF8.self) + "}")
   }
 
-  /// Tells the gateway, now and at every reconnect, whether the silent switch is on.
-  func setSilent(_ isOn: Bool) {
-    isSilent.withLock { $0 = isOn }
-    send(#"{"type":"state","silent":\#(isOn)}"#)
+  /// Tells the gateway, now and at every reconnect, whether the silent switch is on and which Focus; empty for none.
+  func set(silent isSilent: Bool, focus: String) {
+    circumstances.withLock { $0 = (isSilent, focus) }
+    send(line("state"))
   }
 
   /// Changes choices at the gateway, which tells every device of the person.

@@ -92,7 +92,8 @@ extension PhonePush {
         topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? ""),
       received: root["received"]?.string.flatMap { Timestamp.date($0.utf8) } ?? Date(timeIntervalSince1970: 0),
       collapseID: root["collapse"]?.string ?? "", threadID: aps?["thread-id"]?.string ?? "",
-      presentation: Presentation(root["presentation"]), asked: PhonePush.parts(askedIn: aps), line: bytes)
+      presentation: Presentation(root["presentation"]), asked: PhonePush.parts(askedIn: aps),
+      level: aps?["interruption-level"]?.string.flatMap(InterruptionLevel.init) ?? .active, line: bytes)
   }
 
   /// The parts that a payload's `aps` asks for.
@@ -114,7 +115,9 @@ extension Presentation {
       badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
     if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
     if let centre = element?["centre"] { self.centre = AlertPresentation(centre) }
-    if let by = element?["held"]?["by"]?.string.flatMap(Hold.Reason.init) { held = Hold(by: by) }
+    guard let held = element?["held"], let by = held["by"]?.string.flatMap(Hold.Reason.init) else { return }
+    self.held = Hold(
+      by: by, until: held["until"]?.integer.map { Int64($0) }, relevance: held["relevance"]?.double ?? 0)
   }
 }
 

@@ -141,7 +141,7 @@ extension PhoneChange {
         "settings",
         [
           "silent": .flag(settings.isSilent), "volume": .number(settings.volume),
-          "notices": .text(settings.notices.rawValue),
+          "notices": .text(settings.notices.rawValue), "focus": .text(settings.focus),
         ], to: &bytes)
     case .place(let place):
       let (screen, topic, selected): (String, String, Int) =
@@ -209,7 +209,8 @@ extension JournalRecord {
         .settings(
           DeviceSettings(
             isSilent: root["silent"]?.boolean ?? false, volume: min(max(root["volume"]?.integer ?? 100, 0), 100),
-            notices: root["notices"]?.string.flatMap(DeviceSettings.Notices.init) ?? .unfocused)))
+            notices: root["notices"]?.string.flatMap(DeviceSettings.Notices.init) ?? .unfocused,
+            focus: root["focus"]?.string ?? "")))
     case "place":
       let selected = root["selected"]?.integer ?? 0
       let screen: PhoneState.Screen =

@@ -21,6 +21,7 @@ enum PhoneCommand: Sendable, Hashable {
   case erase, endSearch, cancelSearch
   // The settings
   case turn(Int)
+  case edit, endEdit, cancelEdit
   case done, cancel
 
   enum Step: Sendable, Hashable { case up, down, left, right, pageUp, pageDown, first, last }
@@ -64,7 +65,7 @@ extension PhoneModel {
     guard size.holdsPhone else { return [quit] }
     if let sheet { return Self.sheetBindings(sheet) + [help] }
     if let alert = alerts.first { return Self.alertBindings(alert.choices) + [quit, help] }
-    if settings != nil { return Self.settingsBindings + [help] }
+    if let settings { return settings.typing == nil ? Self.settingsBindings + [help] : Self.editBindings }
     if centre.isTyping, screen == .centre { return Self.searchBindings }
     let noted = droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []
     let common = [
@@ -89,11 +90,8 @@ extension PhoneModel {
     for binding in keyBindings {
       if let command = binding.commands[key] { return command }
     }
-    if centre.isTyping, screen == .centre, alerts.isEmpty, settings == nil, sheet == nil,
-      case .character(let character) = key
-    {
-      return .type(character)
-    }
+    let isTyping = settings.map { $0.typing != nil } ?? (centre.isTyping && screen == .centre)
+    if isTyping, alerts.isEmpty, sheet == nil, case .character(let character) = key { return .type(character) }
     return nil
   }
 
@@ -147,7 +145,14 @@ extension PhoneModel {
     KeyBinding("d", "Done", .done, keys: [.character("d")]),
     KeyBinding("esc", "Cancel", .cancel, keys: [.escape, .character("c"), .character("q"), .control("c")]),
     KeyBinding("␣", "change", [.character(" "): .turn(1), .return: .turn(1), .right: .turn(1), .left: .turn(-1)]),
+    KeyBinding("e", "edit", .edit, keys: [.character("e")]),
     arrows("↑↓", "select", all: false),
+  ]
+
+  private static let editBindings = [
+    KeyBinding("↵", "take", .endEdit, keys: [.return]),
+    KeyBinding("esc", "as it was", .cancelEdit, keys: [.escape, .control("c")]),
+    KeyBinding("⌫", "erase", .erase, keys: [.backspace]),
   ]
 
   private static func sheetBindings(_ sheet: ActionSheet) -> [KeyBinding] {

@@ -42,8 +42,9 @@ enum PhoneEffect: Sendable, Equatable {
   /// The person's choice: `view`, `close`, `ok` or a category's action.
   case answer(id: String, action: String)
   /// Plays a sound at a volume from 0 to 100; of several in a moment the most urgent one.
-  case play(sound: String, volume: Int, isUrgent: Bool)
-  case state(silent: Bool)
+  case play(sound: String, volume: Int, urgency: InterruptionLevel)
+  /// How the device is set: its silent switch, and its Focus or the empty name.
+  case state(silent: Bool, focus: String)
   /// Changes choices at the gateway.
   case change(PhonePreferenceChange)
   /// Tells the person outside of this screen.

@@ -24,10 +24,15 @@ struct PhonePush: Sendable, Equatable {
   var presentation: Presentation
   /// What the sender asked for.
   var asked: [Part]
+  /// How much its sender wants it to interrupt.
+  var level: InterruptionLevel
   /// The gateway's own JSON.
   var line: [UInt8]
 
   var topic: String { app.topic }
+
+  /// The topic of digests, which come from the gateway itself: no app of the home screen.
+  static let digestTopic = "summary"
 
   /// What the sender sent, as JSON: the gateway puts it last, and the mark before it can't occur within a string.
   var payload: String {

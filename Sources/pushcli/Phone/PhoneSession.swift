@@ -32,12 +32,13 @@ struct PhoneSession {
     let (state, notice) = try journal.load()
     session.resume(after: state.lastSeq)
     try session.store(state.lastSeq)
-    session.setSilent(state.settings.isSilent)
+    var model = PhoneModel(device: device, state: state)
+    if let focus = session.focus { model.record(.settings(state.settings.with(focus: focus))) }
+    session.set(silent: model.state.settings.isSilent, focus: model.state.settings.focus)
     if let notice { inbox.post(.message(.notice(notice))) }
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
     let keeper = Keeper(journal, session, outside, inbox)
-    let model = PhoneModel(device: device, state: state)
     try await Program.run(model: model, terminal: terminal, inbox: inbox) { effects, state in
       await keeper.perform(effects, state)
     }
@@ -104,16 +105,16 @@ private actor Keeper {
     try? session.store(seq)
     session.tellAcknowledged(seq)
 
-    var sound: (name: String, volume: Int, isUrgent: Bool)?
+    var sound: (name: String, volume: Int, urgency: InterruptionLevel)?
     for effect in effects {
       switch effect {
       case .save, .quit: break
       case .presented(let id, let parts): session.presented(id, parts)
       case .answer(let id, let action): session.answer(id, action)
       // Of several in one turn the first of the most urgent ones.
-      case .play(let name, let volume, let isUrgent):
-        if sound.map({ isUrgent && !$0.isUrgent }) ?? true { sound = (name, volume, isUrgent) }
-      case .state(let isSilent): session.setSilent(isSilent)
+      case .play(let name, let volume, let urgency):
+        if sound.map({ urgency > $0.urgency }) ?? true { sound = (name, volume, urgency) }
+      case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
       case .notify(let title, let body): outside.notify(title: title, body: body)
       case .copy(let text):
@@ -123,7 +124,7 @@ private actor Keeper {
       case .openLink(let push): outside.openLink(push)
       }
     }
-    if let sound { outside.sounds.play(sound.name, volume: sound.volume, isUrgent: sound.isUrgent) }
+    if let sound { outside.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
     return journal.wantsCompaction
   }
 

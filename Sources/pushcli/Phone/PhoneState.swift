@@ -43,7 +43,7 @@ struct PhoneState: Sendable, Equatable {
       self.ordinal = ordinal
       self.push = push
       self.isRead = isRead
-      isAlert = push.presentation.alert != nil
+      isAlert = push.presentation.listed != nil
     }
   }
 
@@ -116,6 +116,14 @@ struct DeviceSettings: Sendable, Equatable {
   var volume = 100
   /// When an alert is told outside of this screen as well.
   var notices = Notices.unfocused
+  /// The Focus that is on; empty for none.
+  var focus = ""
+
+  func with(focus: String) -> DeviceSettings {
+    var settings = self
+    settings.focus = focus
+    return settings
+  }
 
   enum Notices: String, Sendable, CaseIterable { case off, unfocused, always }
 }
@@ -183,7 +191,7 @@ extension PhoneState {
     lastSeq = max(lastSeq, push.seq)
     let ordinal = nextOrdinal
     nextOrdinal += 1
-    install(push.app, badge: push.presentation.badge)
+    if push.topic != PhonePush.digestTopic { install(push.app, badge: push.presentation.badge) }
     guard !push.presentation.isEmpty else { return }
     let replaced = replacedOrdinals(by: push)
     if !replaced.isEmpty { entries.removeAll { replaced.contains($0.ordinal) } }

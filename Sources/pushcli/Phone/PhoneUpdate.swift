@@ -50,9 +50,10 @@ extension PhoneModel {
     var effects: [PhoneEffect] = []
     var parts: [Part] = []
     if push.presentation.badge != nil { parts.append(.badge) }
-    if let sound = push.presentation.sound, !state.settings.isSilent {
-      effects.append(
-        .play(sound: sound.name, volume: state.settings.volume, isUrgent: push.presentation.alert != nil))
+    let urgency = urgency(of: push)
+    // The gateway may not have known of the switch yet; a critical alert sounds all the same (S4).
+    if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
+      effects.append(.play(sound: sound.name, volume: state.settings.volume, urgency: urgency))
       parts.append(.sound)
     }
     if let alert = push.presentation.alert {
@@ -63,6 +64,16 @@ extension PhoneModel {
     }
     if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }
     return effects
+  }
+
+  /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
+  private func urgency(of push: PhonePush) -> InterruptionLevel {
+    let choices = state.preferences.apps[push.topic] ?? AppPreferences()
+    switch push.level {
+    case .critical where choices.critical: return .critical
+    case .timeSensitive where choices.timeSensitive: return .timeSensitive
+    default: return push.presentation.alert == nil ? .passive : .active
+    }
   }
 
   /// Notes that the alert on screen is seen, and returns the push's id when that is new.
@@ -86,7 +97,7 @@ extension PhoneModel {
       var settings = state.settings
       settings.isSilent.toggle()
       record(.settings(settings))
-      return [.state(silent: settings.isSilent)]
+      return [.state(silent: settings.isSilent, focus: settings.focus)]
     case .show(let tab): show(tab)
     case .select(let step): select(step)
     case .open: return open()
@@ -107,13 +118,26 @@ extension PhoneModel {
     case .search:
       centre.search = centre.search ?? ""
       centre.isTyping = true
-    case .type(let character): centre.search = (centre.search ?? "") + String(character)
-    case .erase: centre.search = centre.search.map { String($0.dropLast()) }
+    case .type(let character):
+      if let text = settings?.typing {
+        settings?.typing = text + String(character)
+      } else {
+        centre.search = (centre.search ?? "") + String(character)
+      }
+    case .erase:
+      if let text = settings?.typing {
+        settings?.typing = String(text.dropLast())
+      } else {
+        centre.search = centre.search.map { String($0.dropLast()) }
+      }
     case .endSearch:
       centre.isTyping = false
       if centre.search?.isEmpty ?? true { centre.search = nil }
     case .cancelSearch: (centre.isTyping, centre.search) = (false, nil)
     case .turn(let step): settings?.turn(step, state)
+    case .edit: settings?.edit(state)
+    case .endEdit: notice = settings?.endEdit(state)
+    case .cancelEdit: settings?.typing = nil
     case .done: return completeSettings()
     case .cancel: cancelSettings()
     }
@@ -342,7 +366,9 @@ extension PhoneModel {
     var effects: [PhoneEffect] = draft.requests.map { .change($0) }
     let chosen = draft.settings(from: state.settings)
     if chosen != state.settings {
-      if chosen.isSilent != state.settings.isSilent { effects.append(.state(silent: chosen.isSilent)) }
+      if chosen.isSilent != state.settings.isSilent || chosen.focus != state.settings.focus {
+        effects.append(.state(silent: chosen.isSilent, focus: chosen.focus))
+      }
       record(.settings(chosen))
     }
     return effects

@@ -66,12 +66,21 @@ extension PhoneModel {
     ActionSheetView(sheet: sheet).draw(in: &frame)
   }
 
-  /// What the person should know, until a key is pressed.
+  /// The notice, wrapped; empty when there is none.
+  func noticeLines(columns: Int) -> [String] {
+    notice.map { TextLayout.wrapped($0, columns: columns, maximumLines: 4) } ?? []
+  }
+
+  /// What the person should know, in a few lines, until a key is pressed.
   private func drawNotice(in frame: inout Frame) {
-    guard let notice else { return }
-    let row = frame.size.contentEnd - 1
-    frame.fill(Rectangle(column: 0, row: row, columns: frame.size.columns, rows: 1), style: .plain)
-    frame.writeCentred(notice, column: 1, columns: frame.size.columns - 2, row: row, style: .bold)
+    let columns = frame.size.columns - 2
+    let lines = noticeLines(columns: columns)
+    guard !lines.isEmpty else { return }
+    let row = frame.size.contentEnd - lines.count
+    frame.fill(Rectangle(column: 0, row: row, columns: columns + 2, rows: lines.count), style: .plain)
+    for (index, line) in lines.enumerated() {
+      frame.writeCentred(line, column: 1, columns: columns, row: row + index, style: .bold)
+    }
   }
 
   /// Says what is missing; nothing is lost, and no key answers what cannot be seen.

@@ -23,7 +23,9 @@ struct SettingsScreen {
     frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
 
     let lines = lines
-    let rows = size.rows - 4
+    // What a notice covers is not where the selected row is.
+    let notice = model.noticeLines(columns: size.columns - 2).count
+    let rows = max(notice == 0 ? size.rows - 4 : size.contentEnd - notice - 3, 1)
     let selected = lines.firstIndex { if case .row(_, draft.selected) = $0 { true } else { false } } ?? 0
     let first = min(max(selected - rows / 2, 0), max(lines.count - rows, 0))
     for (place, line) in lines[first...].prefix(rows).enumerated() {
@@ -55,7 +57,9 @@ struct SettingsScreen {
       let isSelected = index == draft.selected
       let style = isSelected ? Style.bold : .plain
       if isSelected { frame.write("▸", column: column, row: row, style: .bold) }
-      let value = Self.text(of: setting)
+      let typing = isSelected ? draft.typing : nil
+      // What is typed at is in sight, however long it is.
+      let value = typing.map { String($0.suffix(columns / 2)) + "▏" } ?? Self.text(of: setting, columns: columns / 2)
       let valueColumn = column + columns - DisplayWidth.of(value)
       let changed = draft.changes[setting.key] == nil ? "" : " (changed)"
       let indent = 2 + 2 * setting.level
@@ -68,8 +72,8 @@ struct SettingsScreen {
   }
 
   /// A switch says its position in a word as well; a list shows that it has more.
-  private static func text(of row: SettingsRow) -> String {
+  private static func text(of row: SettingsRow, columns: Int) -> String {
     if row.isSwitch { return row.value == "on" ? "on  ━●" : "off ●━" }
-    return "‹ \(row.value) ›"
+    return "‹ \(TextLayout.truncated(row.value, columns: columns)) ›"
   }
 }

@@ -12,7 +12,7 @@ struct SettingsRow: Sendable, Equatable {
     case device(DeviceField)
   }
 
-  enum DeviceField: Sendable, Hashable { case silent, volume, notices }
+  enum DeviceField: Sendable, Hashable { case silent, focus, volume, notices }
 
   var key: Key
   var title: String
@@ -20,6 +20,8 @@ struct SettingsRow: Sendable, Equatable {
   var values: [String]
   /// The value that holds now.
   var value: String
+  /// Whether another value than those may be typed.
+  var isText = false
   /// The place below another row.
   var level = 0
 
@@ -42,6 +44,7 @@ enum SettingsTable {
     var app: (@Sendable (AppPreferences) -> String)?
     var category: (@Sendable (CategoryPreferences) -> String)?
     var values = ["on", "off"]
+    var isText = false
   }
 
   static let fields: [Field] = [
@@ -49,7 +52,46 @@ enum SettingsTable {
       name: "notifications", title: "Allow Notifications", everything: { word($0.notifications) },
       app: { word($0.notifications) }),
     part(.badge, "Badges"), part(.sound, "Sounds"), part(.alert, "Alerts"),
+    Field(
+      name: "quiet", title: "Quiet Hours",
+      everything: { $0.quietHours.isEmpty ? "off" : $0.quietHours.map(\.description).joined(separator: ";") },
+      values: ["off", "22:00-07:00", "23:00-06:00"], isText: true),
+    Field(
+      name: "summary", title: "Summary at", everything: { $0.summary.description },
+      values: [SummaryTimes().description, "12:00", "20:00"], isText: true),
+    Field(name: "delivery", title: "Deliver", app: { $0.delivery.rawValue }, values: ["now", "summary"]),
+    Field(name: "time-sensitive", title: "Time-Sensitive Breaks Through", app: { word($0.timeSensitive) }),
+    Field(name: "critical", title: "Critical Breaks Through", app: { word($0.critical) }),
+    Field(name: "advertising", title: "Advertising", app: { word($0.advertising) }),
+    Field(
+      name: "budget", title: "Alerts an Hour", app: { $0.alertBudget.map { String($0) } ?? "none" },
+      values: ["none", "0", "1", "5", "20"], isText: true),
+    Field(name: "provisional", title: "On Probation, Quietly", app: { word($0.provisional) }),
   ]
+
+  /// Words for no value, which nobody types on.
+  fileprivate static let nothing = ["off", "none"]
+
+  /// Names of Focuses that are offered to everybody.
+  private static let usualFocuses = ["sleep", "work"]
+
+  /// A row for each Focus: the apps that it lets through.
+  private static func focusRows(_ preferences: Preferences) -> [SettingsRow] {
+    Set(preferences.focuses.keys).union(usualFocuses).sorted().map { name in
+      let topics = preferences.focuses[name].map { $0.isEmpty ? "none" : $0.sorted().joined(separator: ",") }
+      return row(
+        .choice("focus.\(name)", app: nil, category: nil), "Focus “\(name)” Lets Through", ["off", "none"],
+        topics ?? "off", isText: true)
+    }
+  }
+
+  /// A row; a value that is none of the usual ones is one of its values, too.
+  private static func row(
+    _ key: SettingsRow.Key, _ title: String, _ values: [String], _ value: String, isText: Bool = false, level: Int = 0
+  ) -> SettingsRow {
+    let values = values.contains(value) ? values : [value] + values
+    return SettingsRow(key: key, title: title, values: values, value: value, isText: isText, level: level)
+  }
 
   private static func part(_ part: Part, _ title: String) -> Field {
     Field(
@@ -67,11 +109,14 @@ enum SettingsTable {
       rows: [
         SettingsRow(
           key: .device(.silent), title: "Silent", values: ["off", "on"], value: word(settings.isSilent)),
+        row(
+          .device(.focus), "Focus", ["off"] + state.preferences.focuses.keys.sorted(),
+          settings.focus.isEmpty ? "off" : settings.focus),
         SettingsRow(
           key: .device(.volume), title: "Volume", values: ["0", "25", "50", "75", "100"],
           value: String(settings.volume)),
         SettingsRow(
-          key: .device(.notices), title: "Tell Outside This Screen",
+          key: .device(.notices), title: "Tell Outside",
           values: DeviceSettings.Notices.allCases.map(\.rawValue), value: settings.notices.rawValue),
       ])
     let preferences = state.preferences
@@ -79,20 +124,20 @@ enum SettingsTable {
       title: "Everything",
       rows: fields.compactMap { field in
         field.everything.map { read in
-          SettingsRow(
-            key: .choice(field.name, app: nil, category: nil), title: field.title, values: field.values,
-            value: read(preferences))
+          row(
+            .choice(field.name, app: nil, category: nil), field.title, field.values, read(preferences),
+            isText: field.isText)
         }
-      })
+      } + focusRows(preferences))
     return [device, everything] + state.apps.map { group($0.app, preferences.apps[$0.app.topic] ?? AppPreferences()) }
   }
 
   private static func group(_ app: PhoneApp, _ choices: AppPreferences) -> SettingsGroup {
     var rows = fields.compactMap { field in
       field.app.map { read in
-        SettingsRow(
-          key: .choice(field.name, app: app.topic, category: nil), title: field.title, values: field.values,
-          value: read(choices))
+        row(
+          .choice(field.name, app: app.topic, category: nil), field.title, field.values, read(choices),
+          isText: field.isText)
       }
     }
     for (name, category) in choices.categories.sorted(by: { $0.key < $1.key }) {
@@ -113,6 +158,8 @@ struct SettingsDraft: Sendable, Equatable {
   var changes: [SettingsRow.Key: String] = [:]
   /// The place of the selected row, over all groups.
   var selected = 0
+  /// What is being typed into the selected row.
+  var typing: String?
 
   /// The groups as the person has left them.
   func groups(_ state: PhoneState) -> [SettingsGroup] {
@@ -137,6 +184,34 @@ struct SettingsDraft: Sendable, Equatable {
     changes[row.key] = next == row.value ? nil : next
   }
 
+  /// Begins to type into the selected row, if it takes text.
+  mutating func edit(_ state: PhoneState) {
+    let rows = groups(state).flatMap(\.rows)
+    guard rows.indices.contains(selected), rows[selected].isText else { return }
+    let value = rows[selected].value
+    typing = SettingsTable.nothing.contains(value) ? "" : value
+  }
+
+  /// Takes what was typed, or returns what is wrong with it, and typing goes on.
+  mutating func endEdit(_ state: PhoneState) -> String? {
+    let rows = SettingsTable.groups(state).flatMap(\.rows)
+    guard let typing, rows.indices.contains(selected),
+      case .choice(let name, let app, let category) = rows[selected].key
+    else { return nil }
+    let typed = typing.trimmingCharacters(in: .whitespaces)
+    let nothing = SettingsTable.nothing.first { rows[selected].values.contains($0) }
+    let value = typed.isEmpty ? nothing ?? "" : typed
+    var copy = state.preferences
+    do throws(SettingError) {
+      try copy.set("\(name)=\(value)", app: app, category: category)
+    } catch {
+      return error.description
+    }
+    changes[rows[selected].key] = value == rows[selected].value ? nil : value
+    self.typing = nil
+    return nil
+  }
+
   /// What Done asks of the gateway: one request for each scope.
   var requests: [PhonePreferenceChange] {
     struct Scope: Hashable { var app, category: String? }
@@ -154,6 +229,7 @@ struct SettingsDraft: Sendable, Equatable {
   func settings(from settings: DeviceSettings) -> DeviceSettings {
     var settings = settings
     if let value = changes[.device(.silent)] { settings.isSilent = value == "on" }
+    if let value = changes[.device(.focus)] { settings.focus = value == "off" ? "" : value }
     if let value = changes[.device(.volume)].flatMap({ Int($0) }) { settings.volume = value }
     if let value = changes[.device(.notices)].flatMap({ DeviceSettings.Notices(rawValue: $0) }) {
       settings.notices = value

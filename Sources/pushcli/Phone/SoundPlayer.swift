@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import PushPolicy
 import Synchronization
 
 /// Plays sounds by name through the first player of this machine, else the terminal's bell.
@@ -30,8 +31,8 @@ final class SoundPlayer: Sendable {
   private struct State {
     var child: pid_t?
     var began: ContinuousClock.Instant?
-    var isUrgent = false
-    var postponed: Task<Void, Never>?
+    var urgency = InterruptionLevel.passive
+    var postponed: (urgency: InterruptionLevel, task: Task<Void, Never>)?
   }
 
   private let folder: String
@@ -83,20 +84,27 @@ final class SoundPlayer: Sendable {
   ///
   /// - Parameter volume: From 0 to 100; at 0 nothing plays.
   @discardableResult
-  func play(_ name: String, volume: Int = 100, isUrgent: Bool = false, now: ContinuousClock.Instant = .now) -> Outcome {
+  func play(
+    _ name: String, volume: Int = 100, urgency: InterruptionLevel = .active, now: ContinuousClock.Instant = .now
+  )
+    -> Outcome
+  {
     guard volume > 0 else { return .skipped }
     return state.withLock { state in
       let elapsed = state.began.map { now - $0 } ?? .seconds(1)
       if state.child != nil || elapsed < .seconds(1) {
-        guard isUrgent, !state.isUrgent, state.postponed == nil else { return .skipped }
-        state.postponed = Task { [weak self] in
+        guard urgency > state.urgency, state.postponed.map({ urgency > $0.urgency }) ?? true else { return .skipped }
+        state.postponed?.task.cancel()
+        let task = Task { [weak self] in
           try? await Task.sleep(for: max(.seconds(1) - elapsed, .milliseconds(100)))
+          guard !Task.isCancelled else { return }
           self?.state.withLock { $0.postponed = nil }
-          self?.play(name, volume: volume, isUrgent: true)
+          self?.play(name, volume: volume, urgency: urgency)
         }
+        state.postponed = (urgency, task)
         return .postponed
       }
-      (state.began, state.isUrgent) = (now, isUrgent)
+      (state.began, state.urgency) = (now, urgency)
       if let command = command(for: name, volume: volume), let child = Self.spawn(command) {
         state.child = child
         waitForEnd(of: child)

@@ -1,3 +1,6 @@
+import Foundation
+import PushPolicy
+
 /// The top row: which device this is, how things stand with the gateway (A10), the silent switch, the time.
 struct StatusBar {
   var model: PhoneModel
@@ -7,9 +10,9 @@ struct StatusBar {
     let time = clock.time(model.now)
     var right = frame.size.columns - 1 - time.count
     frame.write(time, column: right, row: 0, style: .bold)
-    if model.state.settings.isSilent {
-      right -= "silent  ".count
-      frame.write("silent", column: right, row: 0)
+    for word in circumstances {
+      right -= DisplayWidth.of(word) + 2
+      frame.write(word, column: right, row: 0)
     }
 
     let (sign, style) = sign
@@ -20,6 +23,21 @@ struct StatusBar {
     if !form.device.isEmpty { column = frame.write(form.device, column: column, row: 0, style: .bold) + 2 }
     column = frame.write(sign, column: column, row: 0, style: style) + 1
     frame.write(TextLayout.truncated(form.words, columns: right - column - 1), column: column, row: 0, style: .dim)
+  }
+
+  /// What keeps pushes from being heard or seen now, the last one first.
+  private var circumstances: [String] {
+    let settings = model.state.settings
+    let zone = model.timeZone
+    let moment = Moment(seconds: Int64(model.now.timeIntervalSince1970)) { name, seconds in
+      (name.flatMap { TimeZone(identifier: $0) } ?? zone)
+        .secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
+    }
+    var words: [String] = []
+    if settings.isSilent { words.append("silent") }
+    if model.state.preferences.quietHours.contains(where: { $0.contains(moment) }) { words.append("quiet hours") }
+    if !settings.focus.isEmpty { words.append(TextLayout.truncated(settings.focus, columns: 12)) }
+    return model.size.columns < 60 ? Array(words.prefix(1)) : words
   }
 
   /// The left half: the device's name, which may give way, and how things stand with the gateway.

@@ -17,7 +17,7 @@ final class Inbox: Sendable {
   /// How many messages wait at most.
   static let maximumMessages = 4_096
   /// How many messages the loop takes at once, between two looks at the keys.
-  static let maximumBatch = 128
+  static let maximumBatch = 32
 
   private struct State {
     var urgent: [ProgramEvent] = []

@@ -110,4 +110,29 @@ import Testing
     phone.press("d")
     #expect(CentreList(phone.state, search: nil).selectedIndex(phone.centre) == 2)
   }
+
+  @Test func `an alert that may not interrupt is in the centre and nowhere else`() throws {
+    let line = """
+      {"type":"push","seq":7,"id":"push-7","topic":"com.example.news","app":{"name":"News","icon":"📰"},\
+      "received":"2025-11-14T14:03:00.000Z","presentation":{"badge":2,\
+      "centre":{"title":"Earthquake in Chile","body":"Off the coast","buttons":["Close","View"]},\
+      "held":{"by":"summary","until":1763143200,"relevance":0.5}},"payload":{"aps":{}}}
+      """
+    let push = try #require(PhonePush(line: Array(line.utf8), parser: JSONParser()))
+    #expect(push.presentation.held == Hold(by: .summary, until: 1_763_143_200, relevance: 0.5))
+    var phone = Sample.phone()
+    #expect(phone.effects(.push(push)) == [.presented(id: "push-7", parts: [.badge])])
+    #expect(phone.alerts.isEmpty && phone.state.unreadCount == 1)
+    phone.press("2")
+    #expect(phone.view(size: phone.size).text.contains("Earthquake in Chile"))
+  }
+
+  @Test func `a digest is an alert, and no app of the home screen`() {
+    let digest = PhoneApp(topic: "summary", name: "Summary", icon: "")
+    var phone = Sample.phone([.push(Sample.push(1, digest, alert: Sample.done))])
+    #expect(phone.apps.count == 3 && phone.alerts.count == 1)
+    phone.press("o")
+    phone.press("2")
+    #expect(phone.view(size: phone.size).text.contains("Summary"))
+  }
 }

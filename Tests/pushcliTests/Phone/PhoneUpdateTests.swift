@@ -10,7 +10,8 @@ import Testing
     let effects = phone.effects(.push(Sample.push(1, badge: 3, sound: "chime", alert: Sample.earthquake)))
     #expect(
       effects == [
-        .play(sound: "chime", volume: 100, isUrgent: true), .presented(id: "push-1", parts: [.badge, .sound, .alert]),
+        .play(sound: "chime", volume: 100, urgency: .active),
+        .presented(id: "push-1", parts: [.badge, .sound, .alert]),
       ]
     )
     #expect(phone.state.app("com.example.news")?.badge == 3)
@@ -135,14 +136,14 @@ import Testing
 
   @Test func `the silent switch silences, and says so (S4)`() {
     var phone = Sample.phone()
-    #expect(phone.press("s") == [.state(silent: true)])
+    #expect(phone.press("s") == [.state(silent: true, focus: "")])
     #expect(
       phone.effects(.push(Sample.push(1, badge: 1, sound: "chime"))) == [
         .presented(id: "push-1", parts: [.badge])
       ]
     )
     #expect(phone.effects(.push(Sample.push(2, sound: "chime"))) == [])
-    #expect(phone.press("s") == [.state(silent: false)])
+    #expect(phone.press("s") == [.state(silent: false, focus: "")])
   }
 
   @Test func `a push that is known does nothing, and one without a number always comes`() {
@@ -283,5 +284,17 @@ import Testing
     #expect(phone.press(.escape) == [.answer(id: "push-3", action: "close")])
     phone.happens(.push(Sample.push(4, alert: alert)))
     #expect(phone.happens(.terminate).suffix(2) == [.answer(id: "push-4", action: "close"), .quit])
+  }
+
+  @Test func `a critical sound plays in silence where the person allows it, and no other (S4)`() {
+    let payload = #"{"aps":{"sound":"alarm","interruption-level":"critical"}}"#
+    var preferences = Preferences()
+    for isAllowed in [true, false] {
+      preferences.apps["com.example.news", default: AppPreferences()].critical = isAllowed
+      var phone = Sample.phone([.preferences(preferences), .key(.character("s"))])
+      let effects = phone.effects(.push(Sample.push(1, sound: "alarm", payload: payload)))
+      #expect(effects.contains(.play(sound: "alarm", volume: 100, urgency: .critical)) == isAllowed)
+      #expect(phone.effects(.push(Sample.push(2, sound: "alarm"))).isEmpty)
+    }
   }
 }

@@ -89,6 +89,10 @@ import Testing
       name: "settings-changed",
       messages: [.preferences(category), .key(.character("3")), .key(.down), .key(.down), .key(.down), .key(.return)]),
     Scene(
+      name: "settings-typing",
+      messages: [.preferences(category), .key(.character("3"))] + Array(repeating: .key(.down), count: 8)
+        + "e23:00-9 sat".map { .key(.character($0)) } + [.key(.return)]),
+    Scene(
       name: "settings-discard",
       messages: [.preferences(category), .key(.character("3")), .key(.return), .key(.escape)]),
     Scene(name: "help", messages: badges + [.key(.character("?"))]),

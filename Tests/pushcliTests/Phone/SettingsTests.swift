@@ -29,11 +29,7 @@ import Testing
       for value in row.values { try preferences.set("\(name)=\(value)", app: app, category: category) }
     }
     let names = Set(SettingsTable.fields.map(\.name))
-    // `pushcli prefs` alone has these.
-    let elsewhere: Set = [
-      "quiet", "summary", "advertising", "critical", "budget", "delivery", "provisional", "time-sensitive",
-    ]
-    #expect(names.union(elsewhere) == Set(Setting.allCases.map(\.rawValue)), "a setting of the policy has no row")
+    #expect(names == Set(Setting.allCases.map(\.rawValue)), "a setting of the policy has no row")
   }
 
   @Test func `Done sends what was changed and nothing else, by scope`() {
@@ -88,7 +84,7 @@ import Testing
     phone.happens(.connection(.disconnected(lastConnected: nil, retryAt: Sample.now)))
     turn(&phone, .device(.silent))
     turn(&phone, .device(.volume), .left)
-    #expect(phone.press("d") == [.state(silent: true)])
+    #expect(phone.press("d") == [.state(silent: true, focus: "")])
     #expect(phone.state.settings == DeviceSettings(isSilent: true, volume: 75))
   }
 
@@ -100,5 +96,54 @@ import Testing
     phone.happens(.preferences(preferences))
     #expect(row(phone, .choice("badge", app: nil, category: nil))?.value == "off")
     #expect(row(phone, everything)?.value == "off")
+  }
+
+  @Test func `another value is typed, and a wrong one is said and can be mended`() {
+    var phone = open
+    let quiet = SettingsRow.Key.choice("quiet", app: nil, category: nil)
+    let rows = SettingsTable.groups(phone.state).flatMap(\.rows)
+    for _ in 0..<(rows.firstIndex { $0.key == quiet } ?? 0) { phone.press(.down) }
+    phone.press("e")
+    #expect(phone.settings?.typing == "")
+    for key in "23:30-7" { phone.press(key) }
+    phone.press(.return)
+    #expect(phone.notice?.contains("\"23:30-7\" is no value of quiet: write \"22:00-07:00") == true)
+    #expect(phone.settings?.typing == "23:30-7")
+    phone.press(.backspace)
+    for key in "07:00 sat,sun" { phone.press(key) }
+    phone.press(.return)
+    #expect(row(phone, quiet)?.value == "23:30-07:00 sat,sun")
+    phone.press("e")
+    phone.press("x")
+    phone.press(.escape)
+    #expect(row(phone, quiet)?.value == "23:30-07:00 sat,sun")
+    #expect(phone.press("d") == [.change(.init(settings: ["quiet=23:30-07:00 sat,sun"], app: nil, category: nil))])
+  }
+
+  @Test func `what is no text is not typed into`() {
+    var phone = open
+    phone.press("e")
+    #expect(phone.settings?.typing == nil)
+  }
+
+  @Test func `a Focus is a choice of the person, and the device says which is on`() {
+    var preferences = Preferences()
+    preferences.focuses["work"] = ["com.example.mail"]
+    var phone = Sample.phone([.preferences(preferences), .key(.character("3"))])
+    #expect(row(phone, .choice("focus.work", app: nil, category: nil))?.value == "com.example.mail")
+    #expect(row(phone, .choice("focus.sleep", app: nil, category: nil))?.value == "off")
+    turn(&phone, .device(.focus))
+    #expect(phone.press("d") == [.state(silent: false, focus: "work")])
+    #expect(phone.view(size: phone.size).text.split(separator: "\n")[0].contains(" work  14:05"))
+    #expect(phone.press("s") == [.state(silent: true, focus: "work")])
+  }
+
+  @Test func `quiet hours are in the status bar while they last`() throws {
+    var preferences = Preferences()
+    for (window, isQuiet) in [("14:00-15:00", true), ("13:00-14:00", false), ("15:00-14:06 UTC", true)] {
+      preferences.quietHours = [try #require(QuietWindow(window))]
+      let phone = Sample.phone([.preferences(preferences)])
+      #expect(phone.view(size: phone.size).text.contains("quiet hours") == isQuiet)
+    }
   }
 }

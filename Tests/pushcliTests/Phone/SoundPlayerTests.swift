@@ -1,4 +1,5 @@
 import Foundation
+import PushPolicy
 import Synchronization
 import Testing
 
@@ -74,8 +75,10 @@ import Testing
     let start = ContinuousClock.now
     #expect(player.play("pop", now: start) == .bell)
     #expect(player.play("pop", now: start) == .skipped)
-    #expect(player.play("alarm", isUrgent: true, now: start) == .postponed)
-    #expect(player.play("alarm", isUrgent: true, now: start) == .skipped)
+    #expect(player.play("chime", urgency: .timeSensitive, now: start) == .postponed)
+    #expect(player.play("bell", urgency: .timeSensitive, now: start) == .skipped)
+    #expect(player.play("alarm", urgency: .critical, now: start) == .postponed)
+    #expect(player.play("chime", urgency: .timeSensitive, now: start) == .skipped)
   }
 
   @Test(arguments: SoundSynthesiser.sounds.keys.sorted())
