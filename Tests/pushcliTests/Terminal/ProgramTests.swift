@@ -17,15 +17,19 @@ import Testing
       var (master, slave): (Int32, Int32) = (-1, -1)
       try #require(unsafe openpty(&master, &slave, nil, nil, nil) == 0)
       (self.master, self.slave) = (master, slave)
-      Thread.detachNewThread { [master] in
+      // A descriptor of its own: this one ends with the slave, and what is typed afterwards must go to no other file.
+      let reader = dup(master)
+      try #require(reader >= 0)
+      Thread.detachNewThread {
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        while unsafe read(master, &bytes, bytes.count) > 0 {}
-        close(master)
+        while unsafe read(reader, &bytes, bytes.count) > 0 {}
+        close(reader)
       }
     }
 
     deinit {
       close(slave)
+      close(master)
     }
 
     func type(_ keys: String) {
