@@ -4,8 +4,7 @@ import PushPolicy
 ///
 /// It looks only where it matters: at alerts of apps whose mode is not off, for people who have not allowed it.
 final class AdGate {
-  /// Made with the first alert: its tables take some milliseconds.
-  private lazy var detector = AdDetector()
+  private var verdicts = AdVerdicts()
 
   /// The breach of A9, when the alert is plainly an ad and the person has not allowed the app any.
   func violation(_ notification: PushNotification, of app: App, for preferences: Preferences) -> Violation? {
@@ -13,8 +12,8 @@ final class AdGate {
     guard app.ads == .refuse || app.ads == .report, let alert = notification.alert,
       preferences.apps[app.topic]?.advertising != true
     else { return nil }
-    guard detector.assess(alert).outcome == .refuse else { return nil }
-    return detector.violation(of: alert)
+    guard verdicts.outcome(of: alert) == .refuse else { return nil }
+    return verdicts.violation(of: alert)
   }
 
   /// Whether the alert may be an ad, so that only people who allowed the app advertising see it.
@@ -22,6 +21,6 @@ final class AdGate {
     guard app.policyMode == .enforce, app.ads == .hold || app.ads == .refuse, let alert = notification.alert,
       preferences.apps[app.topic]?.advertising != true
     else { return false }
-    return detector.assess(alert).outcome != .pass
+    return verdicts.outcome(of: alert) != .pass
   }
 }

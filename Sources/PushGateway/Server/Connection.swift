@@ -36,7 +36,8 @@ final class Connection: ChannelInboundHandler {
   private let tls: TLSConnection?
   private let options: ConnectionOptions
   private var context: ChannelHandlerContext?
-  private var isFlushScheduled = false
+  /// Whether there may be something to send that waits for the end of the turn.
+  private(set) var needsFlush = false
   private var isClosing = false
   private var liveness = Liveness()
   /// What ended the connection, if it did not end in good order.
@@ -124,6 +125,13 @@ final class Connection: ChannelInboundHandler {
     setNeedsFlush()
   }
 
+  /// All that had arrived is dealt with: what was answered at once leaves at once, so that the next connection of this
+  /// turn finds its streams free again, and near.
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if needsFlush { flush() }
+    context.fireChannelReadComplete()
+  }
+
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable { setNeedsFlush() }
     context.fireChannelWritabilityChanged()
@@ -146,16 +154,16 @@ final class Connection: ChannelInboundHandler {
 
   // MARK: Sending
 
-  /// Sends at the end of this turn.
+  /// Sends at the end of this turn, or when all that has arrived is dealt with.
   func setNeedsFlush() {
-    guard !isFlushScheduled else { return }
-    isFlushScheduled = true
+    guard !needsFlush else { return }
+    needsFlush = true
     loop.flushAtEndOfTurn(self)
   }
 
   /// Sends what is due, one TLS record after another, as long as the socket takes it.
   func flush() {
-    isFlushScheduled = false
+    needsFlush = false
     guard let context, !isFrozen else { return }
     do {
       if tls?.isEstablished ?? true {

@@ -48,7 +48,7 @@ import NIOCore
     for ending in endings { ending() }
     let connections = dirty
     dirty.removeAll(keepingCapacity: true)
-    for connection in connections { connection.flush() }
+    for connection in connections where connection.needsFlush { connection.flush() }
   }
 
   // MARK: Connections
