@@ -30,7 +30,7 @@ public final class Gateway: Sendable {
     try folder.prepareCertificates()
     let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     let store = try SQLiteStore(path: folder.databasePath, durability: configuration.durability)
-    let registrations = try Registrations(store: store)
+    let registrations = try SQLiteRegistrations(store: store)
     try await folder.prepareDevelopment(registrations)
     let clock = WallClock.system
     let log = try DeliveryLog(

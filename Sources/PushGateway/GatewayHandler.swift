@@ -173,7 +173,7 @@ private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger
     return try await serve(request)
   } catch let problem as Problem {
     return problem.response
-  } catch let refusal as Registrations.Refusal {
+  } catch let refusal as RegistrationRefusal {
     switch refusal.kind {
     case .invalid: return Problem.badRequest(refusal.description).response
     case .unknown: return Problem.notFound(refusal.description).response

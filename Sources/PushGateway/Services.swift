@@ -2,10 +2,10 @@ import Glibc
 
 /// What the APIs of every loop share. Each part is safe to use from any thread.
 struct Services: Sendable {
-  let registrations: Registrations
+  let registrations: any Registrations
   let mailbox: any Mailbox
   let log: DeliveryLog
-  let subscriptions: SubscriptionRegistry
+  let subscriptions: any PushRouter
   /// Pushes that wait for a digest.
   let held: HeldPushes
   let tokens: ProviderTokenCache

@@ -116,7 +116,7 @@ public struct StateFolder: Sendable {
   }
 
   /// Makes a development team, its key and a sample app, unless a first start has done so.
-  func prepareDevelopment(_ registrations: Registrations) async throws {
+  func prepareDevelopment(_ registrations: any Registrations) async throws {
     guard !FileManager.default.fileExists(atPath: developmentPath) else { return }
     let (team, topic) = ("DEVTEAM001", "com.example.news")
     let key = try ES256Key.generate()
@@ -124,7 +124,8 @@ public struct StateFolder: Sendable {
     try await registrations.addTeam(team)
     try await registrations.addKey(
       ProviderKey(id: keyID, team: team, publicKey: key, environment: nil, topics: nil))
-    _ = try await registrations.putApp(topic: topic, name: "News", icon: "📰", policyMode: .enforce)
+    _ = try await registrations.putApp(
+      topic: topic, name: "News", icon: "📰", policyMode: .enforce, isStrict: false, ads: .standard)
     let keyPath = path + "/AuthKey_\(keyID).p8"
     try write(key.privatePEM, to: keyPath, mode: 0o600)
     let development = Development(

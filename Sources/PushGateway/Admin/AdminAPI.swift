@@ -36,13 +36,13 @@ struct AdminAPI: Sendable {
       .init("POST", "/admin/v1/apps", putApp),
       .init("GET", "/admin/v1/apps/{topic}/categories") { request in
         let app = try services.registrations.app(topic: request.parameters[0])
-        let categories = services.registrations.categories.all(of: app.id).sorted { $0.key < $1.key }
+        let categories = services.registrations.categories(of: app.id).sorted { $0.key < $1.key }
         return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
       },
       .init("POST", "/admin/v1/apps/{topic}/categories") { request in
         let app = try services.registrations.app(topic: request.parameters[0])
         let category: CategoryRecord = try request.decoded()
-        try await services.registrations.categories.put(app.id, category.category, category.actions)
+        try await services.registrations.putCategory(app.id, category.category, category.actions)
         return Response(category, status: 201)
       },
       .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },

@@ -5,7 +5,7 @@ extension Services {
   /// - Throws: a refusal in words for people.
   func subscribe(_ devices: [Device], to id: ChannelID) async throws {
     guard let channel = channels.channel(id), channel.deleted == nil, let app = registrations.app(channel.app) else {
-      throw Registrations.Refusal(kind: .unknown, description: "there is no channel \(id)")
+      throw RegistrationRefusal(kind: .unknown, description: "there is no channel \(id)")
     }
     let now = clock.milliseconds()
     for device in devices {
@@ -14,7 +14,7 @@ extension Services {
           && !registration.isExpired(at: now)
       }
       guard isRegistered else {
-        throw Registrations.Refusal(
+        throw RegistrationRefusal(
           kind: .conflict,
           description:
             "\(device.name) is not registered for \(app.topic) in \(channel.environment.rawValue): register it first"
@@ -29,7 +29,7 @@ extension Services {
       do {
         try await channels.subscribe(slice, to: id)
       } catch is Channels.Failure {
-        throw Registrations.Refusal(kind: .unknown, description: "there is no channel \(id)")
+        throw RegistrationRefusal(kind: .unknown, description: "there is no channel \(id)")
       }
       for device in slice { subscriptions.tell(device, .channels) }
     }

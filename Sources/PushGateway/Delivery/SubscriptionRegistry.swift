@@ -19,8 +19,33 @@ enum DeviceNotice: Sendable {
   case channels
 }
 
-/// Which device is connected, and on which loop.
-final class SubscriptionRegistry: Sendable {
+/// Brings what was accepted to the streams of its device, wherever they are open. Within one process that is
+/// ``SubscriptionRegistry``; between gateways another may do it.
+///
+/// It is a signal and no promise: what is stored is found in the mailbox by a stream that attached before it read, so a
+/// router may lose or repeat a delivery of what is stored. What is never stored (`apns-expiration: 0`) it brings at most once.
+protocol PushRouter: AnyObject, Sendable {
+  /// Adds a stream; the number names it for ``detach(_:_:)``. Call it on the stream's loop, before the mailbox is read:
+  /// what is appended afterwards is then either told here or found there.
+  func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64
+  func detach(_ device: DeviceID, _ number: UInt64)
+  /// How many streams a device has open.
+  func count(of device: DeviceID) -> Int
+  /// Whether the device of each push has a stream open.
+  func areConnected(_ entries: [MailboxEntry]) -> [Bool]
+  /// Hands accepted pushes to the streams of their devices.
+  func deliver(_ entries: [MailboxEntry])
+  /// Tells every stream of a device something, save one.
+  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
+}
+
+extension PushRouter {
+  /// Tells every stream of a device something.
+  func tell(_ device: DeviceID, _ notice: DeviceNotice) { tell(device, notice, except: nil) }
+}
+
+/// Which device is connected, and on which loop of this process.
+final class SubscriptionRegistry: PushRouter {
   private struct Entry {
     var number: UInt64
     var subscription: NIOLoopBound<any LiveSubscription>
@@ -33,7 +58,6 @@ final class SubscriptionRegistry: Sendable {
 
   private let state = Mutex(State())
 
-  /// Adds a stream; the number names it for ``detach(_:_:)``. Call it on the stream's loop.
   func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
     let bound = NIOLoopBound(subscription, eventLoop: loop)
     return state.withLock { state in
@@ -50,10 +74,8 @@ final class SubscriptionRegistry: Sendable {
     }
   }
 
-  /// How many streams a device has open.
   func count(of device: DeviceID) -> Int { state.withLock { $0.live[device]?.count ?? 0 } }
 
-  /// Whether the device of each push has a stream open.
   func areConnected(_ entries: [MailboxEntry]) -> [Bool] {
     state.withLock { state in
       if state.live.isEmpty { return [Bool](repeating: false, count: entries.count) }
@@ -79,8 +101,7 @@ final class SubscriptionRegistry: Sendable {
     }
   }
 
-  /// Tells every stream of a device something, save one.
-  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64? = nil) {
+  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     let targets = state.withLock { $0.live[device]?.filter { $0.number != number } ?? [] }
     for target in targets {
       target.subscription.eventLoop.execute { target.subscription.value.tell(notice) }

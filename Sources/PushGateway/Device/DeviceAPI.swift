@@ -96,7 +96,8 @@ struct DeviceAPI: Sendable {
   private func register(_ request: ControlRequest) async throws -> Response {
     let device = try device(request.bearer)
     let registration = try await services.registrations.register(
-      device.id, topic: request.parameters[0], environment: request.environment, now: services.clock.milliseconds())
+      device.id, topic: request.parameters[0], environment: request.environment, expires: nil,
+      now: services.clock.milliseconds())
     return Response(["token": registration.token.hex])
   }
 
@@ -170,7 +171,7 @@ struct DeviceAPI: Sendable {
       throw Problem.badRequest("a text has at most \(Limits.maximumPayloadSize) bytes")
     }
     try await services.registrations.add(
-      Registrations.AdReport(
+      AdReport(
         at: services.clock.milliseconds(), device: device.id, app: app.id, id: id, text: text))
     return .noContent
   }

@@ -293,7 +293,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       }
     }
     if let category = notification.category {
-      let actions = services.registrations.categories.actions(of: app.id, category)
+      let actions = services.registrations.actions(of: app.id, category)
       decision.presentation.alert?.offer(actions)
       decision.presentation.centre?.offer(actions)
     }

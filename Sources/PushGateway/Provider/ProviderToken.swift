@@ -22,9 +22,9 @@ final class ProviderTokenCache: Sendable {
   }
 
   private let state = Mutex(State())
-  private let registrations: Registrations
+  private let registrations: any Registrations
 
-  init(registrations: Registrations) { self.registrations = registrations }
+  init(registrations: any Registrations) { self.registrations = registrations }
 
   /// The token that these bytes are, verified now or before. Its age is the caller's to check.
   ///

@@ -2,20 +2,19 @@ import Foundation
 import GRDB
 import PushPolicy
 
-/// What persons said was an ad. Kept until the state folder goes; a person says it of a push once.
-extension Registrations {
-  /// A person's word that a push advertised.
-  struct AdReport: Sendable {
-    /// Milliseconds since 1970.
-    var at: Int64
-    var device: DeviceID
-    var app: AppID
-    var id: APNSID
-    /// What the device showed; empty when it did not say.
-    var text: String
-  }
+/// A person's word that a push advertised.
+struct AdReport: Sendable {
+  /// Milliseconds since 1970.
+  var at: Int64
+  var device: DeviceID
+  var app: AppID
+  var id: APNSID
+  /// What the device showed; empty when it did not say.
+  var text: String
+}
 
-  /// Keeps a report; a second one of the same push changes nothing.
+/// What persons said was an ad. Kept until the state folder goes; a person says it of a push once.
+extension SQLiteRegistrations {
   func add(_ report: AdReport) async throws {
     try await write { db in
       try db.execute(
@@ -24,7 +23,6 @@ extension Registrations {
     }
   }
 
-  /// The newest reports, the newest last.
   func adReports(limit: Int) async throws -> [AdReport] {
     try await write { db in
       try Row.fetchAll(

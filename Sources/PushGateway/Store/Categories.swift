@@ -54,8 +54,8 @@ final class Categories: Sendable {
   /// As many as fit on an action sheet, which never scrolls (X4).
   private static let maximumActions = 4
 
-  private static func check(_ category: String, _ actions: [AlertAction]) throws(Registrations.Refusal) {
-    func refuse(_ words: String) -> Registrations.Refusal { .init(kind: .invalid, description: words) }
+  private static func check(_ category: String, _ actions: [AlertAction]) throws(RegistrationRefusal) {
+    func refuse(_ words: String) -> RegistrationRefusal { .init(kind: .invalid, description: words) }
     guard (1...64).contains(category.utf8.count) else { throw refuse("a category's id has 1 to 64 bytes") }
     guard actions.count <= maximumActions else { throw refuse("a category has at most \(maximumActions) actions (X4)") }
     for action in actions {

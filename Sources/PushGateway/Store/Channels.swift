@@ -315,7 +315,7 @@ final class Channels: Sendable {
           !(state.subscriptions[device]?.contains { $0.channel == id } ?? false)
         }
         guard added.allSatisfy({ state.subscriptions[$0]?.count ?? 0 < Limits.maximumDeviceChannels }) else {
-          throw Registrations.Refusal(
+          throw RegistrationRefusal(
             kind: .conflict, description: "a device subscribes to at most \(Limits.maximumDeviceChannels) channels")
         }
         return added

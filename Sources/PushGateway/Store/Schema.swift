@@ -172,6 +172,14 @@ enum Schema {
           );
           """)
     }
+    migrator.registerMigration("owners") { db in
+      try db.execute(
+        sql: """
+          -- Removing a device or a person asks for what belongs to it; without these each would read a whole table.
+          CREATE INDEX token_device ON token (device);
+          CREATE INDEX device_person ON device (person);
+          """)
+    }
     return migrator
   }
 }

@@ -341,7 +341,7 @@ import Testing
       try note(try await gateway.push(client, to: device.token))
       let short = try await gateway.registrations.register(
         device.id, topic: SampleRequest.topic, environment: .development,
-        expires: gateway.clock.seconds * 1000 + 500)
+        expires: gateway.clock.seconds * 1000 + 500, now: gateway.clock.seconds * 1000)
       gateway.clock.advance(seconds: 1)
       try note(try await gateway.push(client, to: short.token.hex))
     }

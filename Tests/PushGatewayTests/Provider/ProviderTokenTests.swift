@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct ProviderTokenTests {
   let folder: TemporaryFolder
-  let registrations: Registrations
+  let registrations: SQLiteRegistrations
   let cache: ProviderTokenCache
   let key: ES256Key
   let parser = JSONParser()
 
   init() async throws {
     folder = try TemporaryFolder()
-    registrations = try Registrations(store: SQLiteStore(path: folder.file("push.sqlite")))
+    registrations = try SQLiteRegistrations(store: SQLiteStore(path: folder.file("push.sqlite")))
     cache = ProviderTokenCache(registrations: registrations)
     key = try ES256Key.generate()
     try await registrations.addTeam("TEAM000001")

@@ -47,7 +47,7 @@ import Testing
     let (source, target) = (try TemporaryFolder(), try TemporaryFolder())
     let folder = StateFolder(source.path)
     let store = try SQLiteStore(path: folder.databasePath)
-    try await folder.prepareDevelopment(try Registrations(store: store))
+    try await folder.prepareDevelopment(try SQLiteRegistrations(store: store))
     _ = try Backup.write(store, folder, to: target.file("a.backup"), now: Date())
     let restored = StateFolder(target.file("state"))
     _ = try Backup.restore(target.file("a.backup"), into: restored)

@@ -8,8 +8,8 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func home() async throws -> (Registrations, App) {
-    let registrations = try Registrations(store: try SQLiteStore(path: folder.file("db.sqlite")))
+  private func home() async throws -> (SQLiteRegistrations, App) {
+    let registrations = try SQLiteRegistrations(store: try SQLiteStore(path: folder.file("db.sqlite")))
     let app = try await registrations.putApp(topic: "a.b", name: "A", icon: "A", policyMode: .enforce)
     return (registrations, app)
   }
@@ -20,13 +20,13 @@ import Testing
     ]
     do {
       let (registrations, app) = try await home()
-      try await registrations.categories.put(app.id, "ASK", [AlertAction(id: "old", title: "Old")])
-      try await registrations.categories.put(app.id, "ASK", actions)
-      #expect(registrations.categories.actions(of: app.id, "ASK") == actions)
+      try await registrations.putCategory(app.id, "ASK", [AlertAction(id: "old", title: "Old")])
+      try await registrations.putCategory(app.id, "ASK", actions)
+      #expect(registrations.actions(of: app.id, "ASK") == actions)
     }
     let (registrations, app) = try await home()
-    #expect(registrations.categories.all(of: app.id) == ["ASK": actions])
-    #expect(registrations.categories.actions(of: app.id, "OTHER").isEmpty)
+    #expect(registrations.categories(of: app.id) == ["ASK": actions])
+    #expect(registrations.actions(of: app.id, "OTHER").isEmpty)
   }
 
   @Test(arguments: [
@@ -37,8 +37,8 @@ import Testing
   ])
   func `what no alert could offer is refused`(_ category: String, _ actions: [AlertAction]) async throws {
     let (registrations, app) = try await home()
-    await #expect(throws: Registrations.Refusal.self) {
-      try await registrations.categories.put(app.id, category, actions)
+    await #expect(throws: RegistrationRefusal.self) {
+      try await registrations.putCategory(app.id, category, actions)
     }
   }
 

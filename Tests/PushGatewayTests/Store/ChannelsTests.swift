@@ -14,7 +14,7 @@ import Testing
   init() async throws {
     folder = try TemporaryFolder()
     store = try SQLiteStore(path: folder.file("push.sqlite"))
-    let registrations = try Registrations(store: store)
+    let registrations = try SQLiteRegistrations(store: store)
     app = try await registrations.putApp(topic: "a.b", name: "News", icon: "📰", policyMode: .enforce).id
     channels = try PushGateway.Channels(store: store, logger: .silent)
   }
@@ -114,7 +114,7 @@ import Testing
     let ids = try await channels.create(
       Limits.maximumDeviceChannels + 1, app: app, environment: .development, policy: .none, now: now)
     for id in ids.dropLast() { try await channels.subscribe([DeviceID(row: 7)], to: id) }
-    await #expect(throws: Registrations.Refusal.self) {
+    await #expect(throws: RegistrationRefusal.self) {
       try await channels.subscribe([DeviceID(row: 7)], to: try #require(ids.last))
     }
   }

@@ -6,12 +6,12 @@ import Testing
 @Suite struct RegistrationsBatchTests {
   private let folder: TemporaryFolder
   private let store: SQLiteStore
-  private let registrations: Registrations
+  private let registrations: SQLiteRegistrations
 
   init() async throws {
     folder = try TemporaryFolder()
     store = try SQLiteStore(path: folder.file("push.sqlite"))
-    registrations = try Registrations(store: store)
+    registrations = try SQLiteRegistrations(store: store)
     _ = try await registrations.putApp(topic: "com.example.news", name: "News", icon: "📰", policyMode: .enforce)
   }
 
@@ -22,7 +22,7 @@ import Testing
 
   @Test func `each device of a batch has a name, a person, a secret and a token, also after a restart`() async throws {
     let devices = try await enrol("load", 3..<6)
-    for registrations in [registrations, try Registrations(store: store)] {
+    for registrations in [registrations, try SQLiteRegistrations(store: store)] {
       #expect(registrations.devices.map(\.name) == ["load-3", "load-4", "load-5"])
       #expect(Set(registrations.devices.map(\.person)).count == 3)
       for (place, device) in devices.enumerated() {
@@ -42,7 +42,7 @@ import Testing
     let (phone, _) = try await registrations.enrol(name: "phone", person: "load-0")
     let removed = try await registrations.remove(batch: "load")
     #expect(removed.count == 2)
-    for registrations in [registrations, try Registrations(store: store)] {
+    for registrations in [registrations, try SQLiteRegistrations(store: store)] {
       #expect(registrations.devices.map(\.name) == ["load-2-0", "load-x", "phone"])
       #expect(registrations.person(named.person) != nil)
       // Somebody has that person's name.
@@ -57,14 +57,14 @@ import Testing
 
   @Test func `a batch is enrolled whole or not at all`() async throws {
     _ = try await registrations.enrol(name: "load-1", person: nil)
-    await #expect(throws: Registrations.Refusal.self) { try await enrol("load", 0..<3) }
+    await #expect(throws: RegistrationRefusal.self) { try await enrol("load", 0..<3) }
     #expect(registrations.devices.map(\.name) == ["load-1"])
-    #expect(try Registrations(store: store).devices.map(\.name) == ["load-1"])
+    #expect(try SQLiteRegistrations(store: store).devices.map(\.name) == ["load-1"])
   }
 
   @Test(arguments: ["", "with space", "star*", "a[b", String(repeating: "x", count: 33)])
   func `a name that can't be part of a device's is refused`(_ name: String) async throws {
-    await #expect(throws: Registrations.Refusal.self) { try await enrol(name, 0..<1) }
-    await #expect(throws: Registrations.Refusal.self) { try await registrations.remove(batch: name) }
+    await #expect(throws: RegistrationRefusal.self) { try await enrol(name, 0..<1) }
+    await #expect(throws: RegistrationRefusal.self) { try await registrations.remove(batch: name) }
   }
 }

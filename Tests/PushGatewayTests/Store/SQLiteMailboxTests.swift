@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 @testable import PushGateway
@@ -11,6 +12,23 @@ import Testing
     defer { home.mailbox.close() }
     let check = try #require(MailboxConformance.checks.first { $0.name == name })
     try await check.run(MailboxConformance(mailbox: home.mailbox, clock: home.clock))
+  }
+
+  @Test(arguments: ForgetfulMailbox.Fault.allCases)
+  func `a fault that is planted is found out`(_ fault: ForgetfulMailbox.Fault) async throws {
+    let found = Mutex(0)
+    for (_, run) in MailboxConformance.checks {
+      let home = try SQLiteHome()
+      defer { home.mailbox.close() }
+      let mailbox = ForgetfulMailbox(home: home.mailbox, fault: fault)
+      try await withKnownIssue(isIntermittent: true) {
+        try await run(MailboxConformance(mailbox: mailbox, clock: home.clock))
+      } matching: { _ in
+        found.withLock { $0 += 1 }
+        return true
+      }
+    }
+    #expect(found.withLock { $0 } > 0)
   }
 
   @Test func `the cap drives the oldest out, and readers are told of the gap`() async throws {

@@ -70,7 +70,7 @@ import Testing
     try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL; " + dump) }
     try queue.close()
     let store = try SQLiteStore(path: path)
-    let registrations = try Registrations(store: store)
+    let registrations = try SQLiteRegistrations(store: store)
     #expect(registrations.key("ABC123DEFG")?.topics == ["a.b"])
     let token = try #require(DeviceToken(bytes: [UInt8](repeating: 0, count: 32)))
     let (registration, app) = try #require(registrations.registration(token))
@@ -105,5 +105,17 @@ import Testing
     #expect(try queue.read { try $0.tableExists("half") } == false)
     let names = try queue.read { try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master WHERE sql NOT NULL") }
     #expect(Set(before).isSubset(of: names))
+  }
+
+  @Test func `what belongs to a device or a person is found without reading a whole table`() async throws {
+    let store = try SQLiteStore(path: folder.file("db.sqlite"))
+    try await store.pool.read { db in
+      for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'") {
+        let leading = Set(try db.indexes(on: table).compactMap(\.columns.first))
+        for key in try db.foreignKeys(on: table) where ["device", "person"].contains(key.destinationTable) {
+          #expect(key.originColumns.allSatisfy(leading.contains), "\(table) \(key.originColumns)")
+        }
+      }
+    }
   }
 }

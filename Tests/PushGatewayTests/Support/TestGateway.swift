@@ -20,7 +20,7 @@ final class TestGateway: Sendable {
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
-  var registrations: Registrations { services.registrations }
+  var registrations: any Registrations { services.registrations }
   var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
 
   /// Starts one; `mailbox` takes the place of the database's.
@@ -32,7 +32,7 @@ final class TestGateway: Sendable {
     self.folder = folder
     self.clock = clock
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
-    let registrations = try Registrations(store: store)
+    let registrations = try SQLiteRegistrations(store: store)
     let log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     database = try SQLiteMailbox(store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
     let services = Services(

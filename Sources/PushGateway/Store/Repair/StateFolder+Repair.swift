@@ -14,7 +14,7 @@ extension StateFolder {
     // First without writing anything: what is damaged is to be kept as it was found.
     try checkDatabase()
     let store = try SQLiteStore(path: databasePath, isCheckedWhole: true)
-    _ = try Registrations(store: store)
+    _ = try SQLiteRegistrations(store: store)
   }
 
   /// Saves what is readable of a damaged database into a new one; the damaged one is kept beside it.

@@ -17,7 +17,7 @@ import Testing
     init(pushCount: Int) async throws {
       temporary = try TemporaryFolder()
       let store = try SQLiteStore(path: StateFolder(temporary.path).databasePath)
-      let registrations = try Registrations(store: store)
+      let registrations = try SQLiteRegistrations(store: store)
       try await registrations.addTeam("TEAM000001")
       try await registrations.addKey(
         ProviderKey(
@@ -47,13 +47,13 @@ import Testing
     }
 
     /// The payloads that wait, and the registrations, as a start finds them.
-    func opened() throws -> (payloads: [[UInt8]], registrations: Registrations) {
+    func opened() throws -> (payloads: [[UInt8]], registrations: SQLiteRegistrations) {
       let store = try SQLiteStore(path: folder.databasePath)
       let mailbox = try SQLiteMailbox(
         store: store, cap: 100_000, logger: .silent, now: { TestClock.start }, removed: { _ in })
       mailbox.close()
       let payloads = try store.pool.read { try Data.fetchAll($0, sql: "SELECT payload FROM mailbox ORDER BY seq") }
-      return (payloads.map(Array.init), try Registrations(store: store))
+      return (payloads.map(Array.init), try SQLiteRegistrations(store: store))
     }
   }
 

@@ -3,14 +3,11 @@ import GRDB
 import PushPolicy
 
 /// Many devices at once, for load tests: a transaction for each device would cost more than the test.
-extension Registrations {
-  /// Enrols devices named `NAME-NUMBER`, each with a person of its own, and registers each for one app.
-  ///
-  /// - Returns: their secrets, which are kept only as hashes, and their tokens, in the order of the numbers.
+extension SQLiteRegistrations {
   func enrol(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
   ) async throws -> [BatchDevice] {
-    try Registrations.requireBatchName(name)
+    try SQLiteRegistrations.requireBatchName(name)
     let app = try app(topic: topic)
     struct Row: Sendable {
       var name: String
@@ -44,11 +41,8 @@ extension Registrations {
     return rows.map { BatchDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token.hex) }
   }
 
-  /// Forgets the devices of a batch, their persons and their tokens.
-  ///
-  /// - Returns: the devices, whose pushes nobody waits for any longer, and the apps they were registered for.
   func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
-    try Registrations.requireBatchName(name)
+    try SQLiteRegistrations.requireBatchName(name)
     // The name, a hyphen, and nothing but digits: "load" is not to take "load-2-0" with it.
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
     let names: StatementArguments = [name + "-[0-9]*", name + "-*[^0-9]*"]

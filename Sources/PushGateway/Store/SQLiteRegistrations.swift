@@ -1,0 +1,469 @@
+import Foundation
+import GRDB
+import PushPolicy
+import Synchronization
+
+/// Registrations in SQLite: all of it in memory for the hot path, each change on disk first.
+final class SQLiteRegistrations: Registrations {
+  typealias Refusal = RegistrationRefusal
+
+  fileprivate struct State {
+    var teams: Set<String> = []
+    var keys: [String: ProviderKey] = [:]
+    var apps: [AppID: App] = [:]
+    var appsByTopic: [String: AppID] = [:]
+    var persons: [PersonID: Person] = [:]
+    var devices: [DeviceID: Device] = [:]
+    var devicesByName: [String: DeviceID] = [:]
+    var devicesBySecret: [[UInt8]: DeviceID] = [:]
+    var tokens: [DeviceToken: Registration] = [:]
+    var tokensByDevice: [DeviceID: [DeviceToken]] = [:]
+    var certificates: [[UInt8]: ProviderCertificate] = [:]
+  }
+
+  private let categories: Categories
+  private let store: SQLiteStore
+  private let state: Mutex<State>
+  /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
+  private let generation = Atomic<UInt64>(0)
+  private let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
+
+  /// Reads everything.
+  init(store: SQLiteStore) throws(StoreError) {
+    self.store = store
+    categories = try Categories(store: store)
+    do {
+      state = Mutex(try store.pool.read(SQLiteRegistrations.load))
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
+    listeners.withLock { $0.append(listener) }
+  }
+
+  // MARK: The hot path
+
+  func registration(_ token: DeviceToken) -> (Registration, App)? {
+    state.withLock { state in
+      guard let registration = state.tokens[token], let app = state.apps[registration.app] else { return nil }
+      return (registration, app)
+    }
+  }
+
+  var keyGeneration: UInt64 { generation.load(ordering: .acquiring) }
+
+  func key(_ id: String) -> ProviderKey? { state.withLock { $0.keys[id] } }
+
+  func app(_ id: AppID) -> App? { state.withLock { $0.apps[id] } }
+
+  func preferences(of device: DeviceID) -> Preferences {
+    state.withLock { state in
+      state.devices[device].flatMap { state.persons[$0.person] }?.preferences ?? Preferences()
+    }
+  }
+
+  func device(secret: String) -> Device? {
+    let hash = Digest.sha256(Array(secret.utf8))
+    return state.withLock { state in state.devicesBySecret[hash].flatMap { state.devices[$0] } }
+  }
+
+  // MARK: Lists
+
+  var teams: [String] { state.withLock { $0.teams.sorted() } }
+  var keys: [ProviderKey] { state.withLock { $0.keys.values.sorted { $0.id < $1.id } } }
+  var apps: [App] { state.withLock { $0.apps.values.sorted { $0.topic < $1.topic } } }
+  var devices: [Device] { state.withLock { $0.devices.values.sorted { $0.name < $1.name } } }
+
+  func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
+
+  func app(topic: String) throws(Refusal) -> App {
+    guard let app = state.withLock({ state in state.appsByTopic[topic].flatMap { state.apps[$0] } }) else {
+      throw Refusal(
+        kind: .unknown, description: "there is no app \(topic): add it with `pushcli apps add \(topic) --name NAME`")
+    }
+    return app
+  }
+
+  func device(named name: String) throws(Refusal) -> Device {
+    guard let device = state.withLock({ state in state.devicesByName[name].flatMap { state.devices[$0] } }) else {
+      throw Refusal(
+        kind: .unknown, description: "there is no device \(name): enrol it with `pushcli devices enrol \(name)`")
+    }
+    return device
+  }
+
+  func device(_ id: DeviceID) -> Device? { state.withLock { $0.devices[id] } }
+
+  func person(_ id: PersonID) -> Person? { state.withLock { $0.persons[id] } }
+
+  func registrations(of device: DeviceID) -> [(Registration, App)] {
+    state.withLock { state in
+      (state.tokensByDevice[device] ?? []).compactMap { token in
+        guard let registration = state.tokens[token], registration.unregistered == nil,
+          let app = state.apps[registration.app]
+        else { return nil }
+        return (registration, app)
+      }
+    }
+  }
+
+  // MARK: Changes
+
+  func addTeam(_ id: String) async throws {
+    try SQLiteRegistrations.requireIdentifier(id, "team id")
+    try await write { try $0.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id]) }
+    state.withLock { _ = $0.teams.insert(id) }
+  }
+
+  func addKey(_ key: ProviderKey) async throws {
+    try SQLiteRegistrations.requireIdentifier(key.id, "key id")
+    guard self.key(key.id) == nil else {
+      throw Refusal(kind: .conflict, description: "there is a key \(key.id) already: remove it first")
+    }
+    if let related = key.related, self.key(related)?.team != key.team {
+      throw Refusal(kind: .unknown, description: "team \(key.team) has no key \(related): `pushcli keys list`")
+    }
+    guard state.withLock({ $0.teams.contains(key.team) }) else {
+      throw Refusal(
+        kind: .unknown, description: "there is no team \(key.team): add it with `pushcli teams add \(key.team)`")
+    }
+    let topics = try key.topics.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
+    try await write { db in
+      try db.execute(
+        sql: "INSERT INTO key (id, team, public_key, environment, topics, related) VALUES (?, ?, ?, ?, ?, ?)",
+        arguments: [
+          key.id, key.team, Data(key.publicKey.publicDER), key.environment?.rawValue, topics, key.related,
+        ])
+    }
+    state.withLock { $0.keys[key.id] = key }
+    generation.add(1, ordering: .releasing)
+  }
+
+  func removeKey(_ id: String) async throws {
+    guard state.withLock({ $0.keys[id] != nil }) else {
+      throw Refusal(kind: .unknown, description: "there is no key \(id): `pushcli keys list` shows them")
+    }
+    try await write { try $0.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id]) }
+    state.withLock { _ = $0.keys.removeValue(forKey: id) }
+    generation.add(1, ordering: .releasing)
+  }
+
+  func putApp(
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode
+  ) async throws -> App {
+    guard Topic.isWellFormed(topic.utf8) else {
+      throw Refusal(
+        kind: .invalid, description: "\(topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
+    }
+    guard !name.isEmpty else { throw Refusal(kind: .invalid, description: "an app needs a name") }
+    guard (1...2).contains(icon.count) else {
+      throw Refusal(kind: .invalid, description: "an icon is one emoji or two letters, not \"\(icon)\"")
+    }
+    let row = try await write { db in
+      try db.execute(
+        sql: """
+          INSERT INTO app (topic, name, icon, policy_mode, strict, ads) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (topic)
+          DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
+            strict = excluded.strict, ads = excluded.ads
+          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue])
+      return try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
+    }
+    let app = App(
+      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads)
+    state.withLock { state in
+      state.apps[app.id] = app
+      state.appsByTopic[topic] = app.id
+    }
+    return app
+  }
+
+  func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
+    guard (1...64).contains(name.utf8.count), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) })
+    else {
+      throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
+    }
+    let secret = Digest.random(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
+    let hash = Digest.sha256(secret)
+    let personName = person ?? name
+    let uuid = UUID().uuidString
+    let (device, owner) = try await write { db in
+      guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {
+        throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
+      }
+      try db.execute(
+        sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
+      let owner = try Int64.fetchOne(db, sql: "SELECT id FROM person WHERE name = ?", arguments: [personName]) ?? 0
+      try db.execute(
+        sql: "INSERT INTO device (uuid, name, person, secret_hash) VALUES (?, ?, ?, ?)",
+        arguments: [uuid, name, owner, Data(hash)])
+      return (DeviceID(row: db.lastInsertedRowID), PersonID(row: owner))
+    }
+    let record = Device(id: device, uuid: uuid, name: name, person: owner)
+    state.withLock { state in
+      if state.persons[owner] == nil {
+        state.persons[owner] = Person(id: owner, name: personName, preferences: Preferences())
+      }
+      state.add(record, secretHash: hash)
+    }
+    return (record, String(decoding: secret, as: UTF8.self))
+  }
+
+  func register(
+    _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
+  ) async throws -> Registration {
+    let app = try app(topic: topic)
+    @Sendable func known() -> Registration? {
+      registrations(of: device).map(\.0).first { registration in
+        registration.app == app.id && registration.environment == environment && !registration.isExpired(at: now)
+      }
+    }
+    if let known = known() { return known }
+    return try await write { [self] db in
+      // Asked again where changes come one after another: somebody else may have registered it meanwhile.
+      if let known = known() { return known }
+      let registration = Registration(
+        token: .random(), device: device, app: app.id, environment: environment, expires: expires)
+      try db.execute(
+        sql: "INSERT INTO token (token, device, app, environment, expires) VALUES (?, ?, ?, ?, ?)",
+        arguments: [
+          Data(registration.token.bytes), device.row, app.id.row, environment.rawValue, registration.expires,
+        ])
+      db.afterNextTransaction { [self] _ in state.withLock { $0.add(registration) } }
+      return registration
+    }
+  }
+
+  func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
+    let app = try app(topic: topic)
+    let tokens = registrations(of: device).filter { $0.0.app == app.id }.map(\.0.token)
+    guard !tokens.isEmpty else {
+      throw Refusal(kind: .unknown, description: "this device is not registered for \(topic)")
+    }
+    try await write { db in
+      try db.execute(
+        sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
+        arguments: [now, device.row, app.id.row])
+    }
+    state.withLock { state in
+      for token in tokens { state.tokens[token]?.unregistered = now }
+    }
+  }
+
+  func changePreferences(
+    of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
+  ) async throws -> Preferences {
+    try await write { [self] db in
+      var preferences = state.withLock { $0.persons[person]?.preferences } ?? Preferences()
+      try change(&preferences)
+      let text = String(decoding: try JSONEncoder().encode(preferences), as: UTF8.self)
+      try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
+      let changed = preferences
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.persons[person]?.preferences = changed }
+        for listener in listeners.withLock({ $0 }) { listener(.preferences(person, changed)) }
+      }
+      return changed
+    }
+  }
+
+  func devices(of person: PersonID) -> [DeviceID] {
+    state.withLock { $0.devices.values.filter { $0.person == person }.map(\.id) }
+  }
+
+  // MARK: Categories
+
+  func actions(of app: AppID, _ category: String) -> [AlertAction] { categories.actions(of: app, category) }
+
+  func categories(of app: AppID) -> [String: [AlertAction]] { categories.all(of: app) }
+
+  func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+    try await categories.put(app, category, actions)
+  }
+
+  // MARK: Certificates of providers
+
+  var certificates: [ProviderCertificate] { state.withLock { $0.certificates.values.sorted { $0.id < $1.id } } }
+
+  func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
+    state.withLock { $0.certificates[fingerprint]?.revoked != nil }
+  }
+
+  func putCertificate(_ certificate: ProviderCertificate) async throws {
+    let topics = String(decoding: try JSONEncoder().encode(certificate.topics.sorted()), as: UTF8.self)
+    let environments = String(
+      decoding: try JSONEncoder().encode(certificate.environments.map(\.rawValue).sorted()), as: UTF8.self)
+    try await write { [self] db in
+      try db.execute(
+        sql: """
+          INSERT OR REPLACE INTO certificate (fingerprint, topic, topics, environments, expires, revoked)
+          VALUES (?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          Data(certificate.fingerprint), certificate.topic, topics, environments, certificate.expires,
+          certificate.revoked,
+        ])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.certificates[certificate.fingerprint] = certificate }
+      }
+    }
+    guard certificate.revoked != nil else { return }
+    for listener in listeners.withLock({ $0 }) { listener(.revokedCertificate(certificate.fingerprint)) }
+  }
+
+  // MARK: Batches
+
+  /// Remembers devices that are on disk.
+  func add(_ records: [BatchRecord]) {
+    state.withLock { state in
+      for record in records {
+        let device = record.device
+        state.persons[device.person] = Person(id: device.person, name: device.name, preferences: Preferences())
+        state.add(device, secretHash: record.secretHash)
+        state.add(record.registration)
+      }
+    }
+  }
+
+  /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
+  func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
+    state.withLock { state in
+      let devices = Set(removed.map(\.device))
+      state.devicesBySecret = state.devicesBySecret.filter { !devices.contains($0.value) }
+      for device in devices {
+        if let known = state.devices.removeValue(forKey: device) { state.devicesByName[known.name] = nil }
+        for token in state.tokensByDevice.removeValue(forKey: device) ?? [] { state.tokens[token] = nil }
+      }
+      let owners = Set(state.devices.values.map(\.person))
+      for (_, person) in removed where !owners.contains(person) { state.persons[person] = nil }
+    }
+  }
+
+  // MARK: Invitations
+
+  func invite(expires: Int64) async throws -> String {
+    let code = String(
+      decoding: Digest.random(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+    let hash = Digest.sha256(Array(code.utf8))
+    try await write { db in
+      try db.execute(
+        sql: "INSERT INTO invitation (code_hash, expires) VALUES (?, ?)", arguments: [Data(hash), expires])
+    }
+    return code
+  }
+
+  func redeem(_ code: String, now: Int64) async throws -> Bool {
+    let hash = Data(Digest.sha256(Array(code.utf8)))
+    return try await write { db in
+      try db.execute(sql: "DELETE FROM invitation WHERE expires <= ?", arguments: [now])
+      try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [hash])
+      return db.changesCount > 0
+    }
+  }
+
+  // MARK: Inside
+
+  /// Changes come one after another; what the memory of this process should know by the next one is told it in
+  /// `afterNextTransaction`.
+  func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do {
+      return try await store.pool.write(change)
+    } catch let error as DatabaseError {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  private static func requireIdentifier(_ id: String, _ what: String) throws(Refusal) {
+    guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isUpperOrDigit }) else {
+      throw Refusal(kind: .invalid, description: "a \(what) has 10 characters, A to Z and 0 to 9; \"\(id)\" is none")
+    }
+  }
+
+  private static func load(_ db: Database) throws -> State {
+    var state = State()
+    state.teams = Set(try String.fetchAll(db, sql: "SELECT id FROM team"))
+    for row in try Row.fetchAll(db, sql: "SELECT id, team, public_key, environment, topics, related FROM key") {
+      let topics = try (row["topics"] as String?).map {
+        try JSONDecoder().decode(Set<String>.self, from: Data($0.utf8))
+      }
+      let key = ProviderKey(
+        id: row["id"], team: row["team"], publicKey: try ES256Key(publicDER: Array(row["public_key"] as Data)),
+        environment: (row["environment"] as String?).flatMap(Environment.init), topics: topics,
+        related: row["related"])
+      state.keys[key.id] = key
+    }
+    for row in try Row.fetchAll(db, sql: "SELECT id, topic, name, icon, policy_mode, strict, ads FROM app") {
+      let app = App(
+        id: AppID(row: row["id"]), topic: row["topic"], name: row["name"], icon: row["icon"],
+        policyMode: PolicyMode(rawValue: row["policy_mode"]) ?? .enforce, isStrict: row["strict"],
+        ads: AdMode(rawValue: row["ads"]) ?? .standard)
+      state.apps[app.id] = app
+      state.appsByTopic[app.topic] = app.id
+    }
+    for row in try Row.fetchAll(db, sql: "SELECT id, name, preferences FROM person") {
+      let preferences = try JSONDecoder().decode(Preferences.self, from: Data((row["preferences"] as String).utf8))
+      let person = Person(id: PersonID(row: row["id"]), name: row["name"], preferences: preferences)
+      state.persons[person.id] = person
+    }
+    let devices = try Row.fetchCursor(db, sql: "SELECT id, uuid, name, person, secret_hash FROM device")
+    while let row = try devices.next() {
+      state.add(
+        Device(
+          id: DeviceID(row: row["id"]), uuid: row["uuid"], name: row["name"], person: PersonID(row: row["person"])),
+        secretHash: Array(row["secret_hash"] as Data))
+    }
+    let tokens = try Row.fetchCursor(
+      db, sql: "SELECT token, device, app, environment, unregistered, expires FROM token")
+    while let row = try tokens.next() {
+      guard let token = DeviceToken(bytes: row["token"] as Data) else { continue }
+      state.add(
+        Registration(
+          token: token, device: DeviceID(row: row["device"]), app: AppID(row: row["app"]),
+          environment: Environment(rawValue: row["environment"]) ?? .development, unregistered: row["unregistered"],
+          expires: row["expires"]))
+    }
+    for row in try Row.fetchAll(db, sql: "SELECT * FROM certificate") {
+      func list(_ name: String) throws -> [String] {
+        try JSONDecoder().decode([String].self, from: Data((row[name] as String).utf8))
+      }
+      let certificate = ProviderCertificate(
+        fingerprint: Array(row["fingerprint"] as Data), topic: row["topic"], topics: Set(try list("topics")),
+        environments: Set(try list("environments").compactMap(Environment.init)), expires: row["expires"],
+        revoked: row["revoked"])
+      state.certificates[certificate.fingerprint] = certificate
+    }
+    return state
+  }
+}
+
+extension SQLiteRegistrations.State {
+  fileprivate mutating func add(_ device: Device, secretHash: [UInt8]) {
+    devices[device.id] = device
+    devicesByName[device.name] = device.id
+    devicesBySecret[secretHash] = device.id
+  }
+
+  fileprivate mutating func add(_ registration: Registration) {
+    tokens[registration.token] = registration
+    tokensByDevice[registration.device, default: []].append(registration.token)
+  }
+}
+
+/// The grammar of topics.
+enum Topic {
+  /// Letters, digits, hyphens, underscores and dots, at most 255 bytes, not empty.
+  static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
+    (1...255).contains(bytes.count)
+      && bytes.allSatisfy { byte in
+        byte.isUpperOrDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+          || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isUpperOrDigit: Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+  }
+}

@@ -1,0 +1,205 @@
+import PushPolicy
+import Synchronization
+import Testing
+
+@testable import PushGateway
+
+/// What every home of the registrations has to do; a home runs it fresh, and says how it is opened again.
+struct RegistrationsConformance {
+  let registrations: any Registrations
+  /// The same home as a later process finds it.
+  let reopened: @Sendable () throws -> any Registrations
+
+  typealias Check = @Sendable (RegistrationsConformance) async throws -> Void
+
+  /// Every check, by its name.
+  static let checks: [(name: String, run: Check)] = [
+    ("what was added is found, and found again later", { try await $0.keeping() }),
+    ("a device keeps its token until it unregisters", { try await $0.registering() }),
+    ("a token that ended says when, for ever", { try await $0.unregistering() }),
+    ("choices change one after another, and are told", { try await $0.choosing() }),
+    ("a key that goes changes the generation", { try await $0.keys() }),
+    ("a revoked certificate is told, and stays revoked", { try await $0.revoking() }),
+    ("an invitation is good once, and in its time", { try await $0.inviting() }),
+    ("what can't be is refused, and changes nothing", { try await $0.refusing() }),
+    ("a secret finds its device and no other", { try await $0.secrets() }),
+    ("categories belong to their app", { try await $0.categories() }),
+  ]
+
+  private static let topic = "com.example.news"
+
+  @discardableResult
+  private func addApp(_ topic: String = topic) async throws -> App {
+    try await registrations.putApp(topic: topic, name: "News", icon: "N", policyMode: .enforce)
+  }
+
+  private func addKey() async throws -> ProviderKey {
+    try await registrations.addTeam("TEAM000001")
+    let key = ProviderKey(
+      id: "KEY0000001", team: "TEAM000001", publicKey: try ES256Key.generate(), environment: .development,
+      topics: [Self.topic], related: nil)
+    try await registrations.addKey(key)
+    return key
+  }
+
+  private func keeping() async throws {
+    let app = try await addApp()
+    let key = try await addKey()
+    let (device, _) = try await registrations.enrol(name: "phone", person: "ann")
+    let token = try await registrations.register(device.id, topic: Self.topic, environment: .production).token
+    for home in [registrations, try reopened()] {
+      #expect(home.teams == ["TEAM000001"])
+      #expect(home.key(key.id)?.topics == [Self.topic])
+      #expect(home.app(app.id)?.name == "News")
+      #expect(try home.app(topic: Self.topic).id == app.id)
+      #expect(try home.device(named: "phone").id == device.id)
+      #expect(home.person(device.person)?.name == "ann")
+      #expect(home.devices(of: device.person) == [device.id])
+      #expect(home.registration(token)?.0.environment == .production)
+      #expect(home.registration(token)?.1.topic == Self.topic)
+    }
+  }
+
+  private func registering() async throws {
+    try await addApp()
+    try await addApp("com.example.mail")
+    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let first = try await registrations.register(device.id, topic: Self.topic, environment: .development)
+    #expect(
+      try await registrations.register(device.id, topic: Self.topic, environment: .development).token == first.token)
+    let other = try await registrations.register(device.id, topic: "com.example.mail", environment: .development)
+    let production = try await registrations.register(device.id, topic: Self.topic, environment: .production)
+    #expect(Set([first.token, other.token, production.token]).count == 3)
+    #expect(registrations.registrations(of: device.id).count == 3)
+    // One whose time is over is not given out again.
+    let short = try await registrations.register(
+      device.id, topic: "com.example.mail", environment: .production, expires: 10, now: 5)
+    let next = try await registrations.register(
+      device.id, topic: "com.example.mail", environment: .production, expires: nil, now: 20)
+    #expect(short.token != next.token)
+  }
+
+  private func unregistering() async throws {
+    try await addApp()
+    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let first = try await registrations.register(device.id, topic: Self.topic, environment: .development)
+    try await registrations.unregister(device.id, topic: Self.topic, now: 1234)
+    let second = try await registrations.register(device.id, topic: Self.topic, environment: .development)
+    #expect(first.token != second.token)
+    for home in [registrations, try reopened()] {
+      #expect(home.registration(first.token)?.0.unregistered == 1234)
+      #expect(home.registration(second.token)?.0.unregistered == nil)
+      #expect(home.registrations(of: device.id).map(\.0.token) == [second.token])
+    }
+  }
+
+  private func choosing() async throws {
+    let (device, _) = try await registrations.enrol(name: "phone", person: "ann")
+    let told = Mutex<[Bool]>([])
+    registrations.onChange { change in
+      if case .preferences(device.person, let preferences) = change {
+        told.withLock { $0.append(preferences.notifications) }
+      }
+    }
+    // Each adds one app, and none undoes another.
+    let home = registrations
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask {
+          _ = try await home.changePreferences(of: device.person) { $0.apps["app.\(number)"] = AppPreferences() }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await registrations.setPreferences(
+      registrations.preferences(of: device.id).with { $0.notifications = false }, of: device.person)
+    for home in [registrations, try reopened()] {
+      #expect(home.preferences(of: device.id).apps.count == 20)
+      #expect(!home.preferences(of: device.id).notifications)
+    }
+    #expect(told.withLock { $0 } == [Bool](repeating: true, count: 20) + [false])
+  }
+
+  private func keys() async throws {
+    let before = registrations.keyGeneration
+    let key = try await addKey()
+    let between = registrations.keyGeneration
+    #expect(between != before)
+    try await registrations.removeKey(key.id)
+    #expect(registrations.keyGeneration != between)
+    #expect(registrations.key(key.id) == nil)
+    #expect(try reopened().keys.isEmpty)
+  }
+
+  private func revoking() async throws {
+    let told = Mutex<[[UInt8]]>([])
+    registrations.onChange { if case .revokedCertificate(let print) = $0 { told.withLock { $0.append(print) } } }
+    var certificate = ProviderCertificate(
+      fingerprint: [1, 2, 3], topic: Self.topic, topics: [Self.topic], environments: [.production], expires: 99,
+      revoked: nil)
+    try await registrations.putCertificate(certificate)
+    #expect(!registrations.isRevoked(certificate: [1, 2, 3]))
+    certificate.revoked = 7
+    try await registrations.putCertificate(certificate)
+    for home in [registrations, try reopened()] {
+      #expect(home.isRevoked(certificate: [1, 2, 3]))
+      #expect(!home.isRevoked(certificate: [1, 2]))
+      #expect(home.certificates.map(\.revoked) == [7])
+    }
+    #expect(told.withLock { $0 } == [[1, 2, 3]])
+  }
+
+  private func inviting() async throws {
+    let code = try await registrations.invite(expires: 100)
+    let late = try await registrations.invite(expires: 100)
+    #expect(try await !registrations.redeem("another", now: 50))
+    #expect(try await reopened().redeem(code, now: 99))
+    #expect(try await !registrations.redeem(code, now: 99))
+    #expect(try await !registrations.redeem(late, now: 100))
+  }
+
+  private func refusing() async throws {
+    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    func refused(_ change: (any Registrations) async throws -> Void) async {
+      await #expect(throws: RegistrationRefusal.self) { try await change(registrations) }
+    }
+    await refused { try await $0.addTeam("short") }
+    await refused { try await $0.removeKey("KEY0000009") }
+    await refused { _ = try await $0.putApp(topic: "no topic", name: "x", icon: "x", policyMode: .enforce) }
+    await refused { _ = try await $0.enrol(name: "phone", person: nil) }
+    await refused { _ = try await $0.register(device.id, topic: "no.app", environment: .development) }
+    await refused { try await $0.unregister(device.id, topic: "no.app", now: 0) }
+    #expect(registrations.teams.isEmpty && registrations.apps.isEmpty)
+    #expect(registrations.devices.map(\.name) == ["phone"])
+  }
+
+  private func secrets() async throws {
+    let (one, first) = try await registrations.enrol(name: "one", person: nil)
+    let (two, second) = try await registrations.enrol(name: "two", person: "one")
+    #expect(one.person == two.person)
+    for home in [registrations, try reopened()] {
+      #expect(home.device(secret: first)?.id == one.id)
+      #expect(home.device(secret: second)?.id == two.id)
+      #expect(home.device(secret: first + "0") == nil)
+    }
+  }
+
+  private func categories() async throws {
+    let (app, other) = (try await addApp(), try await addApp("com.example.mail"))
+    let actions = [AlertAction(id: "approve", title: "Approve")]
+    try await registrations.putCategory(app.id, "DEPLOY", actions)
+    for home in [registrations, try reopened()] {
+      #expect(home.actions(of: app.id, "DEPLOY") == actions)
+      #expect(home.actions(of: other.id, "DEPLOY").isEmpty)
+      #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
+    }
+  }
+}
+
+extension Preferences {
+  fileprivate func with(_ change: (inout Preferences) -> Void) -> Preferences {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}

@@ -1,0 +1,14 @@
+@testable import PushGateway
+
+extension Registrations {
+  func putApp(
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false
+  ) async throws -> App {
+    try await putApp(
+      topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: .standard)
+  }
+
+  func register(_ device: DeviceID, topic: String, environment: Environment) async throws -> Registration {
+    try await register(device, topic: topic, environment: environment, expires: nil, now: 0)
+  }
+}
