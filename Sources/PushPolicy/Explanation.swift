@@ -65,6 +65,7 @@ public struct Explanation: Sendable, Equatable {
     case "alert_budget":
       let budget = preferences.apps[topic]?.alertBudget.map(String.init) ?? "no"
       self.init("the app has had its \(budget) alerts of this hour", place, "\(set) budget=none")
+    case "advertising": self.init("the app may not advertise", place, "\(set) advertising=allow")
     case "notifications": self.init("notifications are off", place, "\(set) notifications=on")
     default: self.init("\(path[2]) is off", place, "\(set) \(path[2])=on")
     }

@@ -26,6 +26,11 @@ public struct Replay {
 
     /// The parts that were presented.
     public var presented: [Part] { asked.parts.filter { part in !removed.contains { $0.part == part } } }
+
+    /// Whether it was taken for advertising: the log has no texts to judge again.
+    ///
+    /// Of what another choice removed, or the person had allowed to advertise, it is not known.
+    var isAdvertisement: Bool { removed.contains { $0.rule == .a9 } }
   }
 
   /// What one push would have become.
@@ -61,7 +66,7 @@ public struct Replay {
     let decision = Policy.decide(
       delivery.asked.notification, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
       at: Moment(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
-      isCatchingUp: isCatchingUp)
+      isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement)
     let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
     let isCounted = Policy.alertBudget(
       of: preferences.apps[delivery.topic], received: delivery.received, at: delivery.at, isCatchingUp: isCatchingUp)

@@ -4,7 +4,8 @@ import PushPolicy
 
 /// Measures what one decision costs, in time and in allocations: `make bench-policy`.
 ///
-/// Ends with 1 when a decision with preferences at hand takes a microsecond or more, or the usual ones allocate.
+/// Ends with 1 when a decision with preferences at hand takes a microsecond or more, or the usual ones allocate; and when
+/// a verdict on advertising takes ten microseconds or more, or allocates.
 @main
 struct PolicyBench {
   /// A decision that is measured.
@@ -21,6 +22,8 @@ struct PolicyBench {
   static let count = 20_000
   /// Nanoseconds, which no decision may take.
   static let bound = 1000.0
+  /// Nanoseconds, which no verdict on advertising may take.
+  static let verdictBound = 10_000.0
 
   static func main() {
     var hasFailed = false
@@ -43,6 +46,15 @@ struct PolicyBench {
       ).presentation.badge ?? 0
     }
     show("payload of \(payload.count) bytes read and decided", time, allocations, "")
+    let detector = AdDetector()
+    for item in verdicts {
+      guard let alert = notification(item.payload).alert else { preconditionFailure("the payload has an alert") }
+      precondition(detector.assess(alert).outcome == item.outcome, "\(item.name): the verdict is another")
+      let (time, allocations) = measure { detector.assess(alert).outcome == .pass ? 1 : 0 }
+      let isBad = time >= verdictBound || allocations > 0
+      hasFailed = hasFailed || isBad
+      show("\(item.name), \(item.payload.utf8.count) bytes", time, allocations, isBad ? "  too much" : "")
+    }
     if hasFailed { exit(1) }
   }
 
@@ -91,10 +103,44 @@ struct PolicyBench {
 }
 
 extension PolicyBench {
-  static let push: PushNotification = {
+  static let push = notification(payload)
+
+  static func notification(_ payload: [UInt8]) -> PushNotification {
     guard let parsed = try? JSONParser().payload(payload.span) else { preconditionFailure("the payload is one") }
     return parsed.notification
-  }()
+  }
+
+  static func notification(_ payload: String) -> PushNotification { notification(Array(payload.utf8)) }
+
+  /// A verdict that is measured, on a payload of about 200 bytes.
+  struct Verdict {
+    var name: String
+    var payload: String
+    var outcome: AdAssessment.Outcome
+  }
+
+  static let verdicts = [
+    Verdict(
+      name: "English, no ad",
+      payload: #"{"aps":{"alert":{"title":"Train in 5 Minutes","body":"The train to Berlin leaves at 12:30 from "#
+        + #"platform 4. Your seat is 61 in coach 9, beside the window."},"sound":"default"},"train":"ICE 1043"}"#,
+      outcome: .pass),
+    Verdict(
+      name: "English, an ad",
+      payload: #"{"aps":{"alert":{"title":"Flash Sale","body":"Flash sale! Up to 70% off everything, today only. Use "#
+        + #"code SAVE70 at checkout and shop now before it ends."},"sound":"default"},"shop":"spring 26"}"#,
+      outcome: .refuse),
+    Verdict(
+      name: "Chinese, no ad",
+      payload: #"{"aps":{"alert":{"title":"列车提醒","body":"您乘坐的列车将于12:30从4号站台发车,座位9车61号,"#
+        + #"靠窗。请提前十五分钟到站检票。"},"sound":"default"},"train":"G1043"}"#,
+      outcome: .pass),
+    Verdict(
+      name: "Chinese, an ad",
+      payload: #"{"aps":{"alert":{"title":"限时抢购","body":"全场低至3折,仅限今天!领券下单再减50元,"#
+        + #"立即抢购,先到先得,错过再等一年。"},"sound":"default"},"shop":"spring"}"#,
+      outcome: .refuse),
+  ]
 
   /// A person with many choices, none of which holds back this push now.
   static let busy: Preferences = {

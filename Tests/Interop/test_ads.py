@@ -68,6 +68,21 @@ def test_what_is_held_comes_without_alert_and_sound_until_the_person_allows_it(g
     assert shown(gateway, device)[0]["alert"]["body"] == AD
 
 
+@pytest.mark.parametrize("ads, code, verdict", [("refuse", 5, "refused"), ("hold", 3, "partly")])
+def test_explain_names_the_rule_and_the_command_that_changes_it(gateway, ads, code, verdict):
+    topic, device = mode(gateway, ads)
+    asked = ["policy", "explain", "--device", device.name, "--topic", topic, "--json", "-"]
+    answer = json.loads(gateway.run(*asked, stdin=json.dumps(payload(AD)), code=code).out)
+    assert answer["verdict"] == verdict
+    assert [fault["rule"] for fault in answer["refused"]] == (["A9"] if ads == "refuse" else [])
+    assert [(removal["part"], removal["rule"]) for removal in answer["removed"]] == [("sound", "A9"), ("alert", "A9")]
+    remedy = answer["removed"][0]["remedy"]
+    assert remedy == f"pushcli prefs set --device {device.name} --app {topic} advertising=allow"
+    gateway.run(*remedy.split()[1:])
+    answer = json.loads(gateway.run(*asked, stdin=json.dumps(payload(AD))).out)
+    assert answer["verdict"] == "presented"
+
+
 def test_a_person_who_allowed_it_gets_what_is_refused_to_others(gateway):
     topic, device = mode(gateway, "refuse")
     assert gateway.push(device.token, payload(AD), topic=topic).status == 403

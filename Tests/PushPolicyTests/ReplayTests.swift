@@ -54,4 +54,20 @@ import Testing
       try delivery("4", at: 7202, "badge", removed: [.init(part: .badge, rule: .n5, setting: "apps/a/badge")]))
     #expect(other.gained == [.badge])
   }
+
+  @Test func `what was taken for advertising is so again, until the person allows it`() throws {
+    let removed = [Part.sound, .alert].map {
+      Decision.Removal(part: $0, rule: .a9, setting: "apps/a/advertising")
+    }
+    let delivery = Replay.Delivery(
+      id: "1", topic: "a", at: 0, received: 0, asked: try asked("badge sound alert"), removed: removed)
+    var preferences = Preferences()
+    var replay = Replay(preferences) { _, _ in 0 }
+    let same = replay.decide(delivery)
+    #expect(same.removed == removed)
+    #expect(same.gained.isEmpty && same.lost.isEmpty)
+    preferences.apps["a", default: .init()].advertising = true
+    replay = Replay(preferences) { _, _ in 0 }
+    #expect(replay.decide(delivery).gained == [.sound, .alert])
+  }
 }

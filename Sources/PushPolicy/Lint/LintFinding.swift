@@ -7,6 +7,7 @@ public enum LintRule: String, Sendable, Codable, CaseIterable {
   case b1 = "B1"
   case s1 = "S1"
   case s3 = "S3"
+  case a9 = "A9"
   case a10 = "A10"
   case t1 = "T1"
   case t2 = "T2"

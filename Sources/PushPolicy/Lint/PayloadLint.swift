@@ -4,6 +4,8 @@
 public final class PayloadLint {
   private let parser = JSONParser()
   private let width: (String) -> Int
+  /// Made with the first alert: its tables take some milliseconds.
+  private lazy var detector = AdDetector()
 
   /// The largest payload that is accepted, in bytes.
   private static let maximumSize = 4096
@@ -38,6 +40,7 @@ public final class PayloadLint {
     for fault in payload.faults where !payload.violations.contains(where: { $0.pointer == fault.pointer }) {
       findings.append(LintFinding(.aps, at: fault.pointer, fault.message, advice: "", severity: .error))
     }
+    if let alert = payload.notification.alert { findings += advertising(of: alert) }
     _ = try? parser.parse(bytes.span) { root in
       if root["actions"] != nil && root["aps"] == nil {
         read(category: root, at: "", into: &findings)
@@ -55,6 +58,22 @@ public final class PayloadLint {
   }
 
   // MARK: Payloads
+
+  /// What the gateway would refuse or hold as advertising, if the app's mode is to refuse it.
+  private func advertising(of alert: PushNotification.Alert) -> [LintFinding] {
+    let consequence: String
+    switch detector.assess(alert).outcome {
+    case .pass: return []
+    case .hold: consequence = "this may be advertising: alert and sound are held"
+    case .refuse: consequence = "this is advertising: the push is refused"
+    }
+    let evidence = detector.violation(of: alert).evidence.joined(separator: ", ")
+    return [
+      LintFinding(
+        .a9, at: "/aps/alert", "\(consequence) where the person has not allowed it (\(evidence))",
+        advice: "what they asked for, without an offer")
+    ]
+  }
 
   private func read(payload root: JSONElement, size: Int, into findings: inout [LintFinding]) {
     guard let aps = root["aps"] else {

@@ -59,12 +59,18 @@ struct PolicyExplain: AsyncParsableCommand {
     condition.isSilent = silent ?? record.silent ?? false
     condition.focus = focus ?? record.focus
     if condition.focus == "" { condition.focus = nil }
+    let apps: [ListedApp] = try await admin.get("/admin/v1/apps")
+    let app = apps.first { $0.topic == topic }
+    let verdict = app?.verdict(on: parsed.notification, for: preferences) ?? .pass
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
-      at: .gateway(try ExplainedTime.seconds(at, now: Date())), recentAlerts: recent)
-    let apps: [ListedApp] = try await admin.get("/admin/v1/apps")
+      at: .gateway(try ExplainedTime.seconds(at, now: Date())), recentAlerts: recent,
+      isAdvertisement: verdict != .pass)
+    if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
+      parsed.violations.append(AdDetector().violation(of: alert))
+    }
     // An app whose breaches are only reported is refused nothing at the door.
-    if apps.contains(where: { $0.topic == topic && $0.policyMode == "report" }) { parsed.violations = [] }
+    if app?.policyMode == "report" { parsed.violations = [] }
     let answer = Answer(parsed, decision, preferences, device: device, topic: topic)
     if format.json { Output.json(answer) } else { answer.show(parsed.notification) }
     if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }
@@ -85,10 +91,19 @@ struct PolicyExplain: AsyncParsableCommand {
   private struct ListedApp: Decodable {
     var topic: String
     var policyMode: String
+    var ads: String?
 
     enum CodingKeys: String, CodingKey {
-      case topic
+      case topic, ads
       case policyMode = "policy_mode"
+    }
+
+    /// What the detector says of the push, where the app's mode and the person's choice let it say anything (A9).
+    func verdict(on push: PushNotification, for preferences: Preferences) -> AdAssessment.Outcome {
+      guard policyMode != "report", ads == "hold" || ads == "refuse", let alert = push.alert,
+        preferences.apps[topic]?.advertising != true
+      else { return .pass }
+      return AdDetector().assess(alert).outcome
     }
   }
 

@@ -19,6 +19,16 @@ import Testing
     #expect(findings.map(\.pointer) == [pointer])
   }
 
+  @Test func `A9: advertising is a warning that quotes it`() throws {
+    func found(_ body: String) -> LintFinding? {
+      lint(#"{"aps":{"alert":{"title":"Spring Shop","body":"\#(body)"}}}"#).first { $0.rule == .a9 }
+    }
+    let finding = try #require(found("Flash sale! Up to 70% off everything, today only. Shop now!"))
+    #expect((finding.pointer, finding.severity) == ("/aps/alert", .warning))
+    #expect(finding.message.contains("Flash sale"))
+    #expect(found("Your parcel is with the neighbour at number 4.") == nil)
+  }
+
   @Test func `a misspelt key is told how it is spelt`() {
     #expect(lint(#"{"aps":{"contentAvailable":1}}"#).map(\.advice) == [#""content-available""#])
     #expect(lint(#"{"aps":{"Thread_ID":"x"}}"#).map(\.advice) == [#""thread-id""#])
