@@ -202,7 +202,7 @@ http {{
 NCHAN = """
 location ~ ^/sub/(.+)$ { nchan_subscriber http-raw-stream; nchan_channel_id $1;
   nchan_subscriber_first_message newest; nchan_subscriber_timeout 0; }
-location ~ ^/pub/(.+)$ { nchan_publisher; nchan_channel_id $1; nchan_message_buffer_length 1000;
+location ~ ^/pub/(.+)$ { nchan_publisher; nchan_channel_id $1; nchan_message_buffer_length 100;
   nchan_message_timeout 60s; }
 """
 

@@ -5,7 +5,7 @@ import Testing
 /// A mailbox with a fault that is planted: what is held against ``MailboxConformance`` has to be found out by it.
 struct ForgetfulMailbox: Mailbox {
   enum Fault: CaseIterable {
-    /// Answers, and keeps nothing of every third append.
+    /// Answers for all, and keeps not the last of three or more.
     case losesAppends
     /// What was purged waits still.
     case purgesNothing
