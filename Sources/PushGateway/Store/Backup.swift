@@ -125,7 +125,7 @@ public enum Backup {
           try db.execute(sql: "DROP TABLE backup_file; DROP TABLE backup_info")
         }
         try copy.close()
-        _ = try SQLiteStore(path: draft, isCheckedWhole: true)
+        try SQLiteStore(path: draft, isCheckedWhole: true).close()
       } catch {
         throw SQLiteStore.explain(error, path: path)
       }

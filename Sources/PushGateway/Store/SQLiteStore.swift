@@ -54,6 +54,11 @@ struct SQLiteStore: Sendable {
     }
   }
 
+  /// Closes the file, with everything in it: before that it must not be moved. Waits for readers.
+  func close() throws(StoreError) {
+    do { try pool.close() } catch { throw SQLiteStore.explain(error, path: path) }
+  }
+
   /// Opens every reader now: when many devices catch up there may be no descriptors left for it.
   private static func openReaders(of pool: DatabasePool) throws {
     let failure = Mutex<(any Error)?>(nil)

@@ -30,7 +30,10 @@ enum DatabaseRepair {
     do {
       let pages = DatabasePages(try settledBytes(of: path))
       for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: draft + suffix) }
-      var report = try fill(try SQLiteStore(path: draft), from: pages)
+      let store = try SQLiteStore(path: draft)
+      var report = try fill(store, from: pages)
+      // Until then most of it is in the write-ahead log, which does not move with the file.
+      try store.close()
       for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
         try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
       }

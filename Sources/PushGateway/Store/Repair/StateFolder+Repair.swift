@@ -14,6 +14,7 @@ extension StateFolder {
     // First without writing anything: what is damaged is to be kept as it was found.
     try checkDatabase()
     let store = try SQLiteStore(path: databasePath, isCheckedWhole: true)
+    defer { try? store.close() }
     _ = try SQLiteRegistrations(store: store)
   }
 
