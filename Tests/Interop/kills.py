@@ -76,7 +76,7 @@ class Sender(threading.Thread):
             while not self.is_finishing.is_set() or self.again:
                 try:
                     connection = self.connect()
-                except OSError:
+                except (Closed, OSError):
                     self.is_finishing.wait(0.01)  # Nobody there: the gateway is being started.
                     continue
                 self.talk(connection)
