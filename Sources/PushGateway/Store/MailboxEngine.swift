@@ -8,6 +8,14 @@ enum MailboxOperation: Sendable {
   /// See ``MailboxIndex/advance(_:past:)``; calls back when that is on disk, or with false when it is not.
   case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
   case expire(Int64)
+
+  /// Whether somebody looks for its effect; an acknowledgement may be applied later, before the next append at the latest.
+  var isAwaited: Bool {
+    switch self {
+    case .append, .advance, .purge, .expire: true
+    case .acknowledge: false
+    }
+  }
 }
 
 /// Everything that goes to disk in one commit: all of it, or nothing.

@@ -7,13 +7,22 @@ import Synchronization
 ///
 /// Everything that comes while a commit runs joins the next one, so that throughput does not wait for one fsync per
 /// push. Acknowledgements and other removals ride along with the next append, or go by themselves a moment later:
-/// nothing waits for them, because a device that reconnects says where it is.
+/// nothing waits for them, because a device that reconnects says where it is. They do not wake the writer either, which
+/// on a busy core costs more than storing a push.
 final class SQLiteMailbox: Mailbox {
+  private enum WriterState {
+    /// It waits for whatever comes.
+    case asleep
+    /// It waits for what can't wait, or until what is in line has waited for ``settleTime``.
+    case dozing
+    /// It has been woken and will look at what is in line before it waits again.
+    case awake
+  }
+
   private struct Inbox {
     var operations: [MailboxOperation] = []
     var uncommitted = 0
-    /// Whether the writer has been woken and not yet gone back to wait.
-    var isWriterAwake = false
+    var writer = WriterState.awake
     var isClosed = false
   }
 
@@ -123,8 +132,9 @@ final class SQLiteMailbox: Mailbox {
       }
       inbox.operations.append(operation)
       inbox.uncommitted += weight
-      defer { inbox.isWriterAwake = true }
-      return (true, !inbox.isWriterAwake)
+      let mustWake = inbox.writer == .asleep || (inbox.writer == .dozing && operation.isAwaited)
+      if mustWake { inbox.writer = .awake }
+      return (true, mustWake)
     }
     if mustWake { wake.signal() }
     return isTaken
@@ -136,7 +146,7 @@ final class SQLiteMailbox: Mailbox {
     var due = DispatchTime.distantFuture
     var writer: Writer?
     var rows = 0
-    while let operations = next(until: due) {
+    while let operations = next(until: &due) {
       for operations in SQLiteMailbox.turns(of: operations) {
         var weight = 0
         for case .append(let pushes, _) in operations { weight += pushes.count }
@@ -202,18 +212,25 @@ final class SQLiteMailbox: Mailbox {
     return turns + [start == 0 ? operations : Array(operations[start...])]
   }
 
-  /// Waits for work; an empty answer says that the time has come, nil that the mailbox is closed.
-  private func next(until due: DispatchTime) -> [MailboxOperation]? {
+  /// Waits for something that is awaited, or until `due`, which is set when something else is in line; nil when the
+  /// mailbox is closed.
+  private func next(until due: inout DispatchTime) -> [MailboxOperation]? {
     while true {
-      let (operations, isClosed) = inbox.withLock { inbox -> ([MailboxOperation], Bool) in
-        let taken = inbox.operations
-        inbox.operations = []
-        if taken.isEmpty { inbox.isWriterAwake = false }
-        return (taken, inbox.isClosed)
+      let isDue = due <= .now()
+      let (operations, isClosed, hasMore) = inbox.withLock { inbox -> ([MailboxOperation], Bool, Bool) in
+        guard isDue || inbox.isClosed || inbox.operations.contains(where: \.isAwaited) else {
+          let hasMore = !inbox.operations.isEmpty
+          inbox.writer = hasMore || due != .distantFuture ? .dozing : .asleep
+          return ([], false, hasMore)
+        }
+        inbox.writer = .awake
+        defer { inbox.operations = [] }
+        return (inbox.operations, inbox.isClosed, false)
       }
-      if !operations.isEmpty { return operations }
+      if isDue || !operations.isEmpty { return operations }
       if isClosed { return nil }
-      if wake.wait(timeout: due) == .timedOut { return [] }
+      if hasMore, due == .distantFuture { due = .now() + SQLiteMailbox.settleTime }
+      _ = wake.wait(timeout: due)
     }
   }
 
