@@ -10,9 +10,6 @@ enum Limits {
   static let maximumHeaderListSize = 16_000
   /// The receive window of a connection: no sender waits for credit, however it writes.
   static let connectionWindowSize = 16 << 20
-  /// A DATA frame of a body that goes on for days, so that the session's frame buffer stays within its first page
-  /// (``HTTP2Memory``).
-  static let streamedFrameSize = 4000
   /// The receive window of a stream, the protocol's own (RFC 9113 §6.9.2).
   static let streamWindowSize = 65_535
   /// Plaintext handed to one `SSL_write`: one TLS record.

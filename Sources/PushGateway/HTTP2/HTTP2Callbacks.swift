@@ -76,8 +76,7 @@ enum HTTP2Callbacks {
       stream.isDeferred = true
       return Int(NGHTTP2_ERR_DEFERRED.rawValue)
     }
-    let room = stream.consumer == nil ? size : min(size, Limits.streamedFrameSize)
-    let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: room))
+    let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: size))
     if isEnd { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
     if stream.outboundSize == 0, !isEnd { unsafe with(context) { $0.drained(stream) } }
     return count

@@ -30,6 +30,8 @@ protocol HTTP2SessionDelegate: AnyObject {
 
   private let handle: OpaquePointer
   private let pool: StreamPool
+  /// Where a server packs its frames.
+  private let frameBuffer: FrameBuffer
   /// Each knows its place here, so that opening and closing cost no hash.
   private var open: [HTTP2Stream] = []
   /// The stream whose fields are arriving: they come one after another, so that most need not be looked up.
@@ -41,19 +43,26 @@ protocol HTTP2SessionDelegate: AnyObject {
 
   /// Makes a session and puts its first SETTINGS in line to be sent.
   ///
-  /// - Parameter maximumStreams: how many streams a server lets the peer have open.
+  /// - Parameters:
+  ///   - pool: where streams come from.
+  ///   - frameBuffer: where a server packs its frames; sessions that share one belong to one loop.
+  ///   - maximumStreams: how many streams a server lets the peer have open.
   init(
-    role: Role, pool: StreamPool, maximumStreams: Int = Limits.maximumConcurrentStreams
+    role: Role, pool: StreamPool, frameBuffer: FrameBuffer = FrameBuffer(),
+    maximumStreams: Int = Limits.maximumConcurrentStreams
   ) throws(HTTP2Error) {
     self.role = role
     self.pool = pool
+    self.frameBuffer = frameBuffer
     var handle: OpaquePointer?
     let options = unsafe HTTP2Callbacks.options(of: role)
-    var memory = unsafe HTTP2Memory.table
     let code =
       switch role {
-      case .server: unsafe nghttp2_session_server_new3(&handle, HTTP2Callbacks.table, nil, options, &memory)
-      case .client: unsafe nghttp2_session_client_new3(&handle, HTTP2Callbacks.table, nil, options, &memory)
+      case .server:
+        unsafe frameBuffer.withMemory { memory in
+          unsafe nghttp2_session_server_new3(&handle, HTTP2Callbacks.table, nil, options, memory)
+        }
+      case .client: unsafe nghttp2_session_client_new2(&handle, HTTP2Callbacks.table, nil, options)
       }
     try HTTP2Error.check(code)
     guard let handle = unsafe handle else { throw HTTP2Error(code: NGHTTP2_ERR_NOMEM.rawValue) }

@@ -2,24 +2,20 @@ import Glibc
 import Synchronization
 
 /// Blocks of 20 KiB on pages of their own, for what would tear holes into the heap: buffers that live for one record next to
-/// what lives as long as a connection, and buffers of which an idle connection has touched a few bytes.
+/// what lives as long as a connection.
 ///
 /// Address space is had at once, memory when it is touched.
 @safe final class LargeBlocks: Sendable {
-  /// The frame buffer of each HTTP/2 session.
-  static let frames = LargeBlocks(count: 65_536, keepsPages: false)
   /// TLS records while they are read and written.
-  static let records = LargeBlocks(count: 8192, keepsPages: true)
+  static let records = LargeBlocks(count: 8192)
 
   /// A TLS record with its overhead is the largest thing that is asked for.
   static let size = 20_480
   /// What is smaller lies better in the heap.
   static let smallest = 16_384
-  private static let pageSize = 4096
 
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   private let count: Int
-  private let keepsPages: Bool
   private let places: Mutex<Places>
 
   private struct Places {
@@ -28,19 +24,15 @@ import Synchronization
     var fresh = 0
   }
 
-  /// - Parameters:
-  ///   - count: how many there are at most.
-  ///   - keepsPages: whether a free block keeps its memory, for one that is taken again and again; else only its first
-  ///     page.
+  /// - Parameter count: how many there are at most.
   /// - Returns: nil where so much address space is not to be had.
-  init?(count: Int, keepsPages: Bool) {
+  init?(count: Int) {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
     guard let start = unsafe mmap(nil, count * LargeBlocks.size, PROT_READ | PROT_WRITE, flags, -1, 0),
       unsafe start != MAP_FAILED
     else { return nil }
     unsafe self.start = unsafe start
     self.count = count
-    self.keepsPages = keepsPages
     places = Mutex(Places())
   }
 
@@ -67,9 +59,6 @@ import Synchronization
   @discardableResult
   func give(_ memory: UnsafeMutableRawPointer) -> Bool {
     guard unsafe owns(memory) else { return false }
-    if !keepsPages {
-      unsafe madvise(memory + LargeBlocks.pageSize, LargeBlocks.size - LargeBlocks.pageSize, Int32(MADV_DONTNEED))
-    }
     let place = unsafe (memory - start) / LargeBlocks.size
     places.withLock { $0.free.append(place) }
     return true

@@ -59,7 +59,8 @@ final class Connection: ChannelInboundHandler {
     self.peer = peer
     self.options = options
     environment = options.environment(host: nil)
-    session = try HTTP2Session(role: role, pool: loop.streams, maximumStreams: options.initialStreams)
+    session = try HTTP2Session(
+      role: role, pool: loop.streams, frameBuffer: loop.frameBuffer, maximumStreams: options.initialStreams)
     if role == .server { tls?.established = { [unowned self] in identify() } }
   }
 

@@ -6,6 +6,7 @@ import NIOCore
 @safe final class LoopContext {
   let eventLoop: any EventLoop
   let streams = StreamPool()
+  let frameBuffer = FrameBuffer()
   /// Plaintext on its way to or from OpenSSL; used within one call only.
   let scratch: UnsafeMutableRawBufferPointer
   var plaintext: [UInt8] = []

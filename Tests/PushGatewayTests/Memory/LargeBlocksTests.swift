@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LargeBlocksTests {
   @Test func `blocks do not overlap, are bounded, and are used again`() throws {
-    let buffers = try #require(LargeBlocks(count: 3, keepsPages: false))
+    let buffers = try #require(LargeBlocks(count: 3))
     func take() -> UInt? {
       guard let slot = unsafe buffers.take(16_394) else { return nil }
       unsafe slot.initializeMemory(as: UInt8.self, repeating: 7, count: LargeBlocks.size)
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `what is too large, or of another's memory, is left alone`() throws {
-    let buffers = try #require(LargeBlocks(count: 1, keepsPages: true))
+    let buffers = try #require(LargeBlocks(count: 1))
     #expect(unsafe buffers.take(LargeBlocks.size + 1) == nil)
     let other = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 8)
     defer { unsafe other.deallocate() }
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `a block is resized as the heap does it`() throws {
-    let buffers = try #require(LargeBlocks(count: 1, keepsPages: true))
+    let buffers = try #require(LargeBlocks(count: 1))
     let first = unsafe try #require(buffers.resize(nil, 16_384))
     #expect(unsafe buffers.owns(first))
     unsafe first.storeBytes(of: 42, as: UInt8.self)

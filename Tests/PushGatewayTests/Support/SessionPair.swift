@@ -65,9 +65,12 @@ final class SessionEnd: HTTP2SessionDelegate {
   var onMessage: (HTTP2Stream) throws -> Void = { _ in }
   private(set) var failure: (any Error)?
 
-  init(_ role: HTTP2Session.Role, pool: StreamPool, maximumStreams: Int = Limits.maximumConcurrentStreams) throws {
+  init(
+    _ role: HTTP2Session.Role, pool: StreamPool, frameBuffer: FrameBuffer = FrameBuffer(),
+    maximumStreams: Int = Limits.maximumConcurrentStreams
+  ) throws {
     self.pool = pool
-    session = try HTTP2Session(role: role, pool: pool, maximumStreams: maximumStreams)
+    session = try HTTP2Session(role: role, pool: pool, frameBuffer: frameBuffer, maximumStreams: maximumStreams)
     session.delegate = self
   }
 

@@ -1,0 +1,59 @@
+import CNGHTTP2
+import Glibc
+
+/// The buffer in which the server sessions of one loop pack the frames they send, one after another.
+///
+/// nghttp2 gives each session 16 KiB of its own for it, of which an idle one keeps a page or more: more than all else that
+/// it needs. What is in the buffer matters only from when `nghttp2_session_mem_send` packs a frame until it returns it,
+/// and ``HTTP2Session/send(into:limit:)`` copies it at once. A client's session keeps its own, since the connection preface
+/// lies there from the beginning.
+///
+/// Not `Sendable`: it belongs to the loop of its sessions, each of which keeps it alive.
+@safe final class FrameBuffer {
+  private let storage: UnsafeMutableRawPointer
+  /// Whether the session that is being made has not yet asked for its buffer.
+  private var isOnOffer = false
+
+  /// What nghttp2 asks for has the size of the largest frame it sends, with its header (RFC 9113 §4.2).
+  static let size = 20_480
+  private static let smallest = 16_384
+
+  init() { unsafe storage = .allocate(byteCount: FrameBuffer.size, alignment: 64) }
+
+  deinit { unsafe storage.deallocate() }
+
+  /// Makes a session whose frame buffer is this one; what else it needs comes from the heap.
+  func withMemory<Result>(_ body: (UnsafeMutablePointer<nghttp2_mem>) -> Result) -> Result {
+    isOnOffer = true
+    defer { isOnOffer = false }
+    var memory = unsafe nghttp2_mem(
+      mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
+      malloc: { size, owner in unsafe FrameBuffer.of(owner).take(size) ?? malloc(size) },
+      free: { memory, owner in unsafe FrameBuffer.of(owner).owns(memory) ? () : free(memory) },
+      calloc: { count, size, _ in unsafe calloc(count, size) },
+      realloc: { memory, size, owner in unsafe FrameBuffer.of(owner).resize(memory, size) })
+    return unsafe body(&memory)
+  }
+
+  private static func of(_ owner: UnsafeMutableRawPointer?) -> FrameBuffer {
+    guard let owner = unsafe owner else { preconditionFailure("memory of a session without its frame buffer") }
+    return unsafe Unmanaged<FrameBuffer>.fromOpaque(owner).takeUnretainedValue()
+  }
+
+  private func take(_ size: Int) -> UnsafeMutableRawPointer? {
+    guard isOnOffer, size >= FrameBuffer.smallest, size <= FrameBuffer.size else { return nil }
+    isOnOffer = false
+    return unsafe storage
+  }
+
+  private func owns(_ memory: UnsafeMutableRawPointer?) -> Bool { unsafe memory == storage }
+
+  /// As `realloc` does it; a session that wants a larger buffer than this has one of its own from then on.
+  private func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+    guard unsafe owns(memory) else { return unsafe realloc(memory, size) }
+    if size <= FrameBuffer.size { return unsafe storage }
+    guard let other = unsafe malloc(size) else { return nil }
+    unsafe other.copyMemory(from: storage, byteCount: FrameBuffer.size)
+    return unsafe other
+  }
+}
