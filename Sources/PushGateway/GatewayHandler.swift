@@ -14,6 +14,7 @@ final class GatewayHandler: Handler {
   private let adminRouter: Router
   private let parser = JSONParser()
   private let ads = AdGate()
+  private let log: TurnLog
   private let logger: Logger
 
   init(loop: LoopContext, services: Services, admin: AdminAPI, logger: Logger) {
@@ -23,7 +24,8 @@ final class GatewayHandler: Handler {
     devices = DeviceAPI(services: services)
     deviceRouter = devices.router
     adminRouter = admin.router
-    let dispatcher = Dispatcher(loop: loop, services: services)
+    log = TurnLog(loop: loop, log: services.log)
+    let dispatcher = Dispatcher(loop: loop, services: services, log: log)
     let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser, ads: ads)
     self.provider = provider
     let broadcast = BroadcastAPI(services: services, provider: provider, parser: parser, logger: logger)
@@ -119,7 +121,7 @@ final class GatewayHandler: Handler {
       let device = try devices.device(request.bearer)
       exchange.connection.allowAllStreams()
       Subscription(
-        device: device, services: services, parser: parser, ads: ads, framing: framing, exchange: exchange
+        device: device, services: services, log: log, parser: parser, ads: ads, framing: framing, exchange: exchange
       ).begin(exchange)
     } catch {
       exchange.respond(error.response)

@@ -102,6 +102,7 @@ extension SoundPresentation: Codable {
 
 private func appendEscaped(_ string: String, to bytes: inout [UInt8]) {
   let utf8 = string.utf8.span
+  if !utf8.needsEscape { return append(utf8, to: &bytes) }
   var runStart = 0
   for index in utf8.indices {
     let byte = utf8[index]
@@ -111,6 +112,32 @@ private func appendEscaped(_ string: String, to bytes: inout [UInt8]) {
     runStart = index + 1
   }
   append(utf8.extracting(runStart..<utf8.count), to: &bytes)
+}
+
+extension Span<UInt8> {
+  /// Whether a byte is a control character, a quotation mark or a backslash; looks at eight at a time.
+  fileprivate var needsEscape: Bool {
+    let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    /// Marks the bytes below `limit`, and now and then one above such a byte; `limit` is at most 128.
+    func below(_ word: UInt64, _ limit: UInt64) -> UInt64 { (word &- ones &* limit) & ~word & highs }
+    func isPlain(_ word: UInt64) -> Bool {
+      let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+      let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+      return below(word, 0x20) | below(quotes, 1) | below(backslashes, 1) == 0
+    }
+    return unsafe withUnsafeBytes { bytes in
+      var place = 0
+      while place + 8 <= bytes.count {
+        guard isPlain(unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) else { return true }
+        place += 8
+      }
+      while place < bytes.count {
+        guard isPlain((ones &<< 8) &* 0x20 | UInt64(unsafe bytes[place])) else { return true }
+        place += 1
+      }
+      return false
+    }
+  }
 }
 
 private func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {

@@ -20,6 +20,22 @@ import Testing
     #expect(String(decoding: bytes, as: UTF8.self) == "x" + literal)
   }
 
+  @Test func `a byte is escaped wherever it stands`() throws {
+    for size in 1...17 {
+      for place in 0..<size {
+        for byte in UInt8(0)..<128 {
+          var text = [UInt8](repeating: UInt8(ascii: "a"), count: size)
+          text[place] = byte
+          let string = String(decoding: text, as: UTF8.self)
+          var written: [UInt8] = []
+          appendJSONString(string, to: &written)
+          let isPlain = byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+          #expect((written.count == size + 2) == isPlain)
+        }
+      }
+    }
+  }
+
   @Test func `every scalar below U+0800 survives writing and reading`() throws {
     let string = String(String.UnicodeScalarView((0..<0x800).compactMap(Unicode.Scalar.init)))
     var bytes: [UInt8] = []

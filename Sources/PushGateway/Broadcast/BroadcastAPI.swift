@@ -116,7 +116,8 @@ final class BroadcastAPI {
     let expires = expiration > caller.now / 1000 ? min(expiration, latest) : 0
     let message = BroadcastMessage(
       channel: id, app: caller.app.id, number: 0, id: caller.id, uniqueID: APNSID(using: &random),
-      received: caller.now, expires: expires, priority: priority, payload: singleLine(request.body))
+      received: caller.now, expires: expires, priority: priority, payload: singleLine(request.body),
+      notification: parsed.notification)
     publish(message, exchange)
   }
 

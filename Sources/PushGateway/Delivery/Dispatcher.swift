@@ -12,18 +12,18 @@ final class Dispatcher {
 
   private let loop: LoopContext
   private let services: Services
+  private let log: TurnLog
   private var collecting = Batch()
   /// Streams whose pushes the mailbox is storing, batch by batch in the order of submission.
   private var storing: [UInt64: Batch] = [:]
   private var lastBatch: UInt64 = 0
-  /// Rows for the delivery log that this turn has brought.
-  private var log = LogBatch()
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
-  init(loop: LoopContext, services: Services) {
+  init(loop: LoopContext, services: Services, log: TurnLog) {
     self.loop = loop
     self.services = services
+    self.log = log
     loop.onTurnEnd { [unowned self] in submit() }
   }
 
@@ -37,7 +37,6 @@ final class Dispatcher {
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
     log.append(push.event(.accepted, at: push.received))
-    loop.scheduleTurnEnd()
     guard services.subscriptions.count(of: push.device) > 0 else {
       log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
       return
@@ -46,7 +45,6 @@ final class Dispatcher {
   }
 
   private func submit() {
-    services.log.append(&log)
     guard !collecting.pushes.isEmpty else { return }
     lastBatch += 1
     let (number, batch, services) = (lastBatch, collecting, services)
@@ -63,7 +61,7 @@ final class Dispatcher {
   /// On the mailbox's thread: what was stored goes to live streams and into the log.
   private static func distribute(_ pushes: [StoredPush], _ outcomes: [AppendOutcome], _ services: Services) {
     var entries: [MailboxEntry] = []
-    var rows: [DeliveryLog.Row] = []
+    var rows = LogBatch()
     let now = services.clock.milliseconds()
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
@@ -74,7 +72,7 @@ final class Dispatcher {
       rows.append(entry.push.event(.accepted, at: entry.push.received))
       rows.append(entry.push.event(.stored, at: now, detail: isConnected ? "" : DeliveryLog.deviceOffline))
     }
-    services.log.append(rows)
+    services.log.append(&rows)
     services.subscriptions.deliver(entries)
   }
 

@@ -103,8 +103,12 @@ enum DeviceLine: Equatable {
   }
 
   /// Reads a line; nil for one that is unknown or no JSON.
-  init?(_ line: [UInt8], parser: JSONParser) {
-    let parsed = try? parser.parse(line.span) { root -> DeviceLine? in
+  init?(_ line: Span<UInt8>, parser: JSONParser) {
+    if let seq = DeviceLine.acknowledged(line) {
+      self = .acknowledge(seq: seq)
+      return
+    }
+    let parsed = try? parser.parse(line) { root -> DeviceLine? in
       let number = root["seq"]?.integer ?? root["cursor"]?.integer
       let isSilent = root["silent"]?.boolean
       var focus: FocusReport?
@@ -133,6 +137,24 @@ enum DeviceLine: Equatable {
     }
     guard let parsed = parsed ?? nil else { return nil }
     self = parsed
+  }
+
+  /// The number in a line that acknowledges, as `pushcli` writes it: nearly every line is one, and needs no parser.
+  private static func acknowledged(_ line: Span<UInt8>) -> UInt64? {
+    let head: StaticString = #"{"type":"ack","seq":"#
+    let start = head.utf8CodeUnitCount
+    // 18 digits are no overflow; a number does not begin with 0 unless it is 0.
+    guard line.count > start + 1, line.count <= start + 19, line[line.count - 1] == UInt8(ascii: "}"),
+      line[start] != UInt8(ascii: "0"),
+      unsafe line.withUnsafeBytes({ unsafe $0.starts(with: UnsafeBufferPointer(start: head.utf8Start, count: start)) })
+    else { return nil }
+    var number: UInt64 = 0
+    for place in start..<line.count - 1 {
+      let digit = line[place] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      number = number * 10 + UInt64(digit)
+    }
+    return number
   }
 }
 

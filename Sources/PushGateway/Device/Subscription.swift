@@ -19,6 +19,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private let device: Device
   private let services: Services
+  private let log: TurnLog
   private let parser: JSONParser
   private let ads: AdGate
   private let framing: Framing
@@ -38,10 +39,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var partialLine: [UInt8] = []
 
   init(
-    device: Device, services: Services, parser: JSONParser, ads: AdGate, framing: Framing, exchange: Exchange
+    device: Device, services: Services, log: TurnLog, parser: JSONParser, ads: AdGate, framing: Framing,
+    exchange: Exchange
   ) {
     self.device = device
     self.services = services
+    self.log = log
     self.parser = parser
     self.ads = ads
     self.framing = framing
@@ -70,11 +73,17 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard !state.isEnded else { return }
     var rest = unsafe bytes[...]
     while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
-      unsafe partialLine.append(contentsOf: rest[..<end])
+      let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end])
       unsafe rest = unsafe rest[(end + 1)...]
-      let line = partialLine
-      partialLine.removeAll(keepingCapacity: true)
-      if let line = DeviceLine(line, parser: parser) { handle(line) }
+      let line: DeviceLine?
+      if partialLine.isEmpty {
+        line = unsafe piece.withMemoryRebound(to: UInt8.self) { unsafe DeviceLine($0.span, parser: parser) }
+      } else {
+        unsafe partialLine.append(contentsOf: piece)
+        line = DeviceLine(partialLine.span, parser: parser)
+        partialLine = []
+      }
+      if let line { handle(line) }
     }
     unsafe partialLine.append(contentsOf: rest)
     guard partialLine.count > Limits.maximumLineSize else { return }
@@ -121,13 +130,13 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .acknowledgeBroadcast(let channel, let number):
       acknowledge(channel, number, now: now)
     case .presented(let id, let parts):
-      log(.presented, id, parts, now: now)
+      note(.presented, id, parts, now: now)
     case .answer(let id, let action):
       guard services.answers.isFirst(id, by: device.person) else { return }
       switch action {
-      case "view": log(.viewed, id, "", now: now)
-      case "close", "ok": log(.closed, id, action, now: now)
-      default: log(.action, id, action, now: now)
+      case "view": note(.viewed, id, "", now: now)
+      case "close", "ok": note(.closed, id, action, now: now)
+      default: note(.action, id, action, now: now)
       }
       for other in services.registrations.devices(of: device.person) {
         services.held.release(id, of: other)
@@ -142,19 +151,17 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
     services.mailbox.acknowledge(device.id, through: seq)
-    var rows: [DeliveryLog.Row] = []
     while let first = outstanding.first, first.seq <= seq {
-      rows.append(
+      log.append(
         .init(
           at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
           detail: first.isFromStorage ? DeliveryLog.fromStorage : ""))
       outstanding.removeFirst()
     }
-    services.log.append(rows)
   }
 
-  private func log(_ event: DeliveryEvent, _ id: APNSID, _ detail: String, now: Int64) {
-    services.log.append([.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail)])
+  private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: String, now: Int64) {
+    log.append(.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail))
   }
 
   // MARK: To the device
@@ -203,7 +210,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
     guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
     let detail = isFromStorage ? DeliveryLog.fromStorage : ""
-    services.log.append([message.push(to: device.id).event(.acknowledged, at: now, detail: detail)])
+    log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
   }
 
   private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
@@ -213,7 +220,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
     case .drop(let entry):
-      services.log.append([entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags")])
+      log.append(entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags"))
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
@@ -249,12 +256,11 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     // Whether its time is over is known best now.
     guard entry.seq == 0 || push.expires > now / 1000, let app = services.app(of: push) else { return }
     let (decision, asked) = decide(entry, app, now: now)
-    var rows = [push.event(.transmitted, at: now, detail: asked.description)]
+    log.append(push.event(.transmitted, at: now, detail: asked.description))
     if !decision.removed.isEmpty {
       let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
-      rows.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
+      log.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
     }
-    services.log.append(rows)
     if entry.seq > 0, framing == .lines {
       outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
@@ -265,9 +271,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The person's choices hold at delivery, as they are now.
   private func decide(_ entry: MailboxEntry, _ app: App, now: Int64) -> (Decision, AskedPush) {
     let push = entry.push
-    // What was stored has been parsed before.
-    let payload = push.payload
-    let notification = (try? parser.payload(payload.span))?.notification ?? PushNotification()
+    let notification = push.notification ?? parse(push.payload)
     let preferences = services.registrations.preferences(of: device.id)
     let isCatchingUp = !state.hasToldCaughtUp
     let received = push.received / 1000
@@ -300,6 +304,11 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     return (decision, AskedPush(notification, on: deviceState))
   }
 
+  /// What a payload says that was accepted before.
+  private func parse(_ payload: [UInt8]) -> PushNotification {
+    (try? parser.payload(payload.span))?.notification ?? PushNotification()
+  }
+
   private func sayWelcome() {
     let apps = services.registrations.registrations(of: device.id).map(\.1)
     let preferences = controlJSON(services.registrations.preferences(of: device.id))
@@ -312,17 +321,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     state.end()
   }
 
-  private func write(_ line: [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
+  private func write(_ line: consuming [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
     guard let exchange = stream.exchange, !state.isEnded else { return }
     switch framing {
     case .lines:
-      exchange.write(line)
-      exchange.write(CollectionOfOne(UInt8(ascii: "\n")), ending: ending)
+      line.append(UInt8(ascii: "\n"))
+      exchange.write(line, ending: ending)
     case .events:
-      if eventID > 0 { exchange.write("id: \(eventID)\n".utf8) }
-      exchange.write("data: ".utf8)
-      exchange.write(line)
-      exchange.write("\n\n".utf8, ending: ending)
+      let head = eventID > 0 ? "id: \(eventID)\ndata: " : "data: "
+      exchange.write(head.utf8 + line + "\n\n".utf8, ending: ending)
     }
   }
 }

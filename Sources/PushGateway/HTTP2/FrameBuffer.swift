@@ -13,6 +13,8 @@ import Glibc
   private let storage: UnsafeMutableRawPointer
   /// Whether the session that is being made has not yet asked for its buffer.
   private var isOnOffer = false
+  /// How many sessions took it for theirs.
+  private(set) var sessionCount = 0
 
   /// What nghttp2 asks for has the size of the largest frame it sends, with its header (RFC 9113 §4.2).
   static let size = 20_480
@@ -29,7 +31,7 @@ import Glibc
     var memory = unsafe nghttp2_mem(
       mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
       malloc: { size, owner in unsafe FrameBuffer.of(owner).take(size) ?? malloc(size) },
-      free: { memory, owner in unsafe FrameBuffer.of(owner).owns(memory) ? () : free(memory) },
+      free: { memory, owner in unsafe FrameBuffer.of(owner).give(memory) },
       calloc: { count, size, _ in unsafe calloc(count, size) },
       realloc: { memory, size, owner in unsafe FrameBuffer.of(owner).resize(memory, size) })
     return unsafe body(&memory)
@@ -43,14 +45,18 @@ import Glibc
   private func take(_ size: Int) -> UnsafeMutableRawPointer? {
     guard isOnOffer, size >= FrameBuffer.smallest, size <= FrameBuffer.size else { return nil }
     isOnOffer = false
+    sessionCount += 1
     return unsafe storage
   }
 
-  private func owns(_ memory: UnsafeMutableRawPointer?) -> Bool { unsafe memory == storage }
+  private func give(_ memory: UnsafeMutableRawPointer?) {
+    if unsafe memory != storage { unsafe free(memory) }
+  }
 
   /// As `realloc` does it; a session that wants a larger buffer than this has one of its own from then on.
   private func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
-    guard unsafe owns(memory) else { return unsafe realloc(memory, size) }
+    guard let memory = unsafe memory else { return unsafe take(size) ?? malloc(size) }
+    guard unsafe memory == storage else { return unsafe realloc(memory, size) }
     if size <= FrameBuffer.size { return unsafe storage }
     guard let other = unsafe malloc(size) else { return nil }
     unsafe other.copyMemory(from: storage, byteCount: FrameBuffer.size)

@@ -172,10 +172,19 @@ protocol HTTP2SessionDelegate: AnyObject {
   /// Adds bytes to a stream's body.
   func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
-    if stream.isDeferred {
-      stream.isDeferred = false
-      unsafe nghttp2_session_resume_data(handle, stream.id)
-    }
+    resume(stream)
+  }
+
+  /// Adds bytes to a stream's body, of which no copy is made when nothing else waits.
+  func write(_ bytes: consuming [UInt8], ending: Bool, on stream: HTTP2Stream) {
+    stream.write(bytes, ending: ending)
+    resume(stream)
+  }
+
+  private func resume(_ stream: HTTP2Stream) {
+    guard stream.isDeferred else { return }
+    stream.isDeferred = false
+    unsafe nghttp2_session_resume_data(handle, stream.id)
   }
 
   /// Ends a stream at once (RFC 9113 §6.4).

@@ -68,14 +68,24 @@ final class HTTP2Stream {
     if ending { isOutboundEnded = true }
   }
 
+  /// Adds bytes to send, of which no copy is made when nothing else waits.
+  func write(_ bytes: consuming [UInt8], ending: Bool) {
+    if outboundSize == 0 {
+      (outbound, sent) = (bytes, 0)
+    } else {
+      outbound += bytes
+    }
+    if ending { isOutboundEnded = true }
+  }
+
   /// Moves what fits into a frame; the second value says whether it ends the stream.
   func read(into frame: UnsafeMutableRawBufferPointer) -> (size: Int, isEnd: Bool) {
     let size = min(frame.count, outboundSize)
     unsafe outbound.withUnsafeBytes { unsafe frame.copyMemory(from: .init(rebasing: $0[sent..<sent + size])) }
     sent += size
     if outboundSize == 0 {
-      // A burst must not leave a large buffer behind on a stream that stays open for days.
-      outbound.removeAll(keepingCapacity: outbound.capacity <= 4096)
+      // A stream that stays open for days holds nothing while it is silent.
+      outbound.removeAll(keepingCapacity: consumer == nil && outbound.capacity <= 4096)
       sent = 0
     } else if sent > 65536, sent > outbound.count / 2 {
       outbound.removeFirst(sent)

@@ -82,7 +82,8 @@ final class ProviderAPI {
     return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
-      priority: headers.priority, collapseID: headers.collapseID, payload: singleLine(request.body))
+      priority: headers.priority, collapseID: headers.collapseID, payload: singleLine(request.body),
+      notification: parsed.notification)
   }
 
   /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`,

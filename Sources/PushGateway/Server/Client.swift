@@ -175,14 +175,14 @@ public final class LineStream: Sendable {
   /// Sends a line.
   public func send(_ line: String) {
     writer.eventLoop.execute {
-      self.writer.value.exchange?.write((line + "\n").utf8)
+      self.writer.value.exchange?.write(Array((line + "\n").utf8))
     }
   }
 
   /// Says that no more lines come; the gateway then ends its side.
   public func finish() {
     writer.eventLoop.execute {
-      self.writer.value.exchange?.write(EmptyCollection<UInt8>(), ending: true)
+      self.writer.value.exchange?.write([], ending: true)
     }
   }
 }
@@ -417,7 +417,7 @@ private final class LineReader: StreamConsumer {
   }
 
   /// The stream stays open at the gateway, and holds up its drain, until this side has ended, too.
-  private func endOwnSide() { reference.value.exchange?.write(EmptyCollection<UInt8>(), ending: true) }
+  private func endOwnSide() { reference.value.exchange?.write([], ending: true) }
 
   func drained() {}
   func drain() {}

@@ -20,7 +20,7 @@ struct Exchange {
   }
 
   /// Adds to the body.
-  func write(_ bytes: some Collection<UInt8>, ending: Bool = false) {
+  func write(_ bytes: consuming [UInt8], ending: Bool = false) {
     connection.session.write(bytes, ending: ending, on: stream)
     connection.setNeedsFlush()
   }

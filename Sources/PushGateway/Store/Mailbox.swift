@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// One accepted push on its way to one device. Immutable; its place in the mailbox is given by ``AppendOutcome``.
 final class StoredPush: Sendable {
   let device: DeviceID
@@ -18,10 +20,12 @@ final class StoredPush: Sendable {
   let collapseID: String
   /// The JSON as sent, without line breaks between its tokens.
   let payload: [UInt8]
+  /// What the payload says, as long as the push is on its way from the door: what a home has read is parsed when it is sent.
+  let notification: PushNotification?
 
   init(
     device: DeviceID, app: AppID, id: APNSID, isSenderID: Bool, uniqueID: APNSID, received: Int64, expires: Int64,
-    priority: UInt8, collapseID: String, payload: [UInt8]
+    priority: UInt8, collapseID: String, payload: [UInt8], notification: PushNotification? = nil
   ) {
     self.device = device
     self.app = app
@@ -33,6 +37,7 @@ final class StoredPush: Sendable {
     self.priority = priority
     self.collapseID = collapseID
     self.payload = payload
+    self.notification = notification
   }
 }
 

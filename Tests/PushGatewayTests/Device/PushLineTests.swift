@@ -6,7 +6,7 @@ import Testing
 @Suite struct PushLineTests {
   let parser = JSONParser()
 
-  func line(_ text: String) -> DeviceLine? { DeviceLine(Array(text.utf8), parser: parser) }
+  func line(_ text: String) -> DeviceLine? { DeviceLine(Array(text.utf8).span, parser: parser) }
 
   func text(_ line: [UInt8]) -> String { String(decoding: line, as: UTF8.self) }
 
@@ -16,6 +16,9 @@ import Testing
       (#"{"type":"hello","cursor":7,"silent":true,"focus":"work"}"#, .hello(cursor: 7, isSilent: true, focus: "work")),
       (#"{"type":"hello","cursor":-7,"silent":"yes"}"#, .hello(cursor: 0, isSilent: false)),
       (#" { "seq" : 9, "type" : "ack", "more" : [] } "#, .acknowledge(seq: 9)),
+      (#"{"type":"ack","seq":123456789012345678}"#, .acknowledge(seq: 123_456_789_012_345_678)),
+      (#"{"type":"ack","seq":1234567890123456789}"#, .acknowledge(seq: 1_234_567_890_123_456_789)),
+      (#"{"type":"ack","seq":7}"#, .acknowledge(seq: 7)), (#"{"type":"ack","seq":0}"#, .acknowledge(seq: 0)),
       (#"{"type":"ack","seq":-1}"#, .acknowledge(seq: 0)), (#"{"type":"state","silent":true}"#, .state(isSilent: true)),
       (#"{"type":"state"}"#, .state(isSilent: nil)),
       (#"{"type":"state","focus":"work","silent":false}"#, .state(isSilent: false, focus: .on("work"))),

@@ -28,7 +28,9 @@ import Testing
 
   @Test(arguments: [1, 100, 20_000])
   func `sessions that share one send what is theirs, wherever they stop between frames`(_ limit: Int) throws {
-    let pairs = try pairs(4, sharing: FrameBuffer())
+    let buffer = FrameBuffer()
+    let pairs = try pairs(4, sharing: buffer)
+    #expect(buffer.sessionCount == 4)
     for pair in pairs {
       _ = try pair.request(body: Array("{}".utf8))
       let request = try bytes(of: pair.client, limit: .max)
