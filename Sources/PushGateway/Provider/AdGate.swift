@@ -7,12 +7,15 @@ final class AdGate {
   private var verdicts = AdVerdicts()
 
   /// The breach of A9, when the alert is plainly an ad and the person has not allowed the app any.
-  func violation(_ notification: PushNotification, of app: App, for preferences: Preferences) -> Violation? {
+  ///
+  /// - Parameter preferences: asked only of an ad, and so mostly not at all.
+  func violation(
+    _ notification: PushNotification, of app: App, for preferences: @autoclosure () -> Preferences
+  ) -> Violation? {
     // What is held anyway needs no look at the door.
     guard app.ads == .refuse || app.ads == .report, let alert = notification.alert,
-      preferences.apps[app.topic]?.advertising != true
+      verdicts.outcome(of: alert) == .refuse, preferences().apps[app.topic]?.advertising != true
     else { return nil }
-    guard verdicts.outcome(of: alert) == .refuse else { return nil }
     return verdicts.violation(of: alert)
   }
 

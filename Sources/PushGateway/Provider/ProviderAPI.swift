@@ -203,8 +203,10 @@ final class ProviderAPI {
   private func admit(
     advertising notification: PushNotification, id: APNSID, _ registration: Registration, _ app: App, now: Int64
   ) throws(Rejection) {
-    let preferences = services.registrations.preferences(of: registration.device)
-    guard let violation = ads.violation(notification, of: app, for: preferences) else { return }
+    guard
+      let violation = ads.violation(
+        notification, of: app, for: services.registrations.preferences(of: registration.device))
+    else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
     services.log.append([
