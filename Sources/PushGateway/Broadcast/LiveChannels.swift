@@ -5,6 +5,8 @@ import Synchronization
 protocol BroadcastReceiver: AnyObject {
   /// A message of one of its channels was accepted.
   func deliver(_ message: BroadcastMessage)
+  /// What was delivered leaves at once.
+  func flush()
 }
 
 /// Which streams that are open now belong to which channel, loop by loop, and the way of a message to all of them.
@@ -73,9 +75,12 @@ final class LiveChannels: Sendable {
     then done: @escaping @Sendable () -> Void
   ) {
     loop.execute {
-      for receiver in receivers.prefix(Limits.broadcastSlice) { receiver.value.deliver(message) }
+      for receiver in receivers.prefix(Limits.broadcastSlice) {
+        receiver.value.deliver(message)
+        receiver.value.flush()
+      }
       let rest = receivers.dropFirst(Limits.broadcastSlice)
-      // Behind the flush that ends this turn. A loop goes through all its tasks before it looks at its sockets, so that
+      // Behind what else this turn brings. A loop goes through all its tasks before it looks at its sockets, so that
       // the next slice is due a moment later and not at once.
       loop.execute {
         if rest.isEmpty { return done() }

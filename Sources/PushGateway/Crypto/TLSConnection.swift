@@ -13,6 +13,8 @@ import NIOCore
   private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   /// Ciphertext to send; an idle connection holds no storage for it.
   private(set) var outbound = ByteBuffer()
+  /// Whether there is ciphertext to send.
+  var hasOutbound: Bool { outbound.readableBytes > 0 }
   /// Whether the handshake is done, so that plaintext may be sent.
   private(set) var isEstablished = false
   /// Called once, when the handshake is done and before any plaintext is handed on.

@@ -3,8 +3,10 @@ import Synchronization
 
 /// A device's stream that is open now. Its methods are called on its loop.
 protocol LiveSubscription: AnyObject {
-  /// A push was accepted for the device: it is sent now, or found in the mailbox later.
+  /// A push was accepted for the device: it is sent when this turn ends, or found in the mailbox later.
   func deliver(_ entry: MailboxEntry)
+  /// What was delivered is all that comes for now, and leaves at once.
+  func flush()
   /// Something else that the device is to be told.
   func tell(_ notice: DeviceNotice)
 }
@@ -83,20 +85,36 @@ final class SubscriptionRegistry: PushRouter {
     }
   }
 
+  private struct Delivery {
+    var target: Entry
+    var place: Int
+    var entry: MailboxEntry
+  }
+
   /// Hands accepted pushes to the streams of their devices, with one hop per loop.
+  ///
+  /// Stream by stream: each is served and flushed while what belongs to it is near, and all that is for it leaves
+  /// together. Going through a thousand streams twice costs far more than sorting.
   func deliver(_ entries: [MailboxEntry]) {
-    var byLoop: [ObjectIdentifier: [(NIOLoopBound<any LiveSubscription>, MailboxEntry)]] = [:]
+    var byLoop: [ObjectIdentifier: [Delivery]] = [:]
     state.withLock { state in
       guard !state.live.isEmpty else { return }
-      for entry in entries {
+      for (place, entry) in entries.enumerated() {
         for target in state.live[entry.push.device] ?? [] {
-          byLoop[ObjectIdentifier(target.subscription.eventLoop), default: []].append((target.subscription, entry))
+          byLoop[ObjectIdentifier(target.subscription.eventLoop), default: []]
+            .append(Delivery(target: target, place: place, entry: entry))
         }
       }
     }
-    for deliveries in byLoop.values {
-      deliveries.first?.0.eventLoop.execute {
-        for (subscription, entry) in deliveries { subscription.value.deliver(entry) }
+    for var deliveries in byLoop.values {
+      deliveries.sort { ($0.target.number, $0.place) < ($1.target.number, $1.place) }
+      deliveries.first?.target.subscription.eventLoop.execute { [deliveries] in
+        for (index, delivery) in deliveries.enumerated() {
+          let subscription = delivery.target.subscription.value
+          subscription.deliver(delivery.entry)
+          let isLast = index + 1 == deliveries.count || deliveries[index + 1].target.number != delivery.target.number
+          if isLast { subscription.flush() }
+        }
       }
     }
   }

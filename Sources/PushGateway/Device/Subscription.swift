@@ -73,15 +73,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard !state.isEnded else { return }
     var rest = unsafe bytes[...]
     while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
-      let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end])
+      let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end]).assumingMemoryBound(to: UInt8.self)
       unsafe rest = unsafe rest[(end + 1)...]
       let line: DeviceLine?
       if partialLine.isEmpty {
-        line = unsafe piece.withMemoryRebound(to: UInt8.self) { unsafe DeviceLine($0.span, parser: parser) }
+        line = unsafe DeviceLine(piece.span, parser: parser)
       } else {
-        unsafe partialLine.append(contentsOf: piece)
-        line = DeviceLine(partialLine.span, parser: parser)
+        let whole = unsafe partialLine + piece
         partialLine = []
+        line = DeviceLine(whole.span, parser: parser)
       }
       if let line { handle(line) }
     }
@@ -169,6 +169,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   func deliver(_ entry: MailboxEntry) {
     if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
   }
+
+  func flush() { stream.exchange?.connection.flushIfNeeded() }
 
   func tell(_ notice: DeviceNotice) {
     if case .channels = notice {

@@ -150,7 +150,7 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       cursor = seq
       if !isAcknowledgementDue {
         isAcknowledgementDue = true
-        lane.acknowledgements.append(self)
+        lane.acknowledgeLater(self)
       }
     }
     if let mark = unsafe PushMark(line: line) { lane.delivered(mark, to: self, now) }

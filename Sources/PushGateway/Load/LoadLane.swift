@@ -16,7 +16,7 @@ final class LoadLane {
   let idPrefix: String
   var tally = LoadTally()
   /// Devices to be acknowledged when this turn ends.
-  var acknowledgements: [LoadDevice] = []
+  private var acknowledgements: [LoadDevice] = []
   /// An acknowledgement in the making, used again each time.
   var acknowledgement = LoadLane.acknowledgementHead
   static let acknowledgementHead = Array(#"{"type":"ack","seq":"#.utf8)
@@ -206,7 +206,7 @@ final class LoadLane {
 
   func providerReady(_ provider: LoadProvider) {
     readyProviders += 1
-    list(provider)
+    foundRoom(provider)
   }
 
   func providerLost(_ provider: LoadProvider, _ error: (any Error)?) {
@@ -355,6 +355,18 @@ final class LoadLane {
     roomy.append(provider)
   }
 
+  /// A provider can send again, at the end of this turn.
+  private func foundRoom(_ provider: LoadProvider) {
+    list(provider)
+    context.scheduleTurnEnd()
+  }
+
+  /// Has a device acknowledge at the end of this turn what it will have by then.
+  func acknowledgeLater(_ device: LoadDevice) {
+    acknowledgements.append(device)
+    context.scheduleTurnEnd()
+  }
+
   // MARK: Answers and deliveries
 
   func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
@@ -365,7 +377,7 @@ final class LoadLane {
     if isMeasured(now) { tally.acceptedMeasured += 1 }
     if isMeasured(request.intended) { tally.acceptLatencies.record(nanoseconds: now &- min(now, request.intended)) }
     if isExpected(request.device) { tally.expected += 1 }
-    list(provider)
+    foundRoom(provider)
   }
 
   func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message) {
@@ -375,7 +387,7 @@ final class LoadLane {
     tally.refusals[status + reason, default: 0] += 1
     tally.lastAnswer = elapsed()
     ledger.refuse(provider: provider.index, device: request.device, number: request.number)
-    list(provider)
+    foundRoom(provider)
   }
 
   /// A request's connection was lost before its answer came.

@@ -38,6 +38,8 @@ final class Connection: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   /// Whether there may be something to send that waits for the end of the turn.
   private(set) var needsFlush = false
+  /// Whether something was written to the channel since it was flushed.
+  private var hasWritten = false
   private var isClosing = false
   private var liveness = Liveness()
   /// What ended the connection, if it did not end in good order.
@@ -123,13 +125,13 @@ final class Connection: ChannelInboundHandler {
       failure = error
       closeAfterFlush()
     }
-    setNeedsFlush()
+    if session.wantsToSend || session.isFinished || tls?.hasOutbound == true { setNeedsFlush() }
   }
 
   /// All that had arrived is dealt with: what was answered at once leaves at once, so that the next connection of this
   /// turn finds its streams free again, and near.
   func channelReadComplete(context: ChannelHandlerContext) {
-    if needsFlush { flush() }
+    flushIfNeeded()
     context.fireChannelReadComplete()
   }
 
@@ -162,6 +164,11 @@ final class Connection: ChannelInboundHandler {
     loop.flushAtEndOfTurn(self)
   }
 
+  /// Sends what is due now instead of at the end of this turn.
+  func flushIfNeeded() {
+    if needsFlush { flush() }
+  }
+
   /// Sends what is due, one TLS record after another, as long as the socket takes it.
   func flush() {
     needsFlush = false
@@ -182,7 +189,10 @@ final class Connection: ChannelInboundHandler {
       isClosing = true
       writeCiphertext(context)
     }
-    context.flush()
+    if hasWritten {
+      hasWritten = false
+      context.flush()
+    }
     // After its GOAWAY a session counts as finished; the socket stays open a little longer (``sayGoAway()``).
     if isClosing || (session.isFinished && !hasSaidGoAway) {
       isClosing = true
@@ -194,6 +204,7 @@ final class Connection: ChannelInboundHandler {
 
   private func write(_ plaintext: [UInt8], _ context: ChannelHandlerContext) throws {
     guard let tls else {
+      hasWritten = true
       context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: plaintext)), promise: nil)
       return
     }
@@ -202,7 +213,8 @@ final class Connection: ChannelInboundHandler {
   }
 
   private func writeCiphertext(_ context: ChannelHandlerContext) {
-    guard let tls, tls.outbound.readableBytes > 0 else { return }
+    guard let tls, tls.hasOutbound else { return }
+    hasWritten = true
     context.write(wrapOutboundOut(tls.takeOutbound()), promise: nil)
   }
 
