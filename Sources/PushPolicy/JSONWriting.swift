@@ -158,6 +158,7 @@ private func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
   unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
 }
 
-private func append(_ literal: StaticString, to bytes: inout [UInt8]) {
+/// Appends a text that is known when the program is built.
+public func append(_ literal: StaticString, to bytes: inout [UInt8]) {
   unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
 }

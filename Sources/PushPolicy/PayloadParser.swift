@@ -124,7 +124,8 @@ extension PushNotification.Alert {
     self.title = title.shown
     self.subtitle = subtitle.shown
     self.body = body.shown
-    for text in [title, subtitle, body] where !text.arguments.isEmpty {
+    if title.arguments.isEmpty, subtitle.arguments.isEmpty, body.arguments.isEmpty { return }
+    for text in [title, subtitle, body] {
       let shown = text.shown
       arguments += text.arguments.filter { !$0.isEmpty && !shown.contains($0) }
     }

@@ -10,37 +10,37 @@ enum PushLine {
   ) -> [UInt8] {
     let push = entry.push
     var line: [UInt8] = []
-    line.reserveCapacity(push.payload.count + 512)
-    line += #"{"type":"push","seq":"#.utf8
-    line += String(entry.seq).utf8
+    line.reserveCapacity(2 * push.payload.count + 512)
+    append(#"{"type":"push","seq":"#, to: &line)
+    appendDecimal(entry.seq, to: &line)
     if let message {
       line += #","channel":"\#(message.channel)","number":\#(message.number)"#.utf8
     }
-    line += #","id":""#.utf8
+    append(#","id":""#, to: &line)
     push.id.append(to: &line)
-    line += #"","topic":"#.utf8
+    append(#"","topic":"#, to: &line)
     appendJSONString(app.topic, to: &line)
-    line += #","app":{"name":"#.utf8
+    append(#","app":{"name":"#, to: &line)
     appendJSONString(app.name, to: &line)
-    line += #","icon":"#.utf8
+    append(#","icon":"#, to: &line)
     appendJSONString(app.icon, to: &line)
-    line += #"},"received":""#.utf8
+    append(#"},"received":""#, to: &line)
     appendTimestamp(push.received, to: &line)
-    line += #"""#.utf8
+    append("\"", to: &line)
     if entry.seq > 0 {
-      line += #","expires":""#.utf8
+      append(#","expires":""#, to: &line)
       appendTimestamp(push.expires * 1000, to: &line)
-      line += #"""#.utf8
+      append("\"", to: &line)
     }
     if !push.collapseID.isEmpty {
-      line += #","collapse":"#.utf8
+      append(#","collapse":"#, to: &line)
       appendJSONString(push.collapseID, to: &line)
     }
-    line += #","presentation":"#.utf8
+    append(#","presentation":"#, to: &line)
     presentation.appendJSON(to: &line)
-    line += #","payload":"#.utf8
+    append(#","payload":"#, to: &line)
     line += push.payload
-    line += "}".utf8
+    append("}", to: &line)
     return line
   }
 

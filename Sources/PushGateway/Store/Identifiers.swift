@@ -108,11 +108,16 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
 
   /// 20 bytes for the store.
   init?(stored: [UInt8]) {
-    guard stored.count == 20 else { return nil }
-    func number(_ range: Range<Int>) -> UInt64 { stored[range].reduce(0) { $0 << 8 | UInt64($1) } }
-    high = number(0..<8)
-    low = number(8..<16)
-    upperCase = UInt32(number(16..<20))
+    guard let id = unsafe stored.withUnsafeBytes({ unsafe APNSID(stored: $0) }) else { return nil }
+    self = id
+  }
+
+  /// 20 bytes for the store.
+  init?(stored: UnsafeRawBufferPointer) {
+    guard stored.count == APNSID.storedSize else { return nil }
+    high = unsafe UInt64(bigEndian: stored.loadUnaligned(as: UInt64.self))
+    low = unsafe UInt64(bigEndian: stored.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    upperCase = unsafe UInt32(bigEndian: stored.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
   }
 
   static let storedSize = 20

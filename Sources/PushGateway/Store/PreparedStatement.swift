@@ -26,9 +26,21 @@ import GRDBSQLite
     unsafe sqlite3_bind_blob(handle, place, value, Int32(value.count), PreparedStatement.copied)
   }
 
+  /// Binds the next parameter to bytes that stay where they are until ``run()`` returns.
+  func bind(borrowed value: UnsafeRawBufferPointer) {
+    place += 1
+    unsafe sqlite3_bind_blob(handle, place, value.baseAddress, Int32(value.count), nil)
+  }
+
   /// Binds the next parameter.
   func bind(text value: String) {
     place += 1
+    if value.isEmpty {
+      let empty: StaticString = ""
+      let start = unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
+      unsafe sqlite3_bind_text(handle, place, start, 0, nil)
+      return
+    }
     var value = value
     value.withUTF8 { utf8 in
       unsafe utf8.withMemoryRebound(to: CChar.self) { text in
@@ -64,12 +76,19 @@ import GRDBSQLite
 
   func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  func blob(_ column: Int32) -> [UInt8] {
-    let size = unsafe Int(sqlite3_column_bytes(handle, column))
-    return unsafe [UInt8](UnsafeRawBufferPointer(start: sqlite3_column_blob(handle, column), count: size))
+  func blob(_ column: Int32) -> [UInt8] { unsafe withBytes(column) { unsafe [UInt8]($0) } }
+
+  func text(_ column: Int32) -> String { unsafe withBytes(column) { unsafe String(decoding: $0, as: UTF8.self) } }
+
+  /// Lends the bytes of a column until the statement goes on.
+  func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    // The bytes before their number: SQLite converts a value when it is asked for them.
+    let start = unsafe sqlite3_column_blob(handle, column)
+    return unsafe body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  func text(_ column: Int32) -> String { String(decoding: blob(column), as: UTF8.self) }
+  /// An id as the store has it; nil when it is none.
+  func id(_ column: Int32) -> APNSID? { unsafe withBytes(column) { unsafe APNSID(stored: $0) } }
 
   private func failure(_ code: Int32) -> DatabaseError { DatabaseError(resultCode: ResultCode(rawValue: code)) }
 

@@ -43,6 +43,24 @@ import Testing
     #expect(home.removals.all.allSatisfy { $0.cause == .overflow })
   }
 
+  @Test(arguments: [1, 2, 3, 40])
+  func `what lies between a device's rows is neither read nor deleted with them`(_ distance: Int) async throws {
+    var home = try SQLiteHome()
+    let devices: [DeviceID] = (0..<20).flatMap { _ in [1] + (1..<distance).map { _ in 2 } }
+    _ = await home.mailbox.append(devices.map { samplePush(to: $0) })
+    func seqs(of device: DeviceID) -> [UInt64] { (0..<devices.count { $0 == device }).map { UInt64($0 + 1) } }
+    for device: DeviceID in [1, 2] {
+      let pending = try await home.mailbox.pending(for: device, after: 0, limit: 1000)
+      #expect(pending.entries.map(\.seq) == seqs(of: device))
+      #expect(pending.entries.allSatisfy { $0.push.device == device })
+    }
+    home.mailbox.acknowledge(1, through: 15)
+    home = try home.reopened()
+    defer { home.mailbox.close() }
+    #expect(try await home.mailbox.pending(for: 1, after: 0, limit: 1000).entries.map(\.seq) == [16, 17, 18, 19, 20])
+    #expect(try await home.mailbox.pending(for: 2, after: 0, limit: 1000).entries.map(\.seq) == seqs(of: 2))
+  }
+
   @Test func `everything is there after closing and opening, and numbers and retries go on`() async throws {
     var home = try SQLiteHome(cap: 4)
     _ = await home.mailbox.append([samplePush(1), samplePush(2, collapse: "a"), samplePush(3)])

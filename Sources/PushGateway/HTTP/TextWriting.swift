@@ -1,0 +1,41 @@
+/// Appends a number's decimal digits.
+func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
+  var divisor: UInt64 = 1
+  while value / divisor >= 10 { divisor *= 10 }
+  while divisor > 0 {
+    bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+    divisor /= 10
+  }
+}
+
+/// Writes times as RFC 3339 in UTC, with milliseconds.
+func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
+  let milliseconds = max(0, milliseconds)
+  let (days, rest) = (milliseconds / 86_400_000, milliseconds % 86_400_000)
+  // Days to a civil date, with years that begin in March so that the leap day comes last.
+  let shifted = days + 719_468
+  let era = shifted / 146_097
+  let dayOfEra = shifted - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let monthFromMarch = (5 * dayOfYear + 2) / 153
+  let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { text in
+    func write(_ value: Int64, width: Int, at place: Int, then mark: Unicode.Scalar) {
+      var rest = value
+      for digit in (place..<place + width).reversed() {
+        unsafe text[digit] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
+      unsafe text[place + width] = UInt8(ascii: mark)
+    }
+    write(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), width: 4, at: 0, then: "-")
+    write(month, width: 2, at: 5, then: "-")
+    write(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, width: 2, at: 8, then: "T")
+    write(rest / 3_600_000, width: 2, at: 11, then: ":")
+    write(rest / 60_000 % 60, width: 2, at: 14, then: ":")
+    write(rest / 1000 % 60, width: 2, at: 17, then: ".")
+    write(rest % 1000, width: 3, at: 20, then: "Z")
+    unsafe bytes.append(contentsOf: text)
+  }
+}
