@@ -30,16 +30,18 @@ import Glibc
     defer { isOnOffer = false }
     var memory = unsafe nghttp2_mem(
       mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
-      malloc: { size, owner in unsafe FrameBuffer.of(owner).take(size) ?? malloc(size) },
-      free: { memory, owner in unsafe FrameBuffer.of(owner).give(memory) },
+      malloc: { size, owner in unsafe FrameBuffer.with(owner) { unsafe $0.take(size) } ?? malloc(size) },
+      free: { memory, owner in unsafe FrameBuffer.with(owner) { unsafe $0.give(memory) } },
       calloc: { count, size, _ in unsafe calloc(count, size) },
-      realloc: { memory, size, owner in unsafe FrameBuffer.of(owner).resize(memory, size) })
+      realloc: { memory, size, owner in unsafe FrameBuffer.with(owner) { unsafe $0.resize(memory, size) } })
     return unsafe body(&memory)
   }
 
-  private static func of(_ owner: UnsafeMutableRawPointer?) -> FrameBuffer {
+  /// Lends the buffer of a call; its sessions keep it alive, so nobody counts references.
+  @inline(__always)
+  private static func with<Value>(_ owner: UnsafeMutableRawPointer?, _ body: (FrameBuffer) -> Value) -> Value {
     guard let owner = unsafe owner else { preconditionFailure("memory of a session without its frame buffer") }
-    return unsafe Unmanaged<FrameBuffer>.fromOpaque(owner).takeUnretainedValue()
+    return unsafe Unmanaged<FrameBuffer>.fromOpaque(owner)._withUnsafeGuaranteedRef(body)
   }
 
   private func take(_ size: Int) -> UnsafeMutableRawPointer? {

@@ -111,7 +111,8 @@ protocol Mailbox: Sendable {
   /// restored: numbers then begin after it, also those of what waits.
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
 
-  /// Removes everything up to `seq`. Idempotent; a number that was never given out acknowledges nothing.
+  /// Removes everything up to `seq`, which is not read again once this has returned. Idempotent; a number that was
+  /// never given out acknowledges nothing.
   func acknowledge(_ device: DeviceID, through seq: UInt64)
 
   /// Removes what waits of one app, or of all.

@@ -36,6 +36,11 @@ struct MailboxIndex {
     var collapsible: [CollapseKey: UInt64] = [:]
     var gap: MailboxGap?
 
+    /// How many entries wait that are above an acknowledged number.
+    func waitingCount(after seq: UInt64) -> Int {
+      seq <= acknowledged ? count : entries[place(after: seq)...].count { !$0.isRemoved }
+    }
+
     /// The place of the first entry above `seq`.
     func place(after seq: UInt64) -> Int {
       var (low, high) = (0, entries.count)

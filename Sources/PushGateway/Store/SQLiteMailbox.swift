@@ -21,6 +21,8 @@ final class SQLiteMailbox: Mailbox {
 
   private struct Inbox {
     var operations: [MailboxOperation] = []
+    /// What the writer has taken and may not have applied yet.
+    var taken: [MailboxOperation] = []
     var uncommitted = 0
     var writer = WriterState.awake
     var isClosed = false
@@ -100,18 +102,35 @@ final class SQLiteMailbox: Mailbox {
 
   func expire(now: Int64) { submit(.expire(now)) }
 
-  func waitingCount(for device: DeviceID) -> Int { engine.index.withLock { $0.boxes[device]?.count ?? 0 } }
+  func waitingCount(for device: DeviceID) -> Int {
+    let acknowledged = acknowledgedInLine(by: device)
+    return engine.index.withLock { $0.boxes[device]?.waitingCount(after: acknowledged) ?? 0 }
+  }
 
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
     if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()
+    let acknowledged = acknowledgedInLine(by: device)
     let (gap, rows, isComplete) = engine.index.withLock { index in
-      MailboxIndex.select(index.boxes[device], after: seq, limit: limit, now: now)
+      MailboxIndex.select(index.boxes[device], after: max(seq, acknowledged), limit: limit, now: now)
     }
     guard !rows.isEmpty else { return PendingPushes(gap: gap, entries: [], isComplete: isComplete) }
     let entries = try await store.pool.read { try SQLiteMailbox.read(rows, of: device, from: $0) }
     return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
+  }
+
+  /// The highest number that the device has acknowledged and the index may not know yet.
+  private func acknowledgedInLine(by device: DeviceID) -> UInt64 {
+    // One that was never given out says nothing.
+    let durable = engine.index.withLock { $0.boxes[device]?.durableSeq ?? 0 }
+    return inbox.withLock { inbox in
+      var highest: UInt64 = 0
+      for operations in [inbox.taken, inbox.operations] {
+        for case .acknowledge(device, let seq) in operations where seq <= durable { highest = max(highest, seq) }
+      }
+      return highest
+    }
   }
 
   private func advance(_ device: DeviceID, past seq: UInt64) async throws {
@@ -178,6 +197,7 @@ final class SQLiteMailbox: Mailbox {
           due = .now() + SQLiteMailbox.settleTime
         }
       }
+      inbox.withLock { $0.taken = [] }
       checkpoint(&rows)
     }
     _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool).commit($0) }
@@ -224,8 +244,8 @@ final class SQLiteMailbox: Mailbox {
           return ([], false, hasMore)
         }
         inbox.writer = .awake
-        defer { inbox.operations = [] }
-        return (inbox.operations, inbox.isClosed, false)
+        (inbox.taken, inbox.operations) = (inbox.operations, [])
+        return (inbox.taken, inbox.isClosed, false)
       }
       if isDue || !operations.isEmpty { return operations }
       if isClosed { return nil }

@@ -16,6 +16,7 @@ struct MailboxConformance {
     ("a push comes back as it was", { try await $0.contentIsKept() }),
     ("reading goes on from a number, by limits", { try await $0.readingIsLimited() }),
     ("acknowledging is cumulative and idempotent", { try await $0.acknowledging() }),
+    ("what is acknowledged is not read again", { try await $0.acknowledgedIsGone() }),
     ("a retry is stored once", { try await $0.retries() }),
     ("a collapse id replaces", { try await $0.collapsing() }),
     ("purging takes an app's pushes", { try await $0.purging() }),
@@ -94,6 +95,20 @@ struct MailboxConformance {
     }
     #expect(await mailbox.append([samplePush()]).map(\.seq) == [6])
     #expect(try await mailbox.waiting() == [4, 5, 6])
+  }
+
+  private func acknowledgedIsGone() async throws {
+    for round in UInt64(1)...100 {
+      _ = await mailbox.append([samplePush(), samplePush()])
+      mailbox.acknowledge(1, through: 2 * round - 1)
+      #expect(try await mailbox.waiting() == [2 * round])
+      #expect(mailbox.waitingCount(for: 1) == 1)
+      mailbox.acknowledge(1, through: .max)
+      #expect(mailbox.waitingCount(for: 1) == 1)
+      mailbox.acknowledge(1, through: 2 * round)
+      #expect(try await mailbox.waiting() == [])
+      #expect(mailbox.waitingCount(for: 1) == 0)
+    }
   }
 
   private func deviceKnowsMore() async throws {
