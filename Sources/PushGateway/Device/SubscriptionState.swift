@@ -117,6 +117,20 @@ struct SubscriptionState {
     return .read(after: cursor)
   }
 
+  /// Something may have been stored that nobody told of: the mailbox is read again.
+  mutating func resync() -> Action? {
+    switch phase {
+    case .live:
+      phase = .reading(isOutdated: false)
+      return .read(after: cursor)
+    case .reading:
+      phase = .reading(isOutdated: true)
+      return nil
+    // What is read next is read after this.
+    case .awaitingHello, .behind, .ended: return nil
+    }
+  }
+
   /// The device has taken everything it was sent.
   mutating func drained() -> Action? {
     guard case .behind = phase else { return nil }
