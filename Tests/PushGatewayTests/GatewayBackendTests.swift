@@ -12,18 +12,18 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Pushes in memory, registrations in a database of their own.
-  func backend(_ router: any PushRouter = SubscriptionRegistry(), onClose: @escaping @Sendable () -> Void = {}) throws
-    -> GatewayBackend
-  {
+  /// Everything in memory.
+  func backend(
+    _ router: any PushRouter = SubscriptionRegistry(), onClose: @escaping @Sendable () -> Void = {}
+  ) -> GatewayBackend {
     GatewayBackend(
-      registrations: try SQLiteRegistrations(store: try SQLiteStore(path: folder.file("registrations.sqlite"))),
+      registrations: MemoryRegistrations(),
       mailbox: MemoryMailbox(clock: clock, removed: { [removals] in removals.add($0) }), router: router,
       promise: DurabilityPromise(name: "memory", words: "in memory: survives nothing"), close: onClose)
   }
 
   @Test func `a push is accepted, delivered and acknowledged`() async throws {
-    try await TestGateway.run(backend: try backend()) { gateway in
+    try await TestGateway.run(backend: backend()) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())
       #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
       #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
@@ -43,7 +43,7 @@ import Testing
 
   @Test func `health says what the backend promises, and what it can't do`() async throws {
     let problem = HealthProblem(part: "link", problem: "nobody answers", since: 7)
-    let sound = try backend()
+    let sound = backend()
     let isBroken = Mutex(false)
     let backend = GatewayBackend(
       registrations: sound.registrations, mailbox: sound.mailbox, router: sound.router, promise: sound.promise,
@@ -63,7 +63,7 @@ import Testing
 
   @Test func `a stream that was told nothing finds everything when it is asked to read again`() async throws {
     let router = FaultyRouter(.losesDeliveries)
-    try await TestGateway.run(backend: try backend(router)) { gateway in
+    try await TestGateway.run(backend: backend(router)) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
@@ -77,7 +77,7 @@ import Testing
     let closed = Mutex(0)
     let configuration = try Configuration(
       state: folder.file("state"), flags: ["listen": "127.0.0.1:0", "loops": "1"], file: nil, environment: [:])
-    let made = try backend { closed.withLock { $0 += 1 } }
+    let made = backend { closed.withLock { $0 += 1 } }
     let gateway = try await Gateway.start(configuration, logger: .silent) { _ in made }
     #expect(made.registrations.apps.map(\.topic) == ["com.example.news"])
     let own = try SQLiteRegistrations(store: try SQLiteStore(path: StateFolder(configuration.state).databasePath))

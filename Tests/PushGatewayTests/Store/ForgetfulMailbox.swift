@@ -19,7 +19,7 @@ final class ForgetfulMailbox: Mailbox {
     case hidesGaps
     /// Takes one more than was acknowledged.
     case acknowledgesTooMuch
-    /// Knows an id only when its push is stored.
+    /// Knows an id only when its push has been read.
     case knowsRetriesLate
     /// Nobody hears of what left.
     case removesSilently
@@ -76,10 +76,7 @@ final class ForgetfulMailbox: Mailbox {
       guard !known.withLock({ known in pushes.allSatisfy { known.contains($0.id) } }) else {
         return completion(pushes.map { _ in .duplicate })
       }
-      home.append(pushes.map(\.withoutSenderID)) { [self] outcomes in
-        known.withLock { $0.formUnion(pushes.filter(\.isSenderID).map(\.id)) }
-        completion(outcomes)
-      }
+      home.append(pushes.map(\.withoutSenderID), completion: completion)
     default: home.append(pushes, completion: completion)
     }
   }
@@ -90,6 +87,7 @@ final class ForgetfulMailbox: Mailbox {
     case .reversesOrder: pending.entries.reverse()
     case .countsGapsWrongly: pending.gap?.dropped += 1
     case .hidesGaps: pending.gap = nil
+    case .knowsRetriesLate: known.withLock { $0.formUnion(pending.entries.map(\.push.id)) }
     default: break
     }
     return pending
