@@ -73,6 +73,16 @@ import Testing
     }
   }
 
+  @Test func `a push that was not told goes out before the next one`() async throws {
+    try await TestGateway.run(backend: backend(FaultyRouter(.losesEveryOther))) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      for _ in 0..<6 { _ = try await gateway.push(client, to: device.token) }
+      for seq in UInt64(1)...6 { #expect(try await stream.next()?.seq == seq) }
+    }
+  }
+
   @Test func `a whole gateway runs on another backend, and closes it at its end`() async throws {
     let closed = Mutex(0)
     let configuration = try Configuration(

@@ -10,6 +10,8 @@ final class FaultyRouter: PushRouter {
     case attachesLate
     /// Nothing that was stored is told.
     case losesDeliveries
+    /// Of what was stored every other delivery is lost, the first to begin with.
+    case losesEveryOther
     /// What is never stored comes twice.
     case repeatsDeliveringNow
     /// What is never stored comes also to the next stream of the device.
@@ -31,7 +33,7 @@ final class FaultyRouter: PushRouter {
     var finder: String {
       switch self {
       case .attachesLate: "what was appended before attaching is found by reading"
-      case .losesDeliveries: "what is handed over after attaching is told"
+      case .losesDeliveries, .losesEveryOther: "what is handed over after attaching is told"
       case .repeatsDeliveringNow, .keepsWhatIsNeverStored: "what is never stored comes to each stream once"
       case .claimsHandover: "it is known where what is never stored went"
       case .forgetsNobody: "nothing comes after detaching"
@@ -45,6 +47,7 @@ final class FaultyRouter: PushRouter {
 
   private let registry = SubscriptionRegistry()
   private let fault: Fault
+  private let losesNext = Mutex(true)
   private let kept = Mutex<[StoredPush]>([])
 
   init(_ fault: Fault) { self.fault = fault }
@@ -75,6 +78,12 @@ final class FaultyRouter: PushRouter {
   func deliver(_ entries: [MailboxEntry]) {
     switch fault {
     case .losesDeliveries: break
+    case .losesEveryOther:
+      let isLost = losesNext.withLock { next in
+        defer { next.toggle() }
+        return next
+      }
+      if !isLost { registry.deliver(entries) }
     case .reversesOrder: registry.deliver(entries.reversed())
     default: registry.deliver(entries)
     }

@@ -41,6 +41,20 @@ import Testing
     #expect(word(state.stored(entry(7), hasRoom: true)) == "send 7")
   }
 
+  @Test func `a number that is missing is looked for before what follows it is sent`() {
+    var state = live(at: 3)
+    #expect(word(state.stored(entry(5), hasRoom: true)) == "read after 3")
+    let both = PendingPushes(gap: nil, entries: [entry(4), entry(5)], isComplete: true)
+    #expect(state.found(both).map(word) == ["send 4", "send 5"])
+    #expect(word(state.performed(both, hasRoom: true)) == "")
+    // One that was never given out, or has left, is missed once.
+    #expect(word(state.stored(entry(7), hasRoom: true)) == "read after 5")
+    let one = PendingPushes(gap: nil, entries: [entry(7)], isComplete: true)
+    #expect(state.found(one).map(word) == ["send 7"])
+    #expect(word(state.performed(one, hasRoom: true)) == "")
+    #expect(word(state.stored(entry(8), hasRoom: true)) == "send 8")
+  }
+
   @Test func `a read that is under way is done again`() {
     var state = SubscriptionState()
     _ = state.hello(cursor: 0)
