@@ -19,6 +19,22 @@ final class ForgetfulMailbox: Mailbox {
     case hidesGaps
     /// Takes one more than was acknowledged.
     case acknowledgesTooMuch
+    /// The outcomes of a batch are the wrong way round.
+    case reversesOutcomes
+    /// Of two completions the second comes first.
+    case swapsCompletions
+    /// Knows no id again.
+    case knowsNoRetries
+    /// Nothing replaces anything.
+    case ignoresCollapseIDs
+    /// A purge takes also what the next append brings.
+    case purgesLate
+    /// What has expired stays.
+    case expiresNothing
+    /// Does not believe a device that knows more.
+    case disbelievesDevices
+    /// Has an outcome for nothing.
+    case answersNothingWrongly
     /// Knows an id only when its push has been read.
     case knowsRetriesLate
     /// Nobody hears of what left.
@@ -33,6 +49,14 @@ final class ForgetfulMailbox: Mailbox {
       case .purgesNothing: "purging takes an app's pushes"
       case .forgetsAcknowledgements: "acknowledging is cumulative and idempotent"
       case .reversesOrder: "reading goes on from a number, by limits"
+      case .reversesOutcomes: "outcomes come in order"
+      case .swapsCompletions: "completions come in order"
+      case .knowsNoRetries: "a retry is stored once"
+      case .ignoresCollapseIDs: "a collapse id replaces"
+      case .purgesLate: "a purge takes what was appended before it, and nothing after"
+      case .expiresNothing: "expired pushes are not read, and go"
+      case .disbelievesDevices: "numbers begin after one that the device knows"
+      case .answersNothingWrongly: "an empty append is answered"
       case .countsGapsWrongly, .hidesGaps: "a gap equals what the cap dropped"
       case .acknowledgesTooMuch: "acknowledging what was replaced leaves its successor"
       case .knowsRetriesLate: "a retry from two threads at once is stored once"
@@ -46,6 +70,10 @@ final class ForgetfulMailbox: Mailbox {
   private let fault: Fault
   /// Ids that ``Fault/knowsRetriesLate`` knows.
   private let known = Mutex<Set<APNSID>>([])
+  /// The completion that ``Fault/swapsCompletions`` holds back.
+  private let held = Mutex<(@Sendable () -> Void)?>(nil)
+  /// What ``Fault/purgesLate`` purges once more.
+  private let purged = Mutex<[(DeviceID, AppID?)]>([])
 
   init(home: any Mailbox, fault: Fault) {
     self.home = home
@@ -77,11 +105,27 @@ final class ForgetfulMailbox: Mailbox {
         return completion(pushes.map { _ in .duplicate })
       }
       home.append(pushes.map(\.withoutSenderID), completion: completion)
+    case .reversesOutcomes: home.append(pushes) { completion($0.reversed()) }
+    case .swapsCompletions:
+      home.append(pushes) { [self] outcomes in
+        guard let first = held.withLock({ $0.take() }) else {
+          return held.withLock { $0 = { completion(outcomes) } }
+        }
+        completion(outcomes)
+        first()
+      }
+    case .knowsNoRetries: home.append(pushes.map(\.withoutSenderID), completion: completion)
+    case .ignoresCollapseIDs: home.append(pushes.map(\.withoutCollapseID), completion: completion)
+    case .purgesLate:
+      home.append(pushes, completion: completion)
+      for (device, app) in purged.withLock({ $0 }) { home.purge(device, app: app) }
+    case .answersNothingWrongly: home.append(pushes) { completion($0.isEmpty ? [.duplicate] : $0) }
     default: home.append(pushes, completion: completion)
     }
   }
 
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    let seq = fault == .disbelievesDevices && seq >= 1000 ? 0 : seq
     var pending = try await home.pending(for: device, after: seq, limit: limit)
     switch fault {
     case .reversesOrder: pending.entries.reverse()
@@ -102,18 +146,25 @@ final class ForgetfulMailbox: Mailbox {
   }
 
   func purge(_ device: DeviceID, app: AppID?) {
+    if fault == .purgesLate { purged.withLock { $0.append((device, app)) } }
     if fault != .purgesNothing { home.purge(device, app: app) }
   }
 
-  func expire(now: Int64) { home.expire(now: now) }
+  func expire(now: Int64) {
+    if fault != .expiresNothing { home.expire(now: now) }
+  }
+
   var problem: HealthProblem? { home.problem }
   func waitingCount(for device: DeviceID) -> Int { home.waitingCount(for: device) }
 }
 
 extension StoredPush {
-  fileprivate var withoutSenderID: StoredPush {
+  fileprivate var withoutSenderID: StoredPush { copy(isSenderID: false, collapseID: collapseID) }
+  fileprivate var withoutCollapseID: StoredPush { copy(isSenderID: isSenderID, collapseID: "") }
+
+  private func copy(isSenderID: Bool, collapseID: String) -> StoredPush {
     StoredPush(
-      device: device, app: app, id: id, isSenderID: false, uniqueID: uniqueID, received: received, expires: expires,
-      priority: priority, collapseID: collapseID, payload: payload)
+      device: device, app: app, id: id, isSenderID: isSenderID, uniqueID: uniqueID, received: received,
+      expires: expires, priority: priority, collapseID: collapseID, payload: payload)
   }
 }

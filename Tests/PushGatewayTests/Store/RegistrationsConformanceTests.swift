@@ -35,9 +35,12 @@ struct RegistrationsHome: Sendable, CustomTestStringConvertible {
     try await RegistrationsConformance.run(name, on: home)
   }
 
+  @Test func `each check has a fault to find`() {
+    #expect(Set(MemoryRegistrations.Fault.allCases.map(\.finder)) == Set(RegistrationsConformance.checks.map(\.name)))
+  }
+
   @Test(arguments: MemoryRegistrations.Fault.allCases)
   func `a fault that is planted is found out`(_ fault: MemoryRegistrations.Fault) async throws {
-    #expect(RegistrationsConformance.checks.contains { $0.name == fault.finder })
     let found = Mutex(0)
     try await withKnownIssue(isIntermittent: true) {
       try await RegistrationsConformance.run(fault.finder, on: .memory(fault))
