@@ -101,9 +101,10 @@ struct StoreError: Error, CustomStringConvertible {
 /// `MailboxConformance`.
 ///
 /// - **Durability**: an outcome is reported when the push is durable as ``DurabilityPromise`` says, and not before; from
-///   then on every read finds it until it leaves.
-/// - **Order**: a device's numbers increase in the order of appends, and what waits is read in that order. Numbers
-///   may have holes; each costs a live stream a read. What was asked first is applied first, as whoever appends afterwards and is answered can see.
+///   then on a read finds it until it leaves. A home whose reads may lag says so, and its router asks for others.
+/// - **Order**: a device's numbers increase in the order of appends, and what waits is read in that order: no read finds
+///   a push and misses one that waits before it. Numbers may have holes; each costs a live stream a read.
+///   What was asked first is applied first, as whoever appends afterwards and is answered can see.
 /// - **Duplicates**: an id that its sender chose is stored once for a device and an app while its push waits, and until
 ///   ``Limits/duplicateWindow`` after that one was received, whatever became of it; also when two threads append it at
 ///   once. The home may forget the oldest ids beyond ``Limits/maximumRecentIDs``.
