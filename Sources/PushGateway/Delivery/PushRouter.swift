@@ -37,8 +37,9 @@ enum Handover: Sendable, Equatable {
 ///
 /// It is a signal and no promise: what is stored is found in the mailbox by a stream that attached before it read, and by
 /// one that misses a number. So a router may lose or repeat a delivery of what is stored; when it may have lost the last
-/// it asks for a ``resync()``. What is never stored (`apns-expiration: 0`) it brings at most once. What is handed over after ``detach(_:_:)`` does not reach
-/// the stream; what was on its way to the stream's loop may, and a stream that has ended takes no notice of it.
+/// it asks for a ``resync()``. What is never stored (`apns-expiration: 0`) it brings at most once. What is handed over
+/// after ``detach(_:_:)`` does not reach the stream; what was on its way to the stream's loop may, and a stream that has
+/// ended sends nothing.
 ///
 /// Pushes and notices for one stream keep the order in which one thread handed them over. Every method returns at once, on
 /// any thread, and reaches streams on their loops.

@@ -14,8 +14,8 @@ public struct Health: Codable, Sendable, Equatable {
   public var status: String
   /// What a 200 promises here: `full` or `normal`, or a word of another backend.
   public var durability: String
-  /// The same in one line for people.
-  public var promise: String
+  /// The same in one line for people; older gateways do not say it.
+  public var promise: String?
   public var problems: [HealthProblem]
 
   init(promise: DurabilityPromise, problems: [HealthProblem]) {
