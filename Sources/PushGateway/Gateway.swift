@@ -8,7 +8,6 @@ public final class Gateway: Sendable {
   private let folder: StateFolder
   private let claim: StateFolder.Claim
   private let services: Services
-  private let mailbox: SQLiteMailbox
   private let loops: Loops
   private let listeners: [Listener]
   private let admin: Listener
@@ -20,33 +19,40 @@ public final class Gateway: Sendable {
   /// How often expired pushes are looked for.
   private static let upkeepInterval = Duration.seconds(10)
 
-  /// Starts a gateway; when this returns it accepts.
+  /// Starts a gateway that keeps everything in its state folder; when this returns it accepts.
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
   public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
+    try await start(configuration, logger: logger, backend: GatewayBackend.sqlite)
+  }
+
+  /// Starts a gateway on a backend, which it closes at its end.
+  static func start(
+    _ configuration: Configuration, logger: Logger,
+    backend makeBackend: (GatewayBackend.Surroundings) async throws -> GatewayBackend
+  ) async throws -> Gateway {
     TLSMemory.use()
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
     try folder.prepareCertificates()
     let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     let store = try SQLiteStore(path: folder.databasePath, durability: configuration.durability)
-    let registrations = try SQLiteRegistrations(store: store)
-    try await folder.prepareDevelopment(registrations)
     let clock = WallClock.system
     let log = try DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
-    let mailbox = try SQLiteMailbox(
-      store: store, cap: configuration.mailboxCap, logger: logger, now: { clock.seconds },
-      removed: { removals in
+    let (held, channels) = (
+      try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
+    )
+    let backend = try await makeBackend(
+      .init(configuration: configuration, store: store, clock: clock, logger: logger) { removals in
         let now = clock.milliseconds()
         log.append(removals.map { $0.event(at: now) })
       })
+    let registrations = backend.registrations
     let services = Services(
-      registrations: registrations, mailbox: mailbox, log: log, subscriptions: SubscriptionRegistry(),
-      held: try HeldPushes(store: store, logger: logger), tokens: ProviderTokenCache(registrations: registrations),
-      environment: configuration.environment,
-      rateLimit: configuration.rateLimit, clock: clock, durability: configuration.durability,
-      provider: configuration.provider, channels: try Channels(store: store, logger: logger),
+      backend: backend, log: log, held: held, tokens: ProviderTokenCache(registrations: registrations),
+      environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
+      provider: configuration.provider, channels: channels,
       liveChannels: LiveChannels { message, count in
         logger.debug(
           "broadcast handed to all",
@@ -54,7 +60,6 @@ public final class Gateway: Sendable {
             "id": "\(message.id)", "streams": "\(count)", "milliseconds": "\(clock.milliseconds() - message.received)",
           ])
       })
-    services.tellDigests(isStart: true)
     registrations.onChange { change in
       switch change {
       case .preferences(let person, let preferences):
@@ -63,9 +68,11 @@ public final class Gateway: Sendable {
       }
     }
     do {
-      return try await Gateway(configuration, folder, claim, services, mailbox, store, tls, logger)
+      try await folder.prepareDevelopment(registrations)
+      services.tellDigests(isStart: true)
+      return try await Gateway(configuration, folder, claim, services, store, tls, logger)
     } catch {
-      mailbox.close()
+      backend.close()
       log.close()
       throw error
     }
@@ -73,12 +80,11 @@ public final class Gateway: Sendable {
 
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ services: Services,
-    _ mailbox: SQLiteMailbox, _ store: SQLiteStore, _ tls: TLSSource, _ logger: Logger
+    _ store: SQLiteStore, _ tls: TLSSource, _ logger: Logger
   ) async throws {
     self.folder = folder
     self.claim = claim
     self.services = services
-    self.mailbox = mailbox
     let status = SharedStatus(
       GatewayStatus(
         listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601),
@@ -134,7 +140,7 @@ public final class Gateway: Sendable {
     }
     upkeep = Task {
       while !Task.isCancelled {
-        mailbox.expire(now: services.clock.seconds)
+        services.mailbox.expire(now: services.clock.seconds)
         services.tellDigests()
         await services.channels.expire(now: services.clock.milliseconds())
         try? await Task.sleep(for: Gateway.upkeepInterval)
@@ -151,7 +157,7 @@ public final class Gateway: Sendable {
     await loops.drain()
     await services.held.settle()
     await services.channels.settle()
-    mailbox.close()
+    services.backend.close()
     services.log.close()
     await loops.shutdown()
   }

@@ -2,10 +2,8 @@ import Glibc
 
 /// What the APIs of every loop share. Each part is safe to use from any thread.
 struct Services: Sendable {
-  let registrations: any Registrations
-  let mailbox: any Mailbox
+  let backend: GatewayBackend
   let log: DeliveryLog
-  let subscriptions: any PushRouter
   /// Pushes that wait for a digest.
   let held: HeldPushes
   let tokens: ProviderTokenCache
@@ -14,8 +12,6 @@ struct Services: Sendable {
   /// How many pushes per second one device token takes; nil: any number.
   let rateLimit: Int?
   let clock: WallClock
-  /// What a 200 promises.
-  let durability: Durability
   var provider = ProviderSettings()
   let answers = AnsweredPushes()
   let conditions = DeviceConditions()
@@ -25,9 +21,13 @@ struct Services: Sendable {
   /// What goes wrong on purpose.
   var faults = FaultTable()
 
+  var registrations: any Registrations { backend.registrations }
+  var mailbox: any Mailbox { backend.mailbox }
+  var subscriptions: any PushRouter { backend.router }
+
   /// What the gateway can't do now.
   var health: Health {
-    Health(durability: durability, problems: [mailbox.problem, log.problem].compactMap(\.self))
+    Health(promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []))
   }
 }
 

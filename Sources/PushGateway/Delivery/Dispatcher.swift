@@ -37,11 +37,10 @@ final class Dispatcher {
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
     log.append(push.event(.accepted, at: push.received))
-    guard services.subscriptions.count(of: push.device) > 0 else {
-      log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
-      return
+    switch services.subscriptions.deliverNow(push) {
+    case .toStreams, .beyond: break
+    case .nowhere: log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
     }
-    services.subscriptions.deliver([MailboxEntry(seq: 0, push: push)])
   }
 
   private func submit() {

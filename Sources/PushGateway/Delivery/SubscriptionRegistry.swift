@@ -1,52 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// A device's stream that is open now. Its methods are called on its loop.
-protocol LiveSubscription: AnyObject {
-  /// A push was accepted for the device: it is sent when this turn ends, or found in the mailbox later.
-  func deliver(_ entry: MailboxEntry)
-  /// What was delivered is all that comes for now, and leaves at once.
-  func flush()
-  /// Something else that the device is to be told.
-  func tell(_ notice: DeviceNotice)
-}
-
-/// What a device is told besides pushes.
-enum DeviceNotice: Sendable {
-  /// The push is not to be shown any longer: answered elsewhere, or replaced.
-  case retract(APNSID)
-  /// The person's choices, as JSON.
-  case preferences([UInt8])
-  /// The device subscribes to other channels than before.
-  case channels
-}
-
-/// Brings what was accepted to the streams of its device, wherever they are open. Within one process that is
-/// ``SubscriptionRegistry``; between gateways another may do it.
-///
-/// It is a signal and no promise: what is stored is found in the mailbox by a stream that attached before it read, so a
-/// router may lose or repeat a delivery of what is stored. What is never stored (`apns-expiration: 0`) it brings at most once.
-protocol PushRouter: AnyObject, Sendable {
-  /// Adds a stream; the number names it for ``detach(_:_:)``. Call it on the stream's loop, before the mailbox is read:
-  /// what is appended afterwards is then either told here or found there.
-  func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64
-  func detach(_ device: DeviceID, _ number: UInt64)
-  /// How many streams a device has open.
-  func count(of device: DeviceID) -> Int
-  /// Whether the device of each push has a stream open.
-  func areConnected(_ entries: [MailboxEntry]) -> [Bool]
-  /// Hands accepted pushes to the streams of their devices.
-  func deliver(_ entries: [MailboxEntry])
-  /// Tells every stream of a device something, save one.
-  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
-}
-
-extension PushRouter {
-  /// Tells every stream of a device something.
-  func tell(_ device: DeviceID, _ notice: DeviceNotice) { tell(device, notice, except: nil) }
-}
-
-/// Which device is connected, and on which loop of this process.
+/// Which device is connected, and on which loop of this process: the router of a gateway that is alone.
 final class SubscriptionRegistry: PushRouter {
   private struct Entry {
     var number: UInt64
@@ -119,10 +74,31 @@ final class SubscriptionRegistry: PushRouter {
     }
   }
 
+  func deliverNow(_ push: StoredPush) -> Handover {
+    let targets = state.withLock { $0.live[push.device] ?? [] }
+    for target in targets {
+      target.subscription.eventLoop.execute {
+        target.subscription.value.deliver(MailboxEntry(seq: 0, push: push))
+        target.subscription.value.flush()
+      }
+    }
+    return targets.isEmpty ? .nowhere : .toStreams
+  }
+
   func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     let targets = state.withLock { $0.live[device]?.filter { $0.number != number } ?? [] }
     for target in targets {
       target.subscription.eventLoop.execute { target.subscription.value.tell(notice) }
+    }
+  }
+
+  /// With one hop per loop. A registry sees everything that its process stores: it never asks for this by itself.
+  func resync() {
+    let streams = state.withLock { state in state.live.values.flatMap { $0.map(\.subscription) } }
+    for streams in Dictionary(grouping: streams, by: { ObjectIdentifier($0.eventLoop) }).values {
+      streams.first?.eventLoop.execute {
+        for stream in streams { stream.value.resync() }
+      }
     }
   }
 }

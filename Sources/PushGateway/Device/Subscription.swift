@@ -172,6 +172,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func flush() { stream.exchange?.connection.flushIfNeeded() }
 
+  func resync() {
+    if let action = state.resync() { perform(action) }
+  }
+
   func tell(_ notice: DeviceNotice) {
     if case .channels = notice {
       channels.refresh()

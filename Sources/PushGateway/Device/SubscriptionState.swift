@@ -59,7 +59,8 @@ struct SubscriptionState {
     return (cursor > 0 ? [.acknowledge(through: cursor)] : []) + [.read(after: cursor)]
   }
 
-  /// A push was stored for the device, or is to be sent now or never (`seq` 0).
+  /// A push was stored for the device, or is to be sent now or never (`seq` 0). When a number is missing before it, the
+  /// mailbox is read: it may be one that nobody told of.
   mutating func stored(_ entry: MailboxEntry, hasRoom: Bool) -> Action? {
     if entry.seq == 0 { return isOpen && hasRoom ? .send(entry) : .drop(entry) }
     switch phase {
@@ -68,6 +69,11 @@ struct SubscriptionState {
       guard hasRoom else {
         phase = .behind
         return nil
+      }
+      // What was not told has to be sent first: an acknowledgement of this one would take it along.
+      guard entry.seq == cursor + 1 else {
+        phase = .reading(isOutdated: false)
+        return .read(after: cursor)
       }
       cursor = entry.seq
       return .send(entry)
@@ -115,6 +121,20 @@ struct SubscriptionState {
     }
     phase = .reading(isOutdated: false)
     return .read(after: cursor)
+  }
+
+  /// Something may have been stored that nobody told of: the mailbox is read again.
+  mutating func resync() -> Action? {
+    switch phase {
+    case .live:
+      phase = .reading(isOutdated: false)
+      return .read(after: cursor)
+    case .reading:
+      phase = .reading(isOutdated: true)
+      return nil
+    // What is read next is read after this.
+    case .awaitingHello, .behind, .ended: return nil
+    }
   }
 
   /// The device has taken everything it was sent.

@@ -1,6 +1,6 @@
 /// What a part of the store can't do now.
 public struct HealthProblem: Codable, Sendable, Equatable {
-  /// `mailbox` or `delivery-log`.
+  /// `mailbox`, `delivery-log`, or another part of the backend.
   public var part: String
   /// One line for people.
   public var problem: String
@@ -12,13 +12,16 @@ public struct HealthProblem: Codable, Sendable, Equatable {
 public struct Health: Codable, Sendable, Equatable {
   /// `ready`, or `degraded`: pushes are refused or events not logged, and what waits is still delivered.
   public var status: String
-  /// What a 200 promises here (`full` or `normal`).
+  /// What a 200 promises here: `full` or `normal`, or a word of another backend.
   public var durability: String
+  /// The same in one line for people; older gateways do not say it.
+  public var promise: String?
   public var problems: [HealthProblem]
 
-  init(durability: Durability, problems: [HealthProblem]) {
+  init(promise: DurabilityPromise, problems: [HealthProblem]) {
     status = problems.isEmpty ? "ready" : "degraded"
-    self.durability = durability.rawValue
+    durability = promise.name
+    self.promise = promise.words
     self.problems = problems
   }
 

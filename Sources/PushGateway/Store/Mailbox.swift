@@ -54,7 +54,7 @@ enum AppendOutcome: Sendable {
   case queued(seq: UInt64, replaced: APNSID?)
   /// The same id for the same token, seen less than ``Limits/duplicateWindow`` ago or still waiting: stored once.
   case duplicate
-  /// Not stored: the disk refused, or too much waits for it. The same push may be sent again.
+  /// Not stored, as far as is known: the disk refused, or too much waits for it. The same push may be sent again.
   case unavailable
   /// Not stored, and sending it again will not help: the store is damaged.
   case failed
@@ -97,12 +97,29 @@ struct StoreError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it.
+/// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it, and pass
+/// `MailboxConformance`.
+///
+/// - **Durability**: an outcome is reported when the push is durable as ``DurabilityPromise`` says, and not before; from
+///   then on a read finds it until it leaves. A home whose reads may lag says so, and its router asks for others.
+/// - **Order**: a device's numbers increase in the order of appends, and what waits is read in that order: no read finds
+///   a push and misses one that waits before it. Numbers may have holes; each costs a live stream a read.
+///   What was asked first is applied first, as whoever appends afterwards and is answered can see.
+/// - **Duplicates**: an id that its sender chose is stored once for a device and an app while its push waits, and until
+///   ``Limits/duplicateWindow`` after that one was received, whatever became of it; also when two threads append it at
+///   once. The home may forget the oldest ids beyond ``Limits/maximumRecentIDs``.
+/// - **Collapse**: a push with a collapse id replaces the one of the same device, app and collapse id that waits, in one
+///   step, and comes after everything that waits. When the outcome is reported no read finds the replaced one.
+/// - **Cap**: a device has so many entries at most. The oldest go, and readers are told how many in one ``MailboxGap``
+///   until the device has acknowledged its end.
+/// - **Removals**: whatever leaves and was not acknowledged is told once to the function that the home was made with.
+/// - **Threads**: every method may be called on any thread, and none but ``pending(for:after:limit:)`` waits for a disk or
+///   a network.
 protocol Mailbox: Sendable {
-  /// Stores pushes and then calls `completion` with an outcome for each, in order, on a thread of the mailbox.
+  /// Stores pushes and then calls `completion` once, with an outcome for each, in order.
   ///
-  /// Order is kept: what is appended first has the lower sequence number. An outcome is reported only when the push
-  /// is durable as the store promises.
+  /// Completions come one after another in the order of appends, on a thread of the mailbox, which they must not hold up;
+  /// only a refusal may come at once, on the caller's.
   func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void)
 
   /// What waits for a device beyond `seq`, oldest first, at most `limit` entries.
@@ -111,11 +128,13 @@ protocol Mailbox: Sendable {
   /// restored: numbers then begin after it, also those of what waits.
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
 
-  /// Removes everything up to `seq`, which is not read again once this has returned. Idempotent; a number that was
-  /// never given out acknowledges nothing.
+/// Removes everything up to `seq`, on the disk in its time: nobody waits for it, because a device that reconnects says
+  /// where it is. Once this has returned none of it is read again through the same home.
+  ///
+  /// Idempotent. A number that was never given out acknowledges nothing, and one that was replaced leaves its successor.
   func acknowledge(_ device: DeviceID, through seq: UInt64)
 
-  /// Removes what waits of one app, or of all.
+  /// Removes what was appended so far and waits, of one app or of all.
   func purge(_ device: DeviceID, app: AppID?)
 
   /// Removes what has expired by `now`, in seconds since 1970.

@@ -77,7 +77,8 @@ import Testing
       let answer = try await gateway.client().request("GET", "/v1/health")
       #expect(answer.status == 200)
       #expect(
-        try JSONDecoder().decode(Health.self, from: Data(answer.body)) == Health(durability: .full, problems: []))
+        try JSONDecoder().decode(Health.self, from: Data(answer.body))
+          == Health(promise: .localDisk(.full), problems: []))
     }
     let full = ProviderAPITests.FullMailbox()
     try await TestGateway.run(mailbox: full) { gateway in

@@ -1,11 +1,18 @@
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import PushGateway
 
-/// What every home of the mailbox has to do; a home runs it with a fresh mailbox and its clock.
+/// What every home of the mailbox has to do; each check begins with a fresh mailbox.
 struct MailboxConformance {
-  let mailbox: any Mailbox
+  let home: MailboxHome.Opened
   let clock: TestClock
+
+  private var mailbox: any Mailbox { home.mailbox }
+
+  /// What the mailbox is opened with.
+  private static let cap = 300
 
   typealias Check = @Sendable (MailboxConformance) async throws -> Void
 
@@ -24,7 +31,21 @@ struct MailboxConformance {
     ("expired pushes are not read, and go", { try await $0.expiring() }),
     ("numbers begin after one that the device knows", { try await $0.deviceKnowsMore() }),
     ("an empty append is answered", { try await $0.emptyAppend() }),
+    ("a gap equals what the cap dropped", { try await $0.capping() }),
+    ("what was stored is there when it is opened again", { try await $0.reopening() }),
+    ("acknowledging what was replaced leaves its successor", { try await $0.acknowledgingReplaced() }),
+    ("a retry from two threads at once is stored once", { try await $0.concurrentRetries() }),
+    ("what leaves without an acknowledgement is told, with its cause", { try await $0.telling() }),
   ]
+
+  /// Runs one check on a home.
+  static func run(_ name: String, on home: MailboxHome) async throws {
+    let clock = TestClock()
+    let opened = try home.open(clock, cap)
+    defer { opened.close() }
+    let check = try #require(checks.first { $0.name == name }, "there is no such check")
+    try await check.run(MailboxConformance(home: opened, clock: clock))
+  }
 
   private func outcomesComeInOrder() async throws {
     let outcomes = await mailbox.append([samplePush(), samplePush(to: 2), samplePush(), samplePush(to: 2)])
@@ -172,5 +193,107 @@ struct MailboxConformance {
   private func emptyAppend() async throws {
     #expect(await mailbox.append([]).isEmpty)
     #expect(await mailbox.append([samplePush()]).map(\.seq) == [1])
+  }
+
+  private func capping() async throws {
+    let cap = Self.cap
+    _ = await mailbox.append((0..<cap + 5).map { _ in samplePush() })
+    let all = try await mailbox.pending(for: 1, after: 0, limit: .max)
+    #expect(all.gap == MailboxGap(from: 1, to: 5, dropped: 5))
+    #expect(all.entries.map(\.seq) == Array(6...UInt64(cap) + 5))
+    #expect(mailbox.waitingCount(for: 1) == cap)
+    #expect(try await mailbox.pending(for: 1, after: 4, limit: 1).gap?.dropped == 5)
+    #expect(try await mailbox.pending(for: 1, after: 5, limit: 1).gap == nil)
+    // What a later push replaced left a hole, and was not dropped.
+    _ = await mailbox.append([samplePush(collapse: "a"), samplePush(collapse: "a")])
+    let second = try await mailbox.pending(for: 1, after: 0, limit: 1)
+    #expect(second.gap == MailboxGap(from: 1, to: 6, dropped: 6))
+    // Known to the device, so it is not told again.
+    mailbox.acknowledge(1, through: 10)
+    _ = await mailbox.append((0..<6).map { _ in samplePush() })
+    let third = try await mailbox.pending(for: 1, after: 0, limit: .max)
+    #expect(third.gap == MailboxGap(from: 11, to: 12, dropped: 2))
+    #expect(third.entries.count == cap)
+    #expect(home.removals.all.filter { $0.cause == .overflow }.count == 8)
+    // Another device has room of its own.
+    #expect(await mailbox.append([samplePush(to: 2)]).map(\.seq) == [1])
+    #expect(try await mailbox.pending(for: 2, after: 0, limit: 1).gap == nil)
+  }
+
+  private func reopening() async throws {
+    _ = await mailbox.append((1...Self.cap).map { samplePush($0, payload: #"{"n":\#($0)}"#) })
+    _ = await mailbox.append([samplePush(1000), samplePush(1001, collapse: "a"), samplePush(1002, collapse: "a")])
+    mailbox.acknowledge(1, through: 1)
+    _ = await mailbox.append([samplePush(7, to: 2), samplePush(8, to: 2)])
+    mailbox.acknowledge(2, through: 2)
+    await mailbox.settle()
+    let before = try await mailbox.pending(for: 1, after: 0, limit: .max)
+    let later = try home.reopened()
+    defer { later.close() }
+    let after = try await later.mailbox.pending(for: 1, after: 0, limit: .max)
+    #expect(after.gap == before.gap)
+    #expect(after.entries.map(\.seq) == before.entries.map(\.seq))
+    #expect(after.entries.map(\.push.id) == before.entries.map(\.push.id))
+    #expect(after.entries.map(\.push.payload) == before.entries.map(\.push.payload))
+    #expect(try await later.mailbox.waiting(2) == [])
+    let retries = await later.mailbox.append([samplePush(1), samplePush(300), samplePush(1001), samplePush(8, to: 2)])
+    #expect(retries.map(\.isDuplicate) == [true, true, true, true])
+    #expect(await later.mailbox.append([samplePush(), samplePush(to: 2)]).map(\.seq) == [304, 3])
+  }
+
+  private func acknowledgingReplaced() async throws {
+    _ = await mailbox.append([samplePush(collapse: "a"), samplePush(collapse: "a")])
+    mailbox.acknowledge(1, through: 1)
+    await mailbox.settle()
+    #expect(try await mailbox.waiting() == [2])
+    _ = await mailbox.append([samplePush(), samplePush(collapse: "a")])
+    mailbox.acknowledge(1, through: 2)
+    await mailbox.settle()
+    #expect(try await mailbox.waiting() == [3, 4])
+    // The successor can be replaced in its turn.
+    _ = await mailbox.append([samplePush(collapse: "a")])
+    #expect(try await mailbox.waiting() == [3, 5])
+  }
+
+  private func concurrentRetries() async throws {
+    let (threads, count) = (2, 100)
+    let outcomes = Mutex<[Int: [AppendOutcome]]>([:])
+    let home = mailbox
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        let group = DispatchGroup()
+        for _ in 0..<threads * count { group.enter() }
+        DispatchQueue.concurrentPerform(iterations: threads) { _ in
+          for number in 1...count {
+            home.append([samplePush(number)]) { outcome in
+              outcomes.withLock { $0[number, default: []] += outcome }
+              group.leave()
+            }
+          }
+        }
+        group.notify(queue: .global()) { continuation.resume() }
+      }
+    }
+    for (number, outcomes) in outcomes.withLock({ $0 }) {
+      #expect(outcomes.count == threads)
+      #expect(outcomes.filter(\.isDuplicate).count == threads - 1, "\(number)")
+    }
+    #expect(try await Set(mailbox.pending(for: 1, after: 0, limit: .max).entries.map(\.push.id)).count == count)
+    #expect(mailbox.waitingCount(for: 1) == count)
+  }
+
+  private func telling() async throws {
+    _ = await mailbox.append([samplePush(1, collapse: "a"), samplePush(2, collapse: "a"), samplePush(3, lifetime: 10)])
+    _ = await mailbox.append([samplePush(4, app: 2), samplePush(5, to: 2)])
+    mailbox.purge(1, app: 2)
+    await mailbox.settle()
+    clock.advance(seconds: 10)
+    mailbox.expire(now: clock.seconds)
+    mailbox.acknowledge(1, through: 2)
+    _ = await mailbox.append((0..<Self.cap).map { _ in samplePush(to: 2, at: clock.seconds) })
+    let told = home.removals.all.filter { $0.device != DeviceID(row: .max) }
+    #expect(told.map(\.cause) == [.collapsed, .unregistered, .expired, .overflow])
+    #expect(told.map(\.id) == [1, 4, 3, 5].map(APNSID.number))
+    #expect(told.map(\.device) == [1, 1, 1, 2])
   }
 }

@@ -24,7 +24,18 @@ struct RegistrationsConformance {
     ("what can't be is refused, and changes nothing", { try await $0.refusing() }),
     ("a secret finds its device and no other", { try await $0.secrets() }),
     ("categories belong to their app", { try await $0.categories() }),
+    ("every lookup sees a changed app", { try await $0.changingApps() }),
+    ("a report of a push is kept once", { try await $0.reporting() }),
+    ("each device of a batch has a name, a person, a secret and a token", { try await $0.enrollingBatches() }),
+    ("a batch is enrolled whole or not at all", { try await $0.batchesAreWhole() }),
+    ("removing a batch leaves every other device", { try await $0.removingBatches() }),
   ]
+
+  /// Runs one check on a home.
+  static func run(_ name: String, on home: RegistrationsHome) async throws {
+    let check = try #require(checks.first { $0.name == name }, "there is no such check")
+    try await check.run(try home.open())
+  }
 
   private static let topic = "com.example.news"
 
@@ -151,10 +162,13 @@ struct RegistrationsConformance {
 
   private func inviting() async throws {
     let code = try await registrations.invite(expires: 100)
+    let other = try await registrations.invite(expires: 100)
     let late = try await registrations.invite(expires: 100)
     #expect(try await !registrations.redeem("another", now: 50))
-    #expect(try await reopened().redeem(code, now: 99))
+    #expect(try await registrations.redeem(code, now: 99))
     #expect(try await !registrations.redeem(code, now: 99))
+    #expect(try await !reopened().redeem(code, now: 99))
+    #expect(try await reopened().redeem(other, now: 99))
     #expect(try await !registrations.redeem(late, now: 100))
   }
 
@@ -193,6 +207,106 @@ struct RegistrationsConformance {
       #expect(home.actions(of: other.id, "DEPLOY").isEmpty)
       #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
     }
+  }
+
+  private func changingApps() async throws {
+    let app = try await addApp()
+    let other = try await addApp("com.example.mail")
+    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
+    let changed = try await registrations.putApp(
+      topic: Self.topic, name: "Newer", icon: "M", policyMode: .report, isStrict: true, ads: .off)
+    #expect(changed.id == app.id)
+    for home in [registrations, try reopened()] {
+      let found = [
+        home.app(app.id), try home.app(topic: Self.topic), home.registration(token)?.1,
+        home.registrations(of: device.id).first?.1, home.apps.last,
+      ]
+      for app in found {
+        #expect(app?.name == "Newer" && app?.icon == "M" && app?.policyMode == .report)
+        #expect(app?.isStrict == true && app?.ads == .off)
+      }
+      #expect(home.app(other.id)?.name == "News")
+      #expect(home.apps.count == 2)
+    }
+  }
+
+  private func reporting() async throws {
+    let app = try await addApp()
+    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (another, _) = try await registrations.enrol(name: "laptop", person: nil)
+    func report(_ number: Int, by device: DeviceID, _ text: String) async throws {
+      try await registrations.add(
+        AdReport(at: Int64(number), device: device, app: app.id, id: .number(number), text: text))
+    }
+    #expect(try await registrations.adReports(limit: 10).isEmpty)
+    for number in 1...3 { try await report(number, by: device.id, "buy \(number)") }
+    try await report(2, by: device.id, "again")
+    try await report(2, by: another.id, "I say so, too")
+    for home in [registrations, try reopened()] {
+      let reports = try await home.adReports(limit: 10)
+      #expect(reports.map(\.text) == ["buy 1", "buy 2", "buy 3", "I say so, too"])
+      #expect(reports.map(\.id) == [1, 2, 3, 2].map(APNSID.number))
+      #expect(reports.map(\.at) == [1, 2, 3, 2])
+      #expect(reports.map(\.device) == [device.id, device.id, device.id, another.id])
+      #expect(reports.allSatisfy { $0.app == app.id })
+      #expect(try await home.adReports(limit: 2).map(\.text) == ["buy 3", "I say so, too"])
+    }
+  }
+
+  private func enrolBatch(_ name: String, _ numbers: Range<Int>) async throws -> [BatchDevice] {
+    try await registrations.enrol(batch: name, numbers: numbers, topic: Self.topic, environment: .development)
+  }
+
+  private func enrollingBatches() async throws {
+    try await addApp()
+    let devices = try await enrolBatch("load", 3..<6)
+    for home in [registrations, try reopened()] {
+      #expect(home.devices.map(\.name) == ["load-3", "load-4", "load-5"])
+      #expect(Set(home.devices.map(\.person)).count == 3)
+      for (place, device) in devices.enumerated() {
+        let known = try #require(home.device(secret: device.secret))
+        #expect(known.name == "load-\(place + 3)")
+        let token = try #require(DeviceToken(hex: Array(device.token.utf8)[...]))
+        #expect(home.registration(token)?.0.device == known.id)
+        #expect(home.registrations(of: known.id).map(\.1.topic) == [Self.topic])
+      }
+    }
+    for name in ["", "with space", "star*", "a[b", String(repeating: "x", count: 33)] {
+      await #expect(throws: RegistrationRefusal.self) { try await enrolBatch(name, 0..<1) }
+      await #expect(throws: RegistrationRefusal.self) { try await registrations.remove(batch: name) }
+    }
+  }
+
+  private func batchesAreWhole() async throws {
+    try await addApp()
+    _ = try await registrations.enrol(name: "load-1", person: nil)
+    await #expect(throws: RegistrationRefusal.self) { try await enrolBatch("load", 0..<3) }
+    for home in [registrations, try reopened()] { #expect(home.devices.map(\.name) == ["load-1"]) }
+  }
+
+  private func removingBatches() async throws {
+    let app = try await addApp()
+    let gone = try await enrolBatch("load", 0..<2)
+    let other = try await enrolBatch("load-2", 0..<1)
+    let (named, _) = try await registrations.enrol(name: "load-x", person: nil)
+    let (phone, _) = try await registrations.enrol(name: "phone", person: "load-0")
+    let ids = Set(gone.compactMap { registrations.device(secret: $0.secret)?.id })
+    let removed = try await registrations.remove(batch: "load")
+    #expect(removed.count == 2)
+    #expect(Set(removed.map(\.device)) == ids)
+    #expect(removed.allSatisfy { $0.app == app.id })
+    for home in [registrations, try reopened()] {
+      #expect(home.devices.map(\.name) == ["load-2-0", "load-x", "phone"])
+      #expect(home.person(named.person) != nil)
+      // Somebody has that person's name.
+      #expect(home.person(phone.person)?.name == "load-0")
+      #expect(home.device(secret: gone[0].secret) == nil)
+      #expect(home.registration(try #require(DeviceToken(hex: Array(gone[0].token.utf8)[...]))) == nil)
+      #expect(home.device(secret: other[0].secret) != nil)
+    }
+    // The names are free again.
+    _ = try await enrolBatch("load", 1..<2)
   }
 }
 

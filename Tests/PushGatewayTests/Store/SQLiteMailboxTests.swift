@@ -1,48 +1,10 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
 
 @testable import PushGateway
 
 @Suite(.timeLimit(.minutes(1))) struct SQLiteMailboxTests {
-  @Test(arguments: MailboxConformance.checks.map(\.name))
-  func `it does what every mailbox does`(_ name: String) async throws {
-    let home = try SQLiteHome()
-    defer { home.mailbox.close() }
-    let check = try #require(MailboxConformance.checks.first { $0.name == name })
-    try await check.run(MailboxConformance(mailbox: home.mailbox, clock: home.clock))
-  }
-
-  @Test(arguments: ForgetfulMailbox.Fault.allCases)
-  func `a fault that is planted is found out`(_ fault: ForgetfulMailbox.Fault) async throws {
-    let found = Mutex(0)
-    for (_, run) in MailboxConformance.checks {
-      let home = try SQLiteHome()
-      defer { home.mailbox.close() }
-      let mailbox = ForgetfulMailbox(home: home.mailbox, fault: fault)
-      try await withKnownIssue(isIntermittent: true) {
-        try await run(MailboxConformance(mailbox: mailbox, clock: home.clock))
-      } matching: { _ in
-        found.withLock { $0 += 1 }
-        return true
-      }
-    }
-    #expect(found.withLock { $0 } > 0)
-  }
-
-  @Test func `the cap drives the oldest out, and readers are told of the gap`() async throws {
-    let home = try SQLiteHome(cap: 3)
-    defer { home.mailbox.close() }
-    _ = await home.mailbox.append((1...5).map { samplePush($0) })
-    let pending = try await home.mailbox.pending(for: 1, after: 0, limit: 10)
-    #expect(pending.gap == MailboxGap(from: 1, to: 2, dropped: 2))
-    #expect(pending.entries.map(\.seq) == [3, 4, 5])
-    #expect(try await home.mailbox.pending(for: 1, after: 2, limit: 10).gap == nil)
-    #expect(home.removals.all.map(\.id) == [.number(1), .number(2)])
-    #expect(home.removals.all.allSatisfy { $0.cause == .overflow })
-  }
-
   @Test(arguments: [1, 2, 3, 40])
   func `what lies between a device's rows is neither read nor deleted with them`(_ distance: Int) async throws {
     var home = try SQLiteHome()

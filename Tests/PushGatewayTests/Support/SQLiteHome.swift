@@ -10,6 +10,7 @@ struct SQLiteHome {
   let folder: TemporaryFolder
   let clock: TestClock
   let cap: Int
+  let durability: Durability
   let store: SQLiteStore
   let mailbox: SQLiteMailbox
   let removals: Removals
@@ -21,13 +22,16 @@ struct SQLiteHome {
     func add(_ removals: [MailboxRemoval]) { list.withLock { $0 += removals } }
   }
 
-  init(folder: TemporaryFolder? = nil, clock: TestClock = TestClock(), cap: Int = 10_000) throws {
+  init(
+    folder: TemporaryFolder? = nil, clock: TestClock = TestClock(), cap: Int = 10_000, durability: Durability = .full
+  ) throws {
     self.folder = try folder ?? TemporaryFolder()
     self.clock = clock
     self.cap = cap
+    self.durability = durability
     let removals = Removals()
     self.removals = removals
-    store = try SQLiteStore(path: self.folder.file("push.sqlite"))
+    store = try SQLiteStore(path: self.folder.file("push.sqlite"), durability: durability)
     mailbox = try SQLiteMailbox(
       store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { removals.add($0) })
   }
@@ -35,7 +39,7 @@ struct SQLiteHome {
   /// The same database, closed in good order and opened again.
   func reopened() throws -> SQLiteHome {
     mailbox.close()
-    return try SQLiteHome(folder: folder, clock: clock, cap: cap)
+    return try SQLiteHome(folder: folder, clock: clock, cap: cap, durability: durability)
   }
 
   /// A copy of the files as they are now, opened: what a process that dies here leaves behind.

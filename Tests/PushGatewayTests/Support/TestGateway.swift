@@ -16,31 +16,29 @@ final class TestGateway: Sendable {
   let services: Services
   let loops: Loops
   let key: ES256Key
-  private let database: SQLiteMailbox
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
   var registrations: any Registrations { services.registrations }
   var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
 
-  /// Starts one; `mailbox` takes the place of the database's.
+  /// Starts one; `mailbox` takes the place of the database's, `backend` of all that it keeps.
   init(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
-    provider: ProviderSettings = ProviderSettings(), options: ConnectionOptions = ConnectionOptions()
+    backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
+    options: ConnectionOptions = ConnectionOptions()
   ) async throws {
     let (folder, clock) = (try TemporaryFolder(), TestClock())
     self.folder = folder
     self.clock = clock
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
-    let registrations = try SQLiteRegistrations(store: store)
     let log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
-    database = try SQLiteMailbox(store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
+    let backend = try backend ?? TestGateway.sqlite(store, cap: cap, clock: clock, mailbox: mailbox)
+    let registrations = backend.registrations
     let services = Services(
-      registrations: registrations, mailbox: mailbox ?? database, log: log, subscriptions: SubscriptionRegistry(),
-      held: try HeldPushes(store: store, logger: .silent), tokens: ProviderTokenCache(registrations: registrations),
-      environment: environment, rateLimit: rateLimit,
-      clock: clock.wallClock, durability: .full, provider: provider,
-      channels: try Channels(store: store, logger: .silent))
+      backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
+      tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
+      clock: clock.wallClock, provider: provider, channels: try Channels(store: store, logger: .silent))
     self.services = services
     services.tellDigests(isStart: true)
     registrations.onChange { change in
@@ -66,10 +64,20 @@ final class TestGateway: Sendable {
       topic: SampleRequest.topic, name: "News", icon: "📰", policyMode: .enforce)
   }
 
+  private static func sqlite(
+    _ store: SQLiteStore, cap: Int, clock: TestClock, mailbox: (any Mailbox)?
+  ) throws -> GatewayBackend {
+    let database = try SQLiteMailbox(
+      store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
+    return GatewayBackend(
+      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
+      router: SubscriptionRegistry(), promise: .localDisk(.full), close: { database.close() })
+  }
+
   func stop() async {
     await listener.close()
     await loops.drain()
-    database.close()
+    services.backend.close()
     services.log.close()
     await loops.shutdown()
   }
@@ -77,11 +85,12 @@ final class TestGateway: Sendable {
   /// Runs a test's body with a gateway, and stops it also when the body throws.
   static func run(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
-    provider: ProviderSettings = ProviderSettings(), options: ConnectionOptions = ConnectionOptions(),
-    _ body: (TestGateway) async throws -> Void
+    backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
+    options: ConnectionOptions = ConnectionOptions(), _ body: (TestGateway) async throws -> Void
   ) async throws {
     let gateway = try await TestGateway(
-      environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox, provider: provider, options: options)
+      environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox, backend: backend, provider: provider,
+      options: options)
     do {
       try await body(gateway)
     } catch {

@@ -1,0 +1,69 @@
+import Logging
+
+/// What a gateway needs of its home, as one value: where registrations and pushes are kept, how they reach streams, and
+/// what a 200 promises. APIs know nothing else of it; docs/backend.md says what a second one has to do.
+///
+/// What one gateway knows for itself is no part of it, and lies in its own state folder: see docs/backend.md.
+struct GatewayBackend: Sendable {
+  let registrations: any Registrations
+  let mailbox: any Mailbox
+  let router: any PushRouter
+  let promise: DurabilityPromise
+  /// What can't be done now.
+  let problems: @Sendable () -> [HealthProblem]
+  /// Commits what is in line and lets go of everything. Called once, when nothing is appended any more; it may block.
+  let close: @Sendable () -> Void
+
+  /// - Parameter problems: by default what the mailbox has to say.
+  init(
+    registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityPromise,
+    problems: (@Sendable () -> [HealthProblem])? = nil, close: @escaping @Sendable () -> Void
+  ) {
+    self.registrations = registrations
+    self.mailbox = mailbox
+    self.router = router
+    self.promise = promise
+    self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }
+    self.close = close
+  }
+
+  /// What a backend is made with.
+  struct Surroundings: Sendable {
+    let configuration: Configuration
+    /// The gateway's own database.
+    let store: SQLiteStore
+    let clock: WallClock
+    let logger: Logger
+    /// Hears of every entry that leaves the mailbox without an acknowledgement, once, on any thread.
+    let removed: @Sendable ([MailboxRemoval]) -> Void
+  }
+
+  /// Everything in the gateway's own database, for a gateway that is alone.
+  static func sqlite(_ surroundings: Surroundings) throws -> GatewayBackend {
+    let clock = surroundings.clock
+    let registrations = try SQLiteRegistrations(store: surroundings.store)
+    let mailbox = try SQLiteMailbox(
+      store: surroundings.store, cap: surroundings.configuration.mailboxCap, logger: surroundings.logger,
+      now: { clock.seconds }, removed: surroundings.removed)
+    return GatewayBackend(
+      registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
+      promise: .localDisk(surroundings.configuration.durability), close: { mailbox.close() })
+  }
+}
+
+/// What a 200 promises, for people and monitors: in `GET /v1/health`, and in docs/durability.md.
+struct DurabilityPromise: Sendable, Equatable {
+  /// One word: `durability` of the answer.
+  let name: String
+  /// When a 200 goes out, in one line for people: `promise` of the answer.
+  let words: String
+
+  static func localDisk(_ durability: Durability) -> DurabilityPromise {
+    let words =
+      switch durability {
+      case .full: "on this machine's disk: survives the death of the process, the system and the machine"
+      case .normal: "in this system's cache: survives the death of the process only"
+      }
+    return DurabilityPromise(name: durability.rawValue, words: words)
+  }
+}

@@ -1,0 +1,111 @@
+import NIOCore
+import Synchronization
+
+@testable import PushGateway
+
+/// A router with a fault that is planted: what is held against ``RouterConformance`` has to be found out by it.
+final class FaultyRouter: PushRouter {
+  enum Fault: CaseIterable {
+    /// A stream is known only some time after it attached.
+    case attachesLate
+    /// Nothing that was stored is told.
+    case losesDeliveries
+    /// Of what was stored every other delivery is lost, the first to begin with.
+    case losesEveryOther
+    /// What is never stored comes twice.
+    case repeatsDeliveringNow
+    /// What is never stored comes also to the next stream of the device.
+    case keepsWhatIsNeverStored
+    /// Says that a stream took what none did.
+    case claimsHandover
+    /// A stream that has gone is not forgotten.
+    case forgetsNobody
+    /// Only a device's first stream hears.
+    case knowsOneStream
+    /// The newest comes first.
+    case reversesOrder
+    /// What is told is told to all.
+    case leavesNobodyOut
+    /// Nobody is asked to read again.
+    case neverResyncs
+
+    /// The check that has to find it, whichever others do.
+    var finder: String {
+      switch self {
+      case .attachesLate: "what was appended before attaching is found by reading"
+      case .losesDeliveries, .losesEveryOther: "what is handed over after attaching is told"
+      case .repeatsDeliveringNow, .keepsWhatIsNeverStored: "what is never stored comes to each stream once"
+      case .claimsHandover: "it is known where what is never stored went"
+      case .forgetsNobody: "nothing comes after detaching"
+      case .knowsOneStream: "each stream of a device gets what is its device's"
+      case .reversesOrder: "order is kept"
+      case .leavesNobodyOut: "one stream can be left out of what is told"
+      case .neverResyncs: "every stream is asked to read again"
+      }
+    }
+  }
+
+  private let registry = SubscriptionRegistry()
+  private let fault: Fault
+  private let losesNext = Mutex(true)
+  private let kept = Mutex<[StoredPush]>([])
+
+  init(_ fault: Fault) { self.fault = fault }
+
+  func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
+    switch fault {
+    case .attachesLate:
+      let bound = NIOLoopBound(subscription, eventLoop: loop)
+      loop.scheduleTask(in: .milliseconds(50)) { [registry] in
+        _ = registry.attach(device, bound.value, loop: loop)
+      }
+      return 0
+    case .knowsOneStream where registry.count(of: device) > 0: return .max
+    default: break
+    }
+    let number = registry.attach(device, subscription, loop: loop)
+    for push in kept.withLock({ $0 }) where push.device == device { _ = registry.deliverNow(push) }
+    return number
+  }
+
+  func detach(_ device: DeviceID, _ number: UInt64) {
+    if fault != .forgetsNobody { registry.detach(device, number) }
+  }
+
+  func count(of device: DeviceID) -> Int { registry.count(of: device) }
+  func areConnected(_ entries: [MailboxEntry]) -> [Bool] { registry.areConnected(entries) }
+
+  func deliver(_ entries: [MailboxEntry]) {
+    switch fault {
+    case .losesDeliveries: break
+    case .losesEveryOther:
+      let isLost = losesNext.withLock { next in
+        defer { next.toggle() }
+        return next
+      }
+      if !isLost { registry.deliver(entries) }
+    case .reversesOrder: registry.deliver(entries.reversed())
+    default: registry.deliver(entries)
+    }
+  }
+
+  func deliverNow(_ push: StoredPush) -> Handover {
+    switch fault {
+    case .repeatsDeliveringNow: _ = registry.deliverNow(push)
+    case .keepsWhatIsNeverStored: kept.withLock { $0.append(push) }
+    case .claimsHandover:
+      _ = registry.deliverNow(push)
+      return .toStreams
+    default: break
+    }
+    return registry.deliverNow(push)
+  }
+
+  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
+    registry.tell(device, notice, except: fault == .leavesNobodyOut ? nil : number)
+  }
+
+  func resync() {
+    if fault != .neverResyncs { registry.resync() }
+  }
+}

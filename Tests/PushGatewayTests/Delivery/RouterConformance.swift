@@ -1,0 +1,224 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import PushGateway
+
+/// What every router has to do; each check begins with a fresh one.
+///
+/// What is not to happen is known by what was handed over after it, and arrived: order is kept.
+struct RouterConformance {
+  let router: any PushRouter
+  /// Loops that streams live on; two, unless the machine has one core.
+  let loops: [any EventLoop]
+  /// How long a check waits for what has to come.
+  let patience: Duration
+
+  typealias Check = @Sendable (RouterConformance) async throws -> Void
+
+  /// Every check, by its name.
+  static let checks: [(name: String, run: Check)] = [
+    ("what is handed over after attaching is told", { try await $0.telling() }),
+    ("what was appended before attaching is found by reading", { try await $0.readingAfterAttaching() }),
+    ("what is never stored comes to each stream once", { try await $0.deliveringNow() }),
+    ("it is known where what is never stored went", { try await $0.knowingWhere() }),
+    ("nothing comes after detaching", { try await $0.detaching() }),
+    ("each stream of a device gets what is its device's", { try await $0.severalStreams() }),
+    ("order is kept", { try await $0.ordering() }),
+    ("one stream can be left out of what is told", { try await $0.leavingOneOut() }),
+    ("every stream is asked to read again", { try await $0.resyncing() }),
+  ]
+
+  /// Runs one check on a router.
+  static func run(_ name: String, on router: any PushRouter, patience: Duration = .seconds(20)) async throws {
+    let check = try #require(checks.first { $0.name == name }, "there is no such check")
+    let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator().prefix(2))
+    try await check.run(RouterConformance(router: router, loops: loops, patience: patience))
+  }
+
+  /// A stream that writes down what reaches it.
+  final class Stream: LiveSubscription, Sendable {
+    enum Event: Equatable {
+      case stored(UInt64)
+      case now(APNSID)
+      case retract(APNSID)
+      case resync
+    }
+
+    let loop: any EventLoop
+    private let patience: Duration
+    private let list = Mutex<[Event]>([])
+    var events: [Event] { list.withLock { $0 } }
+    /// The numbers of what was stored.
+    var numbers: [UInt64] { events.compactMap { if case .stored(let seq) = $0 { seq } else { nil } } }
+
+    init(loop: any EventLoop, patience: Duration) {
+      self.loop = loop
+      self.patience = patience
+    }
+
+    func deliver(_ entry: MailboxEntry) { note(entry.seq == 0 ? .now(entry.push.id) : .stored(entry.seq)) }
+    func flush() {}
+    func resync() { note(.resync) }
+    func tell(_ notice: DeviceNotice) {
+      if case .retract(let id) = notice { note(.retract(id)) }
+    }
+
+    private func note(_ event: Event) {
+      loop.preconditionInEventLoop()
+      list.withLock { $0.append(event) }
+    }
+
+    /// What a check waits for has not come.
+    struct Missing: Error {
+      let event: Event
+      /// What came.
+      let events: [Event]
+    }
+
+    /// Waits until an event has come.
+    func awaits(_ event: Event) async throws {
+      let deadline = ContinuousClock.now + patience
+      while !events.contains(event) {
+        guard ContinuousClock.now < deadline else { throw Missing(event: event, events: events) }
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
+  private func attach(_ device: DeviceID, loop: Int = 0) async throws -> (stream: Stream, number: UInt64) {
+    let loop = loops[loop % loops.count]
+    let stream = Stream(loop: loop, patience: patience)
+    let router = router
+    return (stream, try await loop.submit { router.attach(device, stream, loop: loop) }.get())
+  }
+
+  private func entry(_ seq: UInt64, to device: DeviceID = 1) -> MailboxEntry {
+    MailboxEntry(seq: seq, push: samplePush(to: device))
+  }
+
+  private func telling() async throws {
+    for number in 1...50 {
+      let device = DeviceID(row: Int64(number))
+      let (stream, _) = try await attach(device, loop: number)
+      router.deliver([entry(7, to: device)])
+      try await stream.awaits(.stored(7))
+    }
+  }
+
+  /// Pushes come before a stream attaches, before it reads, and afterwards: it finds or is told each.
+  private func readingAfterAttaching() async throws {
+    let mailbox = MemoryMailbox(clock: TestClock(), removed: { _ in })
+    var last: UInt64 = 0
+    func accept() async {
+      let push = samplePush()
+      last = await mailbox.append([push]).compactMap(\.seq).last ?? 0
+      router.deliver([MailboxEntry(seq: last, push: push)])
+    }
+    for round in 0..<8 {
+      await accept()
+      let (stream, _) = try await attach(1, loop: round)
+      await accept()
+      let found = try await mailbox.pending(for: 1, after: 0, limit: .max).entries.map(\.seq)
+      await accept()
+      try await stream.awaits(.stored(last))
+      #expect(Set(found).union(stream.numbers) == Set(1...last))
+    }
+  }
+
+  private func deliveringNow() async throws {
+    let streams = [try await attach(1).stream, try await attach(1, loop: 1).stream]
+    let other = try await attach(2).stream
+    for number in 1...20 { _ = router.deliverNow(samplePush(number)) }
+    router.deliver([entry(1), entry(1, to: 2)])
+    for stream in streams {
+      try await stream.awaits(.stored(1))
+      #expect(stream.events == (1...20).map { .now(.number($0)) } + [.stored(1)])
+    }
+    try await other.awaits(.stored(1))
+    #expect(other.events == [.stored(1)])
+    // It is kept nowhere: who comes later never hears of it.
+    let late = try await attach(1).stream
+    router.deliver([entry(2)])
+    try await late.awaits(.stored(2))
+    #expect(late.events == [.stored(2)])
+  }
+
+  private func knowingWhere() async throws {
+    #expect(router.deliverNow(samplePush(1)) != .toStreams)
+    let (stream, number) = try await attach(1)
+    #expect(router.deliverNow(samplePush(2)) == .toStreams)
+    #expect(router.deliverNow(samplePush(3, to: 2)) != .toStreams)
+    #expect(router.count(of: 1) == 1)
+    #expect(router.areConnected([entry(1), entry(1, to: 2)]).first == true)
+    try await stream.loop.submit { [router] in router.detach(1, number) }.get()
+    #expect(router.deliverNow(samplePush(4)) != .toStreams)
+  }
+
+  private func detaching() async throws {
+    let (gone, number) = try await attach(1)
+    let stays = try await attach(1).stream
+    router.deliver([entry(1)])
+    try await gone.awaits(.stored(1))
+    try await gone.loop.submit { [router] in router.detach(1, number) }.get()
+    router.deliver([entry(2)])
+    _ = router.deliverNow(samplePush(3))
+    router.tell(1, .retract(.number(4)))
+    router.resync()
+    try await stays.awaits(.resync)
+    #expect(gone.events == [.stored(1)])
+    // Once more is no error, and takes nobody else away.
+    try await gone.loop.submit { [router] in router.detach(1, number) }.get()
+    router.deliver([entry(5)])
+    try await stays.awaits(.stored(5))
+  }
+
+  private func severalStreams() async throws {
+    let (first, second) = (try await attach(1), try await attach(1, loop: 1))
+    let other = try await attach(2, loop: 1)
+    #expect(Set([first.number, second.number, other.number]).count == 3)
+    router.deliver([entry(1), entry(1, to: 2), entry(2), entry(3, to: 3)])
+    for stream in [first.stream, second.stream] {
+      try await stream.awaits(.stored(2))
+      #expect(stream.numbers == [1, 2])
+    }
+    try await other.stream.awaits(.stored(1))
+    #expect(other.stream.numbers == [1])
+  }
+
+  private func ordering() async throws {
+    var streams: [Stream] = []
+    for device in 1...4 { streams.append(try await attach(DeviceID(row: Int64(device)), loop: device).stream) }
+    for start in stride(from: UInt64(1), to: 200, by: 4) {
+      router.deliver((start..<start + 4).flatMap { seq in (1...4).map { entry(seq, to: DeviceID(row: $0)) } })
+    }
+    for stream in streams {
+      try await stream.awaits(.stored(200))
+      // Some may be repeated, and a device knows them by their numbers; none may overtake another.
+      #expect(stream.numbers == stream.numbers.sorted())
+      #expect(Set(stream.numbers) == Set(1...200))
+    }
+  }
+
+  private func leavingOneOut() async throws {
+    let (first, second) = (try await attach(1), try await attach(1, loop: 1))
+    let other = try await attach(2).stream
+    router.tell(1, .retract(.number(1)), except: first.number)
+    router.tell(1, .retract(.number(2)), except: nil)
+    router.deliver([entry(1, to: 2)])
+    try await first.stream.awaits(.retract(.number(2)))
+    try await second.stream.awaits(.retract(.number(2)))
+    try await other.awaits(.stored(1))
+    #expect(first.stream.events == [.retract(.number(2))])
+    #expect(second.stream.events == [.retract(.number(1)), .retract(.number(2))])
+    #expect(other.events == [.stored(1)])
+  }
+
+  private func resyncing() async throws {
+    var streams: [Stream] = []
+    for number in 0..<10 { streams.append(try await attach(DeviceID(row: Int64(number / 2)), loop: number).stream) }
+    router.resync()
+    for stream in streams { try await stream.awaits(.resync) }
+  }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import PushGateway
+
+@Suite struct SubscriptionStateTests {
+  /// A state that has sent everything up to a number.
+  private func live(at cursor: UInt64) -> SubscriptionState {
+    var state = SubscriptionState()
+    _ = state.hello(cursor: cursor)
+    let nothing = PendingPushes(gap: nil, entries: [], isComplete: true)
+    _ = state.found(nothing)
+    _ = state.performed(nothing, hasRoom: true)
+    return state
+  }
+
+  /// An action in a word, or nothing.
+  private func word(_ action: SubscriptionState.Action?) -> String {
+    switch action {
+    case nil: ""
+    case .read(let seq): "read after \(seq)"
+    case .send(let entry): "send \(entry.seq)"
+    case .tellCaughtUp(let seq): "caught up \(seq)"
+    default: "something else"
+    }
+  }
+
+  private func entry(_ seq: UInt64) -> MailboxEntry { MailboxEntry(seq: seq, push: samplePush()) }
+
+  @Test func `a live stream that may have missed something reads on from what it was sent`() {
+    var state = live(at: 3)
+    #expect(word(state.stored(entry(4), hasRoom: true)) == "send 4")
+    #expect(word(state.resync()) == "read after 4")
+    // 5 was never told, 6 comes while the mailbox is read: both are sent once, in order.
+    #expect(word(state.stored(entry(6), hasRoom: true)) == "")
+    let first = PendingPushes(gap: nil, entries: [entry(5)], isComplete: true)
+    #expect(state.found(first).map(word) == ["send 5"])
+    #expect(word(state.performed(first, hasRoom: true)) == "read after 5")
+    let second = PendingPushes(gap: nil, entries: [entry(6)], isComplete: true)
+    #expect(state.found(second).map(word) == ["send 6"])
+    #expect(word(state.performed(second, hasRoom: true)) == "")
+    #expect(word(state.stored(entry(7), hasRoom: true)) == "send 7")
+  }
+
+  @Test func `a number that is missing is looked for before what follows it is sent`() {
+    var state = live(at: 3)
+    #expect(word(state.stored(entry(5), hasRoom: true)) == "read after 3")
+    let both = PendingPushes(gap: nil, entries: [entry(4), entry(5)], isComplete: true)
+    #expect(state.found(both).map(word) == ["send 4", "send 5"])
+    #expect(word(state.performed(both, hasRoom: true)) == "")
+    // One that was never given out, or has left, is missed once.
+    #expect(word(state.stored(entry(7), hasRoom: true)) == "read after 5")
+    let one = PendingPushes(gap: nil, entries: [entry(7)], isComplete: true)
+    #expect(state.found(one).map(word) == ["send 7"])
+    #expect(word(state.performed(one, hasRoom: true)) == "")
+    #expect(word(state.stored(entry(8), hasRoom: true)) == "send 8")
+  }
+
+  @Test func `a read that is under way is done again`() {
+    var state = SubscriptionState()
+    _ = state.hello(cursor: 0)
+    #expect(word(state.resync()) == "")
+    let nothing = PendingPushes(gap: nil, entries: [], isComplete: true)
+    #expect(state.found(nothing).isEmpty)
+    #expect(word(state.performed(nothing, hasRoom: true)) == "read after 0")
+    #expect(word(state.performed(nothing, hasRoom: true)) == "caught up 0")
+  }
+
+  @Test func `who reads later anyway reads no sooner`() {
+    var behind = live(at: 1)
+    #expect(word(behind.stored(entry(2), hasRoom: false)) == "")
+    #expect(word(behind.resync()) == "")
+    #expect(word(behind.drained()) == "read after 1")
+    var new = SubscriptionState()
+    #expect(word(new.resync()) == "")
+    var ended = live(at: 1)
+    ended.end()
+    #expect(word(ended.resync()) == "")
+  }
+}
