@@ -42,6 +42,11 @@ final class Channels: Sendable {
     /// What is not on disk yet.
     var unsettled: Set<Acknowledgement> = []
     var isSettling = false
+
+    /// The number up to which a device has a channel's messages; 0 when it does not subscribe any longer.
+    func seen(_ one: Acknowledgement) -> UInt64 {
+      subscriptions[one.device]?.first { $0.channel == one.channel }?.seen ?? 0
+    }
   }
 
   fileprivate struct Acknowledgement: Hashable {
@@ -241,31 +246,31 @@ final class Channels: Sendable {
     return isNews
   }
 
-  /// Writes what was acknowledged, slice by slice.
+  /// Writes what was acknowledged, slice by slice; returns when all of it is written, also what another call took.
   func settle() async {
     while true {
-      let slice = state.withLock { state -> [(Acknowledgement, UInt64)]? in
-        let taken = Array(state.unsettled.prefix(Limits.subscriptionSlice))
-        if taken.isEmpty {
+      let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
+        if state.unsettled.isEmpty {
           state.isSettling = false
           return nil
         }
-        state.unsettled.subtract(taken)
-        return taken.compactMap { one in
-          state.subscriptions[one.device]?.first { $0.channel == one.channel }.map { (one, $0.seen) }
-        }
+        return state.unsettled.prefix(Limits.subscriptionSlice).map { ($0, state.seen($0)) }
       }
       guard let slice else { return }
       do {
         try await write { db in
           let update = try db.makeStatement(
             sql: "UPDATE channel_subscription SET seen = ? WHERE device = ? AND channel = ?")
-          for (one, seen) in slice {
+          for (one, seen) in slice where seen > 0 {
             try update.execute(arguments: [Int64(seen), one.device.row, Data(one.channel.bytes)])
           }
         }
       } catch {
         logger.warning("what devices have of channels was not stored: \(error)", metadata: ["rows": "\(slice.count)"])
+      }
+      // What was acknowledged meanwhile is not written yet.
+      state.withLock { state in
+        for (one, seen) in slice where state.seen(one) == seen { state.unsettled.remove(one) }
       }
     }
   }

@@ -128,7 +128,7 @@ protocol Mailbox: Sendable {
   /// restored: numbers then begin after it, also those of what waits.
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
 
-/// Removes everything up to `seq`, on the disk in its time: nobody waits for it, because a device that reconnects says
+  /// Removes everything up to `seq`, on the disk in its time: nobody waits for it, because a device that reconnects says
   /// where it is. Once this has returned none of it is read again through the same home.
   ///
   /// Idempotent. A number that was never given out acknowledges nothing, and one that was replaced leaves its successor.

@@ -11,6 +11,8 @@ final class ForgetfulMailbox: Mailbox {
     case purgesNothing
     /// What was acknowledged waits still.
     case forgetsAcknowledgements
+    /// What was acknowledged waits until something is appended.
+    case acknowledgesLate
     /// The newest comes first.
     case reversesOrder
     /// One more than was dropped is said to be.
@@ -48,6 +50,7 @@ final class ForgetfulMailbox: Mailbox {
       case .losesAppends: "a push comes back as it was"
       case .purgesNothing: "purging takes an app's pushes"
       case .forgetsAcknowledgements: "acknowledging is cumulative and idempotent"
+      case .acknowledgesLate: "what is acknowledged is not read again"
       case .reversesOrder: "reading goes on from a number, by limits"
       case .reversesOutcomes: "outcomes come in order"
       case .swapsCompletions: "completions come in order"
@@ -72,6 +75,8 @@ final class ForgetfulMailbox: Mailbox {
   private let known = Mutex<Set<APNSID>>([])
   /// The completion that ``Fault/swapsCompletions`` holds back.
   private let held = Mutex<(@Sendable () -> Void)?>(nil)
+  /// What ``Fault/acknowledgesLate`` has yet to acknowledge.
+  private let unacknowledged = Mutex<[(DeviceID, UInt64)]>([])
   /// What ``Fault/purgesLate`` purges once more.
   private let purged = Mutex<[(DeviceID, AppID?)]>([])
 
@@ -119,6 +124,9 @@ final class ForgetfulMailbox: Mailbox {
     case .purgesLate:
       home.append(pushes, completion: completion)
       for (device, app) in purged.withLock({ $0 }) { home.purge(device, app: app) }
+    case .acknowledgesLate:
+      for (device, seq) in unacknowledged.withLock({ $0 }) { home.acknowledge(device, through: seq) }
+      home.append(pushes, completion: completion)
     case .answersNothingWrongly: home.append(pushes) { completion($0.isEmpty ? [.duplicate] : $0) }
     default: home.append(pushes, completion: completion)
     }
@@ -140,6 +148,7 @@ final class ForgetfulMailbox: Mailbox {
   func acknowledge(_ device: DeviceID, through seq: UInt64) {
     switch fault {
     case .forgetsAcknowledgements: break
+    case .acknowledgesLate: unacknowledged.withLock { $0.append((device, seq)) }
     case .acknowledgesTooMuch: home.acknowledge(device, through: seq == .max ? seq : seq + 1)
     default: home.acknowledge(device, through: seq)
     }
