@@ -1,0 +1,188 @@
+import GRDB
+
+extension SQLiteMailbox {
+  /// The writer's statements, on the writing connection.
+  final class Writer {
+    private let pool: DatabasePool
+    private let insert, delete, blank, renumber, upsert: PreparedStatement
+    private var deleted: [Int64] = []
+
+    init(_ pool: DatabasePool) throws {
+      self.pool = pool
+      (insert, delete, blank, renumber, upsert) = try pool.writeWithoutTransaction { db in
+        (
+          try PreparedStatement(
+            db,
+            """
+            INSERT INTO mailbox (id, device, seq, app, apns_id, is_sender_id, unique_id, received, expires, priority,
+              collapse_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """),
+          try PreparedStatement(db, "DELETE FROM mailbox WHERE id BETWEEN ? AND ?"),
+          try PreparedStatement(db, "UPDATE mailbox SET payload = NULL WHERE id = ?"),
+          try PreparedStatement(db, "UPDATE mailbox SET seq = ? WHERE id = ?"),
+          try PreparedStatement(
+            db,
+            """
+            INSERT INTO mailbox_state (device, acknowledged, last_seq, gap_from, gap_to, gap_dropped)
+            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (device) DO UPDATE SET acknowledged = excluded.acknowledged,
+              last_seq = excluded.last_seq, gap_from = excluded.gap_from, gap_to = excluded.gap_to,
+              gap_dropped = excluded.gap_dropped
+            """)
+        )
+      }
+    }
+
+    /// One transaction; returns when it is on disk.
+    func commit(_ transaction: MailboxTransaction) throws {
+      try pool.writeWithoutTransaction { db in
+        try db.inTransaction(.immediate) {
+          for (push, entry) in transaction.appended { try add(push, entry) }
+          for change in transaction.changes { try apply(change) }
+          try deleteRows()
+          for state in transaction.states { try save(state) }
+          return .commit
+        }
+      }
+    }
+
+    private func add(_ push: StoredPush, _ entry: MailboxIndex.Entry) throws {
+      let size = APNSID.storedSize
+      try unsafe withUnsafeTemporaryAllocation(byteCount: 2 * size, alignment: 8) { ids in
+        unsafe push.id.store(in: UnsafeMutableRawBufferPointer(rebasing: ids[..<size]))
+        unsafe push.uniqueID.store(in: UnsafeMutableRawBufferPointer(rebasing: ids[size...]))
+        try unsafe push.payload.withUnsafeBytes { payload in
+          insert.bind(entry.row)
+          insert.bind(push.device.row)
+          insert.bind(Int64(entry.seq))
+          insert.bind(push.app.row)
+          unsafe insert.bind(borrowed: UnsafeRawBufferPointer(rebasing: ids[..<size]))
+          insert.bind(push.isSenderID ? 1 : 0)
+          unsafe insert.bind(borrowed: UnsafeRawBufferPointer(rebasing: ids[size...]))
+          insert.bind(push.received)
+          insert.bind(push.expires)
+          insert.bind(Int64(push.priority))
+          insert.bind(text: push.collapseID)
+          unsafe insert.bind(borrowed: payload)
+          try insert.run()
+        }
+      }
+    }
+
+    private func apply(_ change: MailboxIndex.RowChange) throws {
+      switch change {
+      case .delete(let row): deleted.append(row)
+      case .blank(let row):
+        blank.bind(row)
+        try blank.run()
+      case .renumber(let row, let seq):
+        renumber.bind(Int64(seq))
+        renumber.bind(row)
+        try renumber.run()
+      }
+    }
+
+    /// Deletes what the changes named. What came together mostly goes together, and rows that follow one another go with
+    /// one statement, for less than half of what each costs alone.
+    private func deleteRows() throws {
+      defer { deleted.removeAll(keepingCapacity: true) }
+      deleted.sort()
+      var start = 0
+      while start < deleted.count {
+        var end = start
+        while end + 1 < deleted.count, deleted[end + 1] <= deleted[end] + 1 { end += 1 }
+        delete.bind(deleted[start])
+        delete.bind(deleted[end])
+        try delete.run()
+        start = end + 1
+      }
+    }
+
+    private func save(_ state: MailboxTransaction.State) throws {
+      upsert.bind(state.device.row)
+      upsert.bind(Int64(state.acknowledged))
+      upsert.bind(Int64(state.lastSeq))
+      upsert.bind(state.gap.map { Int64($0.from) })
+      upsert.bind(state.gap.map { Int64($0.to) })
+      upsert.bind(state.gap.map { Int64($0.dropped) })
+      try upsert.run()
+    }
+  }
+
+  /// One scan over both tables, without the payloads.
+  static func rebuild(
+    _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]
+  ) throws -> MailboxIndex {
+    var index = MailboxIndex()
+    let states = try PreparedStatement(
+      db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")
+    while try states.next() {
+      let gap =
+        states.isNull(3)
+        ? nil
+        : MailboxGap(
+          from: UInt64(states.integer(3)), to: UInt64(states.integer(4)), dropped: Int(states.integer(5)))
+      index.restore(
+        DeviceID(row: states.integer(0)), acknowledged: UInt64(states.integer(1)),
+        lastSeq: UInt64(states.integer(2)), gap: gap)
+    }
+    let rows = try PreparedStatement(
+      db,
+      """
+      SELECT id, device, seq, app, apns_id, is_sender_id, received, expires, collapse_id, payload IS NULL
+      FROM mailbox ORDER BY id
+      """)
+    while try rows.next() {
+      guard let id = rows.id(4) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+      let entry = MailboxIndex.Entry(
+        row: rows.integer(0), seq: UInt64(rows.integer(2)), app: AppID(row: rows.integer(3)), id: id,
+        isSenderID: rows.integer(5) != 0, received: rows.integer(6), expires: rows.integer(7),
+        collapseID: rows.text(8), isRemoved: rows.integer(9) != 0)
+      let device = DeviceID(row: rows.integer(1))
+      index.restore(entry, of: device, now: now, changes: &changes, removals: &removals)
+    }
+    return index
+  }
+
+  /// Reads waiting rows with their payloads; one that went meanwhile is left out.
+  ///
+  /// Where they lie close together, what lies between them is read over.
+  static func read(_ rows: [Int64], of device: DeviceID, from db: Database) throws -> [MailboxEntry] {
+    guard let first = rows.first, let last = rows.last else { return [] }
+    let columns = "seq, app, apns_id, is_sender_id, unique_id, received, expires, priority, collapse_id, payload, id"
+    var entries: [MailboxEntry] = []
+    entries.reserveCapacity(rows.count)
+    let isNear = last - first < 2 * rows.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
+    if isNear {
+      let select = try PreparedStatement(
+        db, "SELECT \(columns) FROM mailbox WHERE id BETWEEN ? AND ? AND payload IS NOT NULL ORDER BY id")
+      select.bind(first)
+      select.bind(last)
+      var rest = rows[...]
+      while try select.next() {
+        let row = select.integer(10)
+        rest = rest.drop { $0 < row }
+        if rest.first == row { entries.append(try entry(select, of: device)) }
+      }
+      return entries
+    }
+    let select = try PreparedStatement(db, "SELECT \(columns) FROM mailbox WHERE id = ? AND payload IS NOT NULL")
+    for row in rows {
+      select.bind(row)
+      guard try select.next() else { continue }
+      entries.append(try entry(select, of: device))
+      select.reset()
+    }
+    return entries
+  }
+
+  private static func entry(_ row: PreparedStatement, of device: DeviceID) throws -> MailboxEntry {
+    guard let id = row.id(2), let uniqueID = row.id(4) else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+    }
+    let push = StoredPush(
+      device: device, app: AppID(row: row.integer(1)), id: id, isSenderID: row.integer(3) != 0, uniqueID: uniqueID,
+      received: row.integer(5), expires: row.integer(6), priority: UInt8(clamping: row.integer(7)),
+      collapseID: row.text(8), payload: row.blob(9))
+    return MailboxEntry(seq: UInt64(row.integer(0)), push: push)
+  }
+}
