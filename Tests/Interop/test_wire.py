@@ -481,6 +481,19 @@ def test_alpn_http_1_1_alone_is_refused(gateway):
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_the_gateway_says_close_notify_before_it_hangs_up(gateway, version):
+    context = ssl.create_default_context(cafile=gateway.trust)
+    context.set_alpn_protocols(["h2"])
+    context.minimum_version = context.maximum_version = version
+    raw = socket.create_connection((gateway.host, gateway.port), timeout=10)
+    # An end without close_notify is an error then (RFC 8446 §6.1).
+    with context.wrap_socket(raw, server_hostname=gateway.host, suppress_ragged_eofs=False) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        while connection.recv(4096):
+            pass
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_tls_1_2_and_1_3_are_spoken(gateway, device, version):
     with gateway.connect(version=version) as connection:
         assert connection.socket.version() == {"TLSv1_2": "TLSv1.2", "TLSv1_3": "TLSv1.3"}[version.name]

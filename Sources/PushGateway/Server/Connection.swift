@@ -189,17 +189,17 @@ final class Connection: ChannelInboundHandler {
       isClosing = true
       writeCiphertext(context)
     }
+    // After its GOAWAY a session counts as finished; the socket stays open a little longer (``sayGoAway()``).
+    if session.isFinished && !hasSaidGoAway { isClosing = true }
+    if isClosing {
+      tls?.close()
+      writeCiphertext(context)
+    }
     if hasWritten {
       hasWritten = false
       context.flush()
     }
-    // After its GOAWAY a session counts as finished; the socket stays open a little longer (``sayGoAway()``).
-    if isClosing || (session.isFinished && !hasSaidGoAway) {
-      isClosing = true
-      tls?.close()
-      writeCiphertext(context)
-      context.close(promise: nil)
-    }
+    if isClosing { context.close(promise: nil) }
   }
 
   private func write(_ plaintext: [UInt8], _ context: ChannelHandlerContext) throws {
