@@ -92,21 +92,21 @@ struct MailboxIndex {
     _ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
     nextRow = entry.row + 1
-    var box = boxes.removeValue(forKey: device) ?? Box()
-    defer { boxes[device] = box }
-    box.lastSeq = max(box.lastSeq, entry.seq)
-    box.durableSeq = box.lastSeq
-    let isWaiting = !entry.isRemoved && entry.seq > box.acknowledged
-    let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
-    guard isWaiting || (entry.isSenderID && dueBy > now) else { return changes.append(.delete(entry.row)) }
-    if entry.isSenderID {
-      let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
-      recent.insert(key)
-      if !isWaiting { recent.release(key, row: entry.row, dueBy: dueBy) }
+    change(boxOf(device)) { index, box in
+      box.lastSeq = max(box.lastSeq, entry.seq)
+      box.durableSeq = box.lastSeq
+      let isWaiting = !entry.isRemoved && entry.seq > box.acknowledged
+      let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
+      guard isWaiting || (entry.isSenderID && dueBy > now) else { return changes.append(.delete(entry.row)) }
+      if entry.isSenderID {
+        let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
+        index.recent.insert(key)
+        if !isWaiting { index.recent.release(key, row: entry.row, dueBy: dueBy) }
+      }
+      guard isWaiting else { return }
+      index.replace(entry, in: &box, of: device, now: now, changes: &changes, removals: &removals)
+      index.enter(entry, into: &box)
     }
-    guard isWaiting else { return }
-    replace(entry, in: &box, of: device, now: now, changes: &changes, removals: &removals)
-    enter(entry, into: &box)
   }
 
   // MARK: Reading
@@ -145,17 +145,18 @@ struct MailboxIndex {
     _ staged: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
-    var box = boxes.removeValue(forKey: device) ?? Box()
-    defer { boxes[device] = box }
-    let replaced = replace(staged, in: &box, of: device, now: now, changes: &changes, removals: &removals)
-    enter(staged, into: &box)
-    box.durableSeq = max(box.durableSeq, staged.seq)
-    while box.count > cap, let oldest = box.entries.first(where: { !$0.isRemoved }) {
-      box.gap = MailboxGap(
-        from: box.gap?.from ?? oldest.seq, to: oldest.seq, dropped: (box.gap?.dropped ?? 0) + 1)
-      remove(oldest, from: &box, of: device, cause: .overflow, now: now, changes: &changes, removals: &removals)
+    change(boxOf(device)) { index, box in
+      let replaced = index.replace(staged, in: &box, of: device, now: now, changes: &changes, removals: &removals)
+      index.enter(staged, into: &box)
+      box.durableSeq = max(box.durableSeq, staged.seq)
+      while box.count > cap, let oldest = box.entries.first(where: { !$0.isRemoved }) {
+        box.gap = MailboxGap(
+          from: box.gap?.from ?? oldest.seq, to: oldest.seq, dropped: (box.gap?.dropped ?? 0) + 1)
+        index.remove(
+          oldest, from: &box, of: device, cause: .overflow, now: now, changes: &changes, removals: &removals)
+      }
+      return replaced
     }
-    return replaced
   }
 
   /// Forgets a staged entry whose commit failed; its number is not used again.
@@ -166,48 +167,51 @@ struct MailboxIndex {
   // MARK: Removing
 
   mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
-    guard var box = boxes.removeValue(forKey: device) else { return [] }
-    defer { boxes[device] = box }
-    guard seq > box.acknowledged, seq <= box.durableSeq else { return [] }
-    box.acknowledged = seq
-    if let gap = box.gap, gap.to <= seq { box.gap = nil }
-    var changes: [RowChange] = []
-    while let first = box.entries.first, first.seq <= seq {
-      box.entries.removeFirst()
-      if first.isRemoved { continue }
-      box.leave(first)
-      // The cumulative number says that the row is done: it needs no change before its id may be forgotten.
-      if let change = release(first, of: device, now: now, isMarked: true) { changes.append(change) }
+    guard let place = boxes.index(forKey: device) else { return [] }
+    return change(place) { index, box in
+      guard seq > box.acknowledged, seq <= box.durableSeq else { return [] }
+      box.acknowledged = seq
+      if let gap = box.gap, gap.to <= seq { box.gap = nil }
+      var changes: [RowChange] = []
+      while let first = box.entries.first, first.seq <= seq {
+        box.entries.removeFirst()
+        if first.isRemoved { continue }
+        box.leave(first)
+        // The cumulative number says that the row is done: it needs no change before its id may be forgotten.
+        if let change = index.release(first, of: device, now: now, isMarked: true) { changes.append(change) }
+      }
+      return changes
     }
-    return changes
   }
 
   /// Begins a device's numbers after one that it knows and that was never given out: the gateway's disk is older than
   /// the device's, as after a backup was restored. What waits gets new numbers, so that the device takes it.
   mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
-    var box = boxes.removeValue(forKey: device) ?? Box()
-    defer { boxes[device] = box }
-    guard seq > box.lastSeq else { return [] }
-    let waiting = box.entries.filter { !$0.isRemoved }
-    box = Box(lastSeq: seq, durableSeq: seq, acknowledged: seq)
-    var changes: [RowChange] = []
-    for var entry in waiting {
-      box.lastSeq += 1
-      entry.seq = box.lastSeq
-      changes.append(.renumber(entry.row, seq: entry.seq))
-      enter(entry, into: &box)
+    change(boxOf(device)) { index, box in
+      guard seq > box.lastSeq else { return [] }
+      let waiting = box.entries.filter { !$0.isRemoved }
+      box = Box(lastSeq: seq, durableSeq: seq, acknowledged: seq)
+      var changes: [RowChange] = []
+      for var entry in waiting {
+        box.lastSeq += 1
+        entry.seq = box.lastSeq
+        changes.append(.renumber(entry.row, seq: entry.seq))
+        index.enter(entry, into: &box)
+      }
+      box.durableSeq = box.lastSeq
+      return changes
     }
-    box.durableSeq = box.lastSeq
-    return changes
   }
 
   mutating func purge(
     _ device: DeviceID, app: AppID?, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    guard var box = boxes.removeValue(forKey: device) else { return }
-    defer { boxes[device] = box }
-    for entry in box.entries where !entry.isRemoved && (app == nil || entry.app == app) {
-      remove(entry, from: &box, of: device, cause: .unregistered, now: now, changes: &changes, removals: &removals)
+    guard let place = boxes.index(forKey: device) else { return }
+    change(place) { index, box in
+      for entry in box.entries where !entry.isRemoved && (app == nil || entry.app == app) {
+        index.remove(
+          entry, from: &box, of: device, cause: .unregistered, now: now, changes: &changes, removals: &removals)
+      }
     }
   }
 
@@ -215,17 +219,22 @@ struct MailboxIndex {
     guard now >= earliestExpiry else { return [] }
     earliestExpiry = .max
     var touched: [DeviceID] = []
-    for device in Array(boxes.keys) {
-      guard var box = boxes.removeValue(forKey: device) else { continue }
+    // `indices` would hold a second copy of the table.
+    var place = boxes.startIndex
+    while place < boxes.endIndex {
+      defer { boxes.formIndex(after: &place) }
+      let device = boxes[place].key
       let before = removals.count
-      for entry in box.entries where !entry.isRemoved {
-        if entry.expires <= now {
-          remove(entry, from: &box, of: device, cause: .expired, now: now, changes: &changes, removals: &removals)
-        } else {
-          earliestExpiry = min(earliestExpiry, entry.expires)
+      change(place) { index, box in
+        for entry in box.entries where !entry.isRemoved {
+          if entry.expires <= now {
+            index.remove(
+              entry, from: &box, of: device, cause: .expired, now: now, changes: &changes, removals: &removals)
+          } else {
+            index.earliestExpiry = min(index.earliestExpiry, entry.expires)
+          }
         }
       }
-      boxes[device] = box
       if removals.count > before { touched.append(device) }
     }
     return touched
@@ -237,6 +246,26 @@ struct MailboxIndex {
   }
 
   // MARK: Inside
+
+  /// Where a device's box is, which is made if there is none.
+  private mutating func boxOf(_ device: DeviceID) -> [DeviceID: Box].Index {
+    if let place = boxes.index(forKey: device) { return place }
+    boxes[device] = Box()
+    guard let place = boxes.index(forKey: device) else { preconditionFailure("the box was made") }
+    return place
+  }
+
+  /// Changes a box and what belongs to all of them. The box stays at its place: to take it out of the table and put it back
+  /// would cost two searches and the closing of a hole.
+  private mutating func change<Result>(
+    _ place: [DeviceID: Box].Index, _ body: (inout MailboxIndex, inout Box) -> Result
+  ) -> Result {
+    var box = Box()
+    swap(&box, &boxes.values[place])
+    let result = body(&self, &box)
+    swap(&box, &boxes.values[place])
+    return result
+  }
 
   /// Removes what waits with the same collapse id; returns its id.
   @discardableResult
