@@ -13,6 +13,7 @@ final class GatewayHandler: Handler {
   private let deviceRouter: Router
   private let adminRouter: Router
   private let parser = JSONParser()
+  private let payloads: PayloadReader
   private let ads = AdGate()
   private let log: TurnLog
   private let logger: Logger
@@ -25,10 +26,13 @@ final class GatewayHandler: Handler {
     deviceRouter = devices.router
     adminRouter = admin.router
     log = TurnLog(loop: loop, log: services.log)
+    payloads = PayloadReader(parser: parser)
     let dispatcher = Dispatcher(loop: loop, services: services, log: log)
-    let provider = ProviderAPI(services: services, dispatcher: dispatcher, parser: parser, ads: ads)
+    let provider = ProviderAPI(
+      services: services, dispatcher: dispatcher, parser: parser, payloads: payloads, ads: ads)
     self.provider = provider
-    let broadcast = BroadcastAPI(services: services, provider: provider, parser: parser, logger: logger)
+    let broadcast = BroadcastAPI(
+      services: services, provider: provider, parser: parser, payloads: payloads, logger: logger)
     self.broadcast = broadcast
     faults = FaultInjector(
       services: services, logger: logger, serve: { GatewayHandler.route($0, provider, broadcast) },
@@ -121,7 +125,8 @@ final class GatewayHandler: Handler {
       let device = try devices.device(request.bearer)
       exchange.connection.allowAllStreams()
       Subscription(
-        device: device, services: services, log: log, parser: parser, ads: ads, framing: framing, exchange: exchange
+        device: device, services: services, log: log, parser: parser, payloads: payloads, ads: ads, framing: framing,
+        exchange: exchange
       ).begin(exchange)
     } catch {
       exchange.respond(error.response)

@@ -10,6 +10,7 @@ final class BroadcastAPI {
   private let services: Services
   private let provider: ProviderAPI
   private let parser: JSONParser
+  private let payloads: PayloadReader
   private let logger: Logger
   private var random = FastRandom()
   private var rate: RateLimit<ChannelID>
@@ -17,10 +18,11 @@ final class BroadcastAPI {
   static let sendPath: StaticString = "/4/broadcasts/apps/"
   static let managementPath: StaticString = "/1/apps/"
 
-  init(services: Services, provider: ProviderAPI, parser: JSONParser, logger: Logger) {
+  init(services: Services, provider: ProviderAPI, parser: JSONParser, payloads: PayloadReader, logger: Logger) {
     self.services = services
     self.provider = provider
     self.parser = parser
+    self.payloads = payloads
     self.logger = logger
     rate = RateLimit(perSecond: services.rateLimit)
   }
@@ -102,7 +104,7 @@ final class BroadcastAPI {
       guard let number = decimal(value), [1, 5, 10].contains(number) else { throw Rejection(.badPriority) }
       priority = UInt8(number)
     }
-    let parsed = try payload(of: request)
+    let content = try payload(of: request)
     let channel: BroadcastChannel
     do {
       channel = try services.channels.channel(id, app: caller.app.id, environment: caller.environment)
@@ -111,13 +113,12 @@ final class BroadcastAPI {
     }
     guard channel.policy == .mostRecentMessage || expiration == 0 else { throw Rejection(.badExpirationDate) }
     guard rate.allows(id, now: caller.now / 1000) else { throw Rejection(.tooManyRequests) }
-    try provider.admit(parsed, id: caller.id, nil, caller.app, now: caller.now)
+    try provider.admit(content, id: caller.id, nil, caller.app, now: caller.now)
     let latest = caller.now / 1000 + Int64(Limits.maximumBroadcastLifetime)
     let expires = expiration > caller.now / 1000 ? min(expiration, latest) : 0
     let message = BroadcastMessage(
       channel: id, app: caller.app.id, number: 0, id: caller.id, uniqueID: APNSID(using: &random),
-      received: caller.now, expires: expires, priority: priority, payload: singleLine(request.body),
-      notification: parsed.notification)
+      received: caller.now, expires: expires, priority: priority, payload: content.payload, content: content)
     publish(message, exchange)
   }
 
@@ -128,15 +129,15 @@ final class BroadcastAPI {
   }
 
   /// - Throws: `PayloadEmpty`, `PayloadTooLarge`, `BadRequestPayload` for what is no JSON object, or starts an activity.
-  private func payload(of request: Message) throws(Rejection) -> ParsedPayload {
+  private func payload(of request: Message) throws(Rejection) -> PushContent {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= Limits.maximumBroadcastPayloadSize else { throw Rejection(.payloadTooLarge) }
     let body = request.body
-    guard let parsed = try? parser.payload(body.span) else { throw Rejection(.badRequestPayload) }
+    guard let content = try? payloads.content(of: body) else { throw Rejection(.badRequestPayload) }
     let event = (try? parser.parse(body.span) { $0["aps"]?["event"]?.string }) ?? nil
     // Whoever subscribes has the activity already (reference §7.6).
     if event == "start" { throw Rejection(.badRequestPayload) }
-    return parsed
+    return content
   }
 
   /// A message that is stored is on disk before the answer goes out, and before any device has it.

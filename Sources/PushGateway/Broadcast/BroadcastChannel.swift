@@ -42,12 +42,12 @@ final class BroadcastMessage: Sendable {
   let priority: UInt8
   /// The JSON as sent, without line breaks between its tokens.
   let payload: [UInt8]
-  /// What the payload says, where it is known: one that was read from the disk is parsed for each device.
-  let notification: PushNotification?
+  /// What the payload says, where it is known: one that was read from the disk is parsed when it is sent.
+  let content: PushContent?
 
   init(
     channel: ChannelID, app: AppID, number: UInt64, id: APNSID, uniqueID: APNSID, received: Int64, expires: Int64,
-    priority: UInt8, payload: [UInt8], notification: PushNotification? = nil
+    priority: UInt8, payload: [UInt8], content: PushContent? = nil
   ) {
     self.channel = channel
     self.app = app
@@ -58,20 +58,20 @@ final class BroadcastMessage: Sendable {
     self.expires = expires
     self.priority = priority
     self.payload = payload
-    self.notification = notification
+    self.content = content
   }
 
   /// The same message with its number.
   func numbered(_ number: UInt64) -> BroadcastMessage {
     BroadcastMessage(
       channel: channel, app: app, number: number, id: id, uniqueID: uniqueID, received: received, expires: expires,
-      priority: priority, payload: payload, notification: notification)
+      priority: priority, payload: payload, content: content)
   }
 
   /// The message as one device is pushed it, outside its mailbox.
   func push(to device: DeviceID) -> StoredPush {
     StoredPush(
       device: device, app: app, id: id, isSenderID: false, uniqueID: uniqueID, received: received, expires: expires,
-      priority: priority, collapseID: "", payload: payload, notification: notification)
+      priority: priority, collapseID: "", payload: payload, content: content)
   }
 }

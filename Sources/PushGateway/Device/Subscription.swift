@@ -21,6 +21,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private let services: Services
   private let log: TurnLog
   private let parser: JSONParser
+  private let payloads: PayloadReader
   private let ads: AdGate
   private let framing: Framing
   private let stream: StreamReference
@@ -39,13 +40,14 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var partialLine: [UInt8] = []
 
   init(
-    device: Device, services: Services, log: TurnLog, parser: JSONParser, ads: AdGate, framing: Framing,
-    exchange: Exchange
+    device: Device, services: Services, log: TurnLog, parser: JSONParser, payloads: PayloadReader, ads: AdGate,
+    framing: Framing, exchange: Exchange
   ) {
     self.device = device
     self.services = services
     self.log = log
     self.parser = parser
+    self.payloads = payloads
     self.ads = ads
     self.framing = framing
     stream = exchange.reference
@@ -277,7 +279,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The person's choices hold at delivery, as they are now.
   private func decide(_ entry: MailboxEntry, _ app: App, now: Int64) -> (Decision, AskedPush) {
     let push = entry.push
-    let notification = push.notification ?? parse(push.payload)
+    let content = payloads.content(of: push)
+    let notification = content.notification
     let preferences = services.registrations.preferences(of: device.id)
     let isCatchingUp = !state.hasToldCaughtUp
     let received = push.received / 1000
@@ -291,7 +294,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       received: received,
       recentAlerts: budget == nil
         ? 0 : services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
-      isCatchingUp: isCatchingUp, isAdvertisement: ads.holds(notification, of: app, for: preferences))
+      isCatchingUp: isCatchingUp, isAdvertisement: ads.holds(content, of: app, for: preferences))
     if budget != nil, decision.presentation.alert != nil {
       services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
     }
@@ -308,11 +311,6 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       decision.presentation.centre?.offer(actions)
     }
     return (decision, AskedPush(notification, on: deviceState))
-  }
-
-  /// What a payload says that was accepted before.
-  private func parse(_ payload: [UInt8]) -> PushNotification {
-    (try? parser.payload(payload.span))?.notification ?? PushNotification()
   }
 
   private func sayWelcome() {

@@ -16,6 +16,9 @@ extension ArraySlice<UInt8> {
 }
 
 extension [UInt8] {
+  /// Whether these are the same bytes.
+  func isSame(as other: [UInt8]) -> Bool { self[...].isSame(as: other) }
+
   /// Whether a byte occurs.
   func holds(_ byte: UInt8) -> Bool {
     unsafe withUnsafeBytes { bytes in

@@ -10,20 +10,28 @@ final class AdGate {
   ///
   /// - Parameter preferences: asked only of an ad, and so mostly not at all.
   func violation(
-    _ notification: PushNotification, of app: App, for preferences: @autoclosure () -> Preferences
+    _ content: PushContent, of app: App, for preferences: @autoclosure () -> Preferences
   ) -> Violation? {
     // What is held anyway needs no look at the door.
-    guard app.ads == .refuse || app.ads == .report, let alert = notification.alert,
-      verdicts.outcome(of: alert) == .refuse, preferences().apps[app.topic]?.advertising != true
+    guard app.ads == .refuse || app.ads == .report, verdict(on: content) == .refuse,
+      preferences().apps[app.topic]?.advertising != true
     else { return nil }
-    return verdicts.violation(of: alert)
+    return content.notification.alert.map { verdicts.violation(of: $0) }
   }
 
   /// Whether the alert may be an ad, so that only people who allowed the app advertising see it.
-  func holds(_ notification: PushNotification, of app: App, for preferences: Preferences) -> Bool {
-    guard app.policyMode == .enforce, app.ads == .hold || app.ads == .refuse, let alert = notification.alert,
-      preferences.apps[app.topic]?.advertising != true
-    else { return false }
-    return verdicts.outcome(of: alert) != .pass
+  func holds(_ content: PushContent, of app: App, for preferences: Preferences) -> Bool {
+    guard app.policyMode == .enforce, app.ads == .hold || app.ads == .refuse, verdict(on: content) != .pass else {
+      return false
+    }
+    return preferences.apps[app.topic]?.advertising != true
+  }
+
+  /// What is no alert is no ad.
+  private func verdict(on content: PushContent) -> AdAssessment.Outcome {
+    if let known = content.verdict { return known }
+    let verdict = content.notification.alert.map { verdicts.outcome(of: $0) } ?? .pass
+    content.keep(verdict: verdict)
+    return verdict
   }
 }

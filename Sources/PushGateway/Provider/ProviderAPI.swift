@@ -7,6 +7,7 @@ final class ProviderAPI {
   private let services: Services
   private let dispatcher: Dispatcher
   private let parser: JSONParser
+  private let payloads: PayloadReader
   private let ads: AdGate
   private var fields = HeaderFields()
   private var random = FastRandom()
@@ -18,10 +19,11 @@ final class ProviderAPI {
 
   static let path: StaticString = "/3/device/"
 
-  init(services: Services, dispatcher: Dispatcher, parser: JSONParser, ads: AdGate) {
+  init(services: Services, dispatcher: Dispatcher, parser: JSONParser, payloads: PayloadReader, ads: AdGate) {
     self.services = services
     self.dispatcher = dispatcher
     self.parser = parser
+    self.payloads = payloads
     self.ads = ads
     rate = RateLimit(perSecond: services.rateLimit)
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
@@ -70,20 +72,17 @@ final class ProviderAPI {
     let type = headers.pushType ?? topic.suffixType ?? .alert
     if services.provider.checksPushType { try check(type, topic.suffixType, request) }
     let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8CodeUnitCount))
-    let parsed = try payload(of: request, type: type)
+    let content = try content(of: request, type: type)
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
     let id = headers.id ?? APNSID(using: &random)
-    try admit(parsed, id: id, registration.device, app, now: now)
-    if app.ads != .off, parsed.notification.alert != nil {
-      try admit(advertising: parsed.notification, id: id, registration, app, now: now)
-    }
+    try admit(content, id: id, registration.device, app, now: now)
+    try admit(advertising: content, id: id, registration, app, now: now)
     return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
-      priority: headers.priority, collapseID: headers.collapseID, payload: singleLine(request.body),
-      notification: parsed.notification)
+      priority: headers.priority, collapseID: headers.collapseID, payload: content.payload, content: content)
   }
 
   /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`,
@@ -143,12 +142,11 @@ final class ProviderAPI {
   }
 
   /// - Throws: `PayloadEmpty` (also for what is no JSON object, reference §6.1), `PayloadTooLarge`.
-  private func payload(of request: Message, type: PushType) throws(Rejection) -> ParsedPayload {
+  private func content(of request: Message, type: PushType) throws(Rejection) -> PushContent {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
-    let body = request.body
     do {
-      return try parser.payload(body.span)
+      return try payloads.content(of: request.body)
     } catch {
       switch error {
       case .empty, .notJSON, .notAnObject: throw Rejection(.payloadEmpty)
@@ -177,20 +175,20 @@ final class ProviderAPI {
   ///
   /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
   func admit(
-    _ parsed: ParsedPayload, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
+    _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
   ) throws(Rejection) {
-    if parsed.violations.isEmpty, parsed.faults.isEmpty { return }
+    if content.violations.isEmpty, content.faults.isEmpty { return }
     func log(_ event: DeliveryEvent, _ detail: String) {
       services.log.append([
         DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: detail)
       ])
     }
-    if let violation = parsed.violations.first {
+    if let violation = content.violations.first {
       let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
       log(.refused, app.policyMode == .enforce ? detail : "report only: " + detail)
       if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
     }
-    for fault in parsed.faults.prefix(Limits.maximumReportedFaults) {
+    for fault in content.faults.prefix(Limits.maximumReportedFaults) {
       let detail = "\(Rejection.schemaRule) \(fault.pointer): \(fault.message)"
       log(app.isStrict ? .refused : .ignored, detail)
       if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }
@@ -201,11 +199,11 @@ final class ProviderAPI {
   ///
   /// - Throws: `Forbidden` with the evidence, when it is plain and the app's advertising is refused.
   private func admit(
-    advertising notification: PushNotification, id: APNSID, _ registration: Registration, _ app: App, now: Int64
+    advertising content: PushContent, id: APNSID, _ registration: Registration, _ app: App, now: Int64
   ) throws(Rejection) {
     guard
       let violation = ads.violation(
-        notification, of: app, for: services.registrations.preferences(of: registration.device))
+        content, of: app, for: services.registrations.preferences(of: registration.device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
@@ -264,12 +262,6 @@ final class ProviderAPI {
   private func isEchoable(_ id: ArraySlice<UInt8>) -> Bool {
     (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
   }
-}
-
-/// The JSON without line breaks, which valid JSON has only between its tokens: a line of NDJSON can hold it.
-func singleLine(_ json: [UInt8]) -> [UInt8] {
-  guard json.holds(10) || json.holds(13) else { return json }
-  return json.map { $0 == 10 || $0 == 13 ? 32 : $0 }
 }
 
 /// Random numbers for identifiers that need be unique but not secret (xoshiro256**, Blackman and Vigna).

@@ -21,11 +21,11 @@ final class StoredPush: Sendable {
   /// The JSON as sent, without line breaks between its tokens.
   let payload: [UInt8]
   /// What the payload says, as long as the push is on its way from the door: what a home has read is parsed when it is sent.
-  let notification: PushNotification?
+  let content: PushContent?
 
   init(
     device: DeviceID, app: AppID, id: APNSID, isSenderID: Bool, uniqueID: APNSID, received: Int64, expires: Int64,
-    priority: UInt8, collapseID: String, payload: [UInt8], notification: PushNotification? = nil
+    priority: UInt8, collapseID: String, payload: [UInt8], content: PushContent? = nil
   ) {
     self.device = device
     self.app = app
@@ -37,7 +37,7 @@ final class StoredPush: Sendable {
     self.priority = priority
     self.collapseID = collapseID
     self.payload = payload
-    self.notification = notification
+    self.content = content
   }
 }
 

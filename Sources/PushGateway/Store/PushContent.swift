@@ -1,0 +1,40 @@
+import PushPolicy
+import Synchronization
+
+/// What a payload says, read once for all pushes that carry it: a sender's text mostly goes to many devices.
+///
+/// Shared between loops. All of it is fixed, save the detector's verdict, which is there from when somebody asked for it.
+final class PushContent: Sendable {
+  /// The JSON as sent, without line breaks between its tokens: a line of NDJSON can hold it.
+  let payload: [UInt8]
+  /// What the sender asks for.
+  let notification: PushNotification
+  /// Every breach of a rule that holds at the door.
+  let violations: [Violation]
+  /// Every value of `aps` that is of a wrong type.
+  let faults: [SchemaFault]
+  /// The place of the verdict among the outcomes; ``unknown`` until there is one.
+  private let verdictCode = Atomic<Int8>(PushContent.unknown)
+
+  private static let unknown: Int8 = -1
+  private static let outcomes = AdAssessment.Outcome.allCases
+
+  init(payload: [UInt8], _ parsed: consuming ParsedPayload) {
+    self.payload = payload
+    notification = parsed.notification
+    violations = parsed.violations
+    faults = parsed.faults
+  }
+
+  /// What the advertising detector says of the alert; nil until somebody asked it.
+  var verdict: AdAssessment.Outcome? {
+    let code = verdictCode.load(ordering: .relaxed)
+    return code == PushContent.unknown ? nil : PushContent.outcomes[Int(code)]
+  }
+
+  /// Keeps what the advertising detector says of the alert.
+  func keep(verdict: AdAssessment.Outcome) {
+    let code = PushContent.outcomes.firstIndex(of: verdict).map(Int8.init(clamping:)) ?? PushContent.unknown
+    verdictCode.store(code, ordering: .relaxed)
+  }
+}
