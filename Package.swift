@@ -56,7 +56,8 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
-      swiftSettings: strict
+      // So that the compiler keeps a field's bytes from outliving their message.
+      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     .executableTarget(
       name: "pushcli",

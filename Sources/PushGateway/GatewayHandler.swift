@@ -42,13 +42,12 @@ final class GatewayHandler: Handler {
 
   func receivedHead(of exchange: Exchange) {
     let request = exchange.request
-    guard let path = request[.path] else { return }
-    if path.starts(with: ProviderAPI.path) {
+    if request.has(.path, beginningWith: ProviderAPI.path) {
       // One byte more than the largest payload, to see that it is too large.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
     } else if BroadcastAPI.serves(request) {
       request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
-    } else if path.equals(DeviceAPI.streamPath), !exchange.connection.servesChannelsOnly {
+    } else if request.has(.path, DeviceAPI.streamPath), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
       request.maximumBodySize = Limits.maximumControlBodySize
@@ -57,11 +56,10 @@ final class GatewayHandler: Handler {
 
   func receivedRequest(_ exchange: Exchange) {
     guard !exchange.stream.hasSubmittedHead else { return }
-    // CONNECT has no path (RFC 9113 §8.5).
-    let path = exchange.request[.path] ?? []
-    if path.starts(with: "/v1/"), !exchange.connection.servesChannelsOnly {
+    let request = exchange.request
+    if request.has(.path, beginningWith: "/v1/"), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
-    } else if path.starts(with: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
+    } else if request.has(.path, beginningWith: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
     } else {
       if services.faults.isArmed, faults.intercept(exchange) { return }
@@ -71,10 +69,10 @@ final class GatewayHandler: Handler {
 
   /// Sends a request of a provider to its API.
   private static func route(_ exchange: Exchange, _ provider: ProviderAPI, _ broadcast: BroadcastAPI) {
-    if exchange.request[.path]?.starts(with: ProviderAPI.path) == true, !exchange.connection.servesChannelsOnly {
+    if exchange.request.has(.path, beginningWith: ProviderAPI.path), !exchange.connection.servesChannelsOnly {
       provider.serve(exchange)
     } else if BroadcastAPI.serves(exchange.request) {
-      let isSend = exchange.request[.path]?.starts(with: "/4/") == true
+      let isSend = exchange.request.has(.path, beginningWith: "/4/")
       guard !isSend || !exchange.connection.servesChannelsOnly else { return provider.refuse(exchange, .badPath) }
       broadcast.serve(exchange)
     } else if exchange.connection.servesChannelsOnly {
@@ -102,8 +100,8 @@ final class GatewayHandler: Handler {
   }
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
-    let path = exchange.request[.path] ?? []
-    guard path.starts(with: "/v1/") || path.starts(with: AdminAPI.prefix) else {
+    let request = exchange.request
+    guard request.has(.path, beginningWith: "/v1/") || request.has(.path, beginningWith: AdminAPI.prefix) else {
       return provider.refuse(exchange, cause.reason)
     }
     exchange.respond(

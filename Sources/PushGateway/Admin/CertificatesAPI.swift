@@ -26,7 +26,7 @@ struct CertificatesAPI: Sendable {
     guard (1...3650).contains(wish.days) else { throw Problem.badRequest("a certificate lasts from 1 to 3650 days") }
     var topics = [(topic: wish.topic, kind: "app")] + wish.topics.map { ($0, "app") }
     for kind in wish.kinds {
-      guard let type = PushType(Array(kind.utf8)[...]), !type.topicSuffix.isEmpty else {
+      guard let type = PushType(Array(kind.utf8).span), !type.topicSuffix.isEmpty else {
         throw Problem.badRequest("\(kind) is no kind of push with a topic of its own: voip, complication, …")
       }
       topics.append((wish.topic + type.topicSuffix, kind))

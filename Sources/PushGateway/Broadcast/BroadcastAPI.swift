@@ -29,14 +29,13 @@ final class BroadcastAPI {
 
   /// Whether a request is for this API, so that its answer has an `apns-request-id`.
   static func serves(_ request: Message) -> Bool {
-    guard let path = request[.path] else { return false }
-    return path.starts(with: "/4/broadcasts/") || path.starts(with: managementPath)
+    request.has(.path, beginningWith: "/4/broadcasts/") || request.has(.path, beginningWith: managementPath)
   }
 
   /// Serves one request whose body is there.
   func serve(_ exchange: Exchange) {
     do {
-      if exchange.request[.path]?.starts(with: "/4/") == true {
+      if exchange.request.has(.path, beginningWith: "/4/") {
         try send(exchange)
       } else {
         try manage(exchange)
@@ -64,7 +63,7 @@ final class BroadcastAPI {
     let sender = try provider.authenticate(exchange, now: now / 1000)
     // One of Apple's samples names it `apns-id`.
     var id = APNSID(using: &random)
-    if let offered = exchange.request[.apnsRequestID] ?? exchange.request[.apnsID] {
+    if let offered = exchange.request.text(.apnsRequestID) ?? exchange.request.text(.apnsID) {
       guard let given = APNSID(offered) else { throw Rejection(.badMessageId) }
       id = given
     }
@@ -80,7 +79,7 @@ final class BroadcastAPI {
 
   /// - Throws: `MissingChannelId`, `BadChannelId` for what is no id.
   private func channelID(_ exchange: Exchange) throws(Rejection) -> ChannelID {
-    guard let text = exchange.request[.apnsChannelID], !text.isEmpty else { throw Rejection(.missingChannelId) }
+    guard let text = exchange.request.bytes(.apnsChannelID), !text.isEmpty else { throw Rejection(.missingChannelId) }
     guard let id = ChannelID(text) else { throw Rejection(.badChannelId) }
     return id
   }
@@ -91,12 +90,12 @@ final class BroadcastAPI {
     let request = exchange.request
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
     guard let path = request[.path], path.starts(with: BroadcastAPI.sendPath) else { throw Rejection(.badPath) }
-    let bundleID = String(decoding: path.dropFirst(BroadcastAPI.sendPath.utf8CodeUnitCount), as: UTF8.self)
+    let bundleID = String(repairing: path.extracting(droppingFirst: BroadcastAPI.sendPath.utf8CodeUnitCount))
     guard !bundleID.isEmpty, !bundleID.contains("/") else { throw Rejection(.badPath) }
     let caller = try caller(exchange, bundleID: bundleID)
     let id = try channelID(exchange)
-    try checkPushType(request[.apnsPushType].map { String(decoding: $0, as: UTF8.self) })
-    guard let expiration = request[.apnsExpiration].flatMap({ decimal($0) }) else {
+    try checkPushType(request.text(.apnsPushType))
+    guard let field = request[.apnsExpiration], let expiration = decimal(field) else {
       throw Rejection(.badExpirationDate)
     }
     var priority: UInt8 = 10
@@ -170,7 +169,7 @@ final class BroadcastAPI {
   private func manage(_ exchange: Exchange) throws(Rejection) {
     let request = exchange.request
     let target = request.text(.path) ?? ""
-    guard request[.path]?.starts(with: BroadcastAPI.managementPath) == true else { throw Rejection(.badPath) }
+    guard request.has(.path, beginningWith: BroadcastAPI.managementPath) else { throw Rejection(.badPath) }
     let rest = target.dropFirst(BroadcastAPI.managementPath.utf8CodeUnitCount)
     let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count >= 2, !parts[0].isEmpty else { throw Rejection(.badPath) }

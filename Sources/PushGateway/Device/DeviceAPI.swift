@@ -162,7 +162,7 @@ struct DeviceAPI: Sendable {
   private func reportAd(_ request: ControlRequest) async throws -> Response {
     let device = try device(request.bearer)
     let report: AdReportRequest = try request.decoded()
-    guard let id = APNSID(report.id.utf8) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
+    guard let id = APNSID(report.id) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
     let app = try services.registrations.app(topic: report.topic)
     let isIts = services.registrations.registrations(of: device.id).contains { $0.1.id == app.id }
     guard isIts else { throw Problem.badRequest("this device is not registered for \(report.topic)") }
@@ -203,7 +203,7 @@ extension Services {
   func logQuery(_ request: ControlRequest) throws -> DeliveryLog.Query {
     var query = DeliveryLog.Query()
     if let id = request.query["id"] {
-      guard let id = APNSID(id.utf8) else {
+      guard let id = APNSID(id) else {
         throw Problem.badRequest("\(id) is no apns-id and no apns-unique-id: a UUID")
       }
       query.id = id

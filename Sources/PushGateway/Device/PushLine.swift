@@ -113,7 +113,7 @@ enum DeviceLine: Equatable {
       let isSilent = root["silent"]?.boolean
       var focus: FocusReport?
       if let element = root["focus"] { focus = FocusReport(element) }
-      let id = root["id"]?.string.flatMap { APNSID($0.utf8) }
+      let id = root["id"]?.string.flatMap { APNSID($0) }
       switch root["type"]?.string {
       case "hello":
         return .hello(cursor: UInt64(clamping: number ?? 0), isSilent: isSilent ?? false, focus: focus?.name)

@@ -113,7 +113,7 @@ final class FaultInjector {
   private func record(_ fault: Fault, _ target: FaultTarget, _ exchange: Exchange) {
     logger.notice("fault \(fault.rule.name) struck", metadata: target.metadata(fault))
     let registration = exchange.deviceToken.flatMap { services.registrations.registration($0) }
-    let id = exchange.request[.apnsID].flatMap { APNSID($0) } ?? APNSID(using: &random)
+    let id = exchange.request.text(.apnsID).flatMap { APNSID($0) } ?? APNSID(using: &random)
     services.log.append([
       DeliveryLog.Row(
         at: services.clock.milliseconds(), event: .fault, id: id, device: registration?.0.device,
@@ -139,7 +139,7 @@ extension FaultTarget {
     if app == nil, let identity = exchange.connection.identity, identity.topics.count == 1 {
       app = identity.topics.first.map { PushType.split(topic: $0).bundleID }
     }
-    key = exchange.request[.authorization].flatMap(FaultTarget.keyID)
+    key = exchange.request.bytes(.authorization).flatMap(FaultTarget.keyID)
   }
 
   /// A connection by itself.
@@ -148,7 +148,7 @@ extension FaultTarget {
   }
 
   /// The key id in the header of a provider token.
-  private static func keyID(_ field: ArraySlice<UInt8>) -> String? {
+  private static func keyID(_ field: [UInt8]) -> String? {
     guard let space = field.firstIndex(of: UInt8(ascii: " ")) else { return nil }
     let segment = field[field.index(after: space)...].prefix { $0 != UInt8(ascii: ".") }
     guard let header = Base64URL.decode(segment) else { return nil }
@@ -167,6 +167,6 @@ extension Exchange {
   /// The token in the path of a push.
   fileprivate var deviceToken: DeviceToken? {
     guard let path = request[.path], path.starts(with: ProviderAPI.path) else { return nil }
-    return DeviceToken(hex: path.dropFirst(ProviderAPI.path.utf8CodeUnitCount))
+    return DeviceToken(hex: path.extracting(droppingFirst: ProviderAPI.path.utf8CodeUnitCount))
   }
 }

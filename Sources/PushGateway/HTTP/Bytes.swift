@@ -2,22 +2,38 @@ import Glibc
 
 // What the standard library does byte by byte, done by the C library many at a time.
 
-extension ArraySlice<UInt8> {
+extension Span<UInt8> {
   /// Whether these are the same bytes.
   func isSame(as other: [UInt8]) -> Bool {
+    unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { theirs in unsafe mine.equals(theirs) } }
+  }
+
+  /// Whether these bytes are those of a literal.
+  func equals(_ text: StaticString) -> Bool { unsafe withUnsafeBytes { unsafe $0.equals(text) } }
+
+  /// Whether these bytes begin with those of a literal.
+  func starts(with text: StaticString) -> Bool {
+    count >= text.utf8CodeUnitCount && extracting(first: text.utf8CodeUnitCount).equals(text)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether these are the same bytes.
+  func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
-    return unsafe withUnsafeBytes { mine in
-      unsafe other.withUnsafeBytes { theirs in
-        guard let mine = mine.baseAddress, let theirs = theirs.baseAddress else { return true }
-        return unsafe memcmp(mine, theirs, count) == 0
-      }
-    }
+    guard let mine = baseAddress, let theirs = other.baseAddress else { return true }
+    return unsafe memcmp(mine, theirs, count) == 0
+  }
+
+  /// Whether these bytes are those of a literal.
+  func equals(_ text: StaticString) -> Bool {
+    unsafe equals(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 
 extension [UInt8] {
-  /// Whether these are the same bytes.
-  func isSame(as other: [UInt8]) -> Bool { self[...].isSame(as: other) }
+  /// A copy of bytes that were lent.
+  init(_ bytes: Span<UInt8>) { self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
 
   /// Whether a byte occurs.
   func holds(_ byte: UInt8) -> Bool {
@@ -25,5 +41,12 @@ extension [UInt8] {
       guard let start = bytes.baseAddress else { return false }
       return unsafe memchr(start, Int32(byte), count) != nil
     }
+  }
+}
+
+extension String {
+  /// The text of bytes that were lent; invalid UTF-8 is repaired.
+  init(repairing bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -1,14 +1,14 @@
-import Glibc
-
 /// One HTTP message as it arrives: the fields this gateway reads, and the body.
 ///
 /// It owns its bytes and is used again for the next message of the loop, so that in the long run receiving allocates
 /// nothing. Not `Sendable`: it belongs to the loop of its connection.
-final class Message {
-  /// Values of fields, one after another.
-  private var storage: [UInt8] = []
+@safe final class Message {
+  /// Values of fields, one after another; of the whole only `fieldsSize` bytes are theirs.
+  private var storage = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  /// The size of all values kept, in bytes.
+  private(set) var fieldsSize = 0
   /// Where the value of each name is, by the name's raw value; those of ``present`` only.
-  private var places = [Range<Int>](repeating: 0..<0, count: HeaderName.allCases.count)
+  private var places = [32 of Range<Int>](repeating: 0..<0)
   /// A bit for each name that has come.
   private var present: UInt32 = 0
   /// The body so far, cut at `maximumBodySize`.
@@ -20,12 +20,11 @@ final class Message {
   /// Whether a field that may come once came twice.
   private(set) var hasDuplicateFields = false
 
-  /// The size of all values kept, in bytes.
-  var fieldsSize: Int { storage.count }
+  deinit { unsafe storage.deallocate() }
 
   /// Keeps one field, unless the message's fields are more than this gateway keeps.
   func keep(_ name: HeaderName, _ value: UnsafeRawBufferPointer) -> Bool {
-    guard storage.count + value.count <= Limits.maximumHeaderListSize else { return false }
+    guard fieldsSize + value.count <= Limits.maximumHeaderListSize else { return false }
     unsafe append(name, value)
     return true
   }
@@ -37,10 +36,20 @@ final class Message {
       if name.mustBeSingle { hasDuplicateFields = true }
       return
     }
-    let start = storage.count
-    unsafe storage.append(contentsOf: value)
-    places[Int(name.rawValue)] = start..<storage.count
+    let end = fieldsSize + value.count
+    if unsafe end > storage.count { grow(to: end) }
+    unsafe UnsafeMutableRawBufferPointer(rebasing: storage[fieldsSize..<end]).copyMemory(from: value)
+    places[Int(name.rawValue)] = fieldsSize..<end
+    fieldsSize = end
     present |= name.bit
+  }
+
+  private func grow(to size: Int) {
+    let size = unsafe max(size, 2 * storage.count, 256)
+    let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<fieldsSize]))
+    unsafe storage.deallocate()
+    unsafe storage = larger
   }
 
   /// Takes a piece of the body.
@@ -50,24 +59,50 @@ final class Message {
     if room > 0 { unsafe body.append(contentsOf: bytes.prefix(room)) }
   }
 
-  /// The bytes of a field's value, or nil when the message has no such field.
-  subscript(name: HeaderName) -> ArraySlice<UInt8>? {
-    present & name.bit == 0 ? nil : storage[places[Int(name.rawValue)]]
+  /// The bytes of a field's value, or nil when the message has no such field. They are there until the message changes.
+  subscript(name: HeaderName) -> Span<UInt8>? {
+    @_lifetime(borrow self)
+    get {
+      guard present & name.bit != 0 else { return nil }
+      let value = unsafe UnsafeRawBufferPointer(rebasing: storage[places[Int(name.rawValue)]])
+      return unsafe _overrideLifetime(value.assumingMemoryBound(to: UInt8.self).span, borrowing: self)
+    }
+  }
+
+  /// A copy of a field's value, which may be kept.
+  func bytes(_ name: HeaderName) -> [UInt8]? {
+    guard let value = self[name] else { return nil }
+    return [UInt8](value)
   }
 
   /// A field's value as text; invalid UTF-8 is repaired.
   func text(_ name: HeaderName) -> String? {
-    self[name].map { String(decoding: $0, as: UTF8.self) }
+    guard let value = self[name] else { return nil }
+    return String(repairing: value)
   }
+
+  /// Whether a field is there, whatever its value.
+  func has(_ name: HeaderName) -> Bool { present & name.bit != 0 }
 
   /// Whether a field is there with exactly this value.
   func has(_ name: HeaderName, _ value: StaticString) -> Bool {
-    self[name]?.equals(value) ?? false
+    guard let bytes = self[name] else { return false }
+    return bytes.equals(value)
   }
 
-  /// Makes it as new, keeping its storage unless a large body made that large.
+  /// Whether a field is there whose value begins so.
+  func has(_ name: HeaderName, beginningWith value: StaticString) -> Bool {
+    guard let bytes = self[name] else { return false }
+    return bytes.starts(with: value)
+  }
+
+  /// Makes it as new, keeping its storage unless a large message made that large.
   func reset() {
-    storage.removeAll(keepingCapacity: storage.capacity <= Message.keptCapacity)
+    if unsafe storage.count > Message.keptCapacity {
+      unsafe storage.deallocate()
+      unsafe storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+    fieldsSize = 0
     present = 0
     body.removeAll(keepingCapacity: body.capacity <= Message.keptCapacity)
     bodySize = 0
@@ -80,23 +115,4 @@ final class Message {
 
 extension HeaderName {
   fileprivate var bit: UInt32 { 1 << UInt32(rawValue) }
-}
-
-extension ArraySlice<UInt8> {
-  /// Whether these bytes are those of a literal.
-  func equals(_ text: StaticString) -> Bool { unsafe withUnsafeBytes { unsafe $0.equals(text) } }
-
-  /// Whether these bytes begin with those of a literal.
-  func starts(with text: StaticString) -> Bool {
-    unsafe withUnsafeBytes { unsafe UnsafeRawBufferPointer(rebasing: $0.prefix(text.utf8CodeUnitCount)).equals(text) }
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Whether these bytes are those of a literal.
-  func equals(_ text: StaticString) -> Bool {
-    guard count == text.utf8CodeUnitCount else { return false }
-    guard let start = baseAddress else { return true }
-    return unsafe memcmp(start, text.utf8Start, count) == 0
-  }
 }

@@ -25,12 +25,13 @@ final class TopicMemory {
   private var entries = [Entry?](repeating: nil, count: 64)
 
   /// - Throws: `BadTopic` for what is no topic.
-  func topic(_ bytes: ArraySlice<UInt8>) throws(Rejection) -> NamedTopic {
-    let place = (bytes.count &* 7 &+ Int(bytes.last ?? 0)) & 63
+  func topic(_ bytes: Span<UInt8>) throws(Rejection) -> NamedTopic {
+    let place = (bytes.count &* 7 &+ Int(bytes.isEmpty ? 0 : bytes[bytes.count - 1])) & 63
     if let entry = entries[place], bytes.isSame(as: entry.bytes) { return entry.topic }
+    let bytes = [UInt8](bytes)
     guard Topic.isWellFormed(bytes) else { throw Rejection(.badTopic) }
     let topic = NamedTopic(String(decoding: bytes, as: UTF8.self))
-    entries[place] = Entry(bytes: Array(bytes), topic: topic)
+    entries[place] = Entry(bytes: bytes, topic: topic)
     return topic
   }
 }

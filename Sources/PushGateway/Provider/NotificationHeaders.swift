@@ -35,7 +35,7 @@ struct NotificationHeaders {
     }
     if let value = request[.apnsCollapseID] {
       guard value.count <= Limits.maximumCollapseIDSize else { throw Rejection(.badCollapseId) }
-      collapseID = String(decoding: value, as: UTF8.self)
+      collapseID = String(repairing: value)
     }
     guard let value = request[.apnsTopic], !value.isEmpty else {
       guard let defaultTopic else { throw Rejection(.missingTopic) }
@@ -54,12 +54,13 @@ struct NotificationHeaders {
 }
 
 /// A number in decimal digits that fits 63 bits, or nil.
-func decimal(_ bytes: some Collection<UInt8>) -> Int64? {
+func decimal(_ bytes: Span<UInt8>) -> Int64? {
   guard (1...18).contains(bytes.count) else { return nil }
   var value: Int64 = 0
-  for byte in bytes {
-    guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-    value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+  for place in bytes.indices {
+    let digit = bytes[place] &- UInt8(ascii: "0")
+    guard digit < 10 else { return nil }
+    value = value * 10 + Int64(digit)
   }
   return value
 }

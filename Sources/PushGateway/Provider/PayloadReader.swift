@@ -14,7 +14,7 @@ final class PayloadReader {
   /// - Throws: ``PayloadError`` when it is not a JSON object.
   func content(of payload: [UInt8]) throws(PayloadError) -> PushContent {
     let place = PayloadReader.place(of: payload)
-    if let known = places[place], payload.isSame(as: known.payload) { return known }
+    if let known = places[place], payload.span.isSame(as: known.payload) { return known }
     let content = PushContent(payload: singleLine(payload), try parser.payload(payload.span))
     places[place] = content
     return content

@@ -63,7 +63,7 @@ final class ProviderAPI {
     let request = exchange.request
     let now = services.clock.milliseconds()
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
-    guard let path = request[.path], path.starts(with: ProviderAPI.path) else { throw Rejection(.badPath) }
+    guard request.has(.path, beginningWith: ProviderAPI.path) else { throw Rejection(.badPath) }
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
     let sender = try authenticate(exchange, now: now / 1000)
     let headers = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic)
@@ -71,7 +71,7 @@ final class ProviderAPI {
     guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
     let type = headers.pushType ?? topic.suffixType ?? .alert
     if services.provider.checksPushType { try check(type, topic.suffixType, request) }
-    let token = try deviceToken(path.dropFirst(ProviderAPI.path.utf8CodeUnitCount))
+    let token = try deviceToken(in: request)
     let content = try content(of: request, type: type)
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
@@ -90,14 +90,15 @@ final class ProviderAPI {
   func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderSender {
     // A certificate wins over a token. That it is good was seen when the connection was made, and ends it when it ceases.
     if let identity = exchange.connection.identity { return .certificate(identity) }
-    guard let value = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
+    guard let field = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
     let memory = exchange.connection.attachment as? ProviderConnection ?? ProviderConnection()
     exchange.connection.attachment = memory
     let generation = services.registrations.keyGeneration
-    if let token = memory.token(value, generation: generation) {
+    if let token = memory.token(field, generation: generation) {
       try check(token, exchange, now: now)
       return .key(token.key)
     }
+    let value = [UInt8](field)
     // The scheme is case-insensitive (RFC 9110 §11.1), and one library capitalises it.
     let scheme = value.prefix { $0 != UInt8(ascii: " ") }
     guard scheme.count == 6, String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else {
@@ -132,11 +133,12 @@ final class ProviderAPI {
   /// Any even number of hex digits is a token's shape; whose it is comes later.
   ///
   /// - Throws: `MissingDeviceToken`, `BadDeviceToken`.
-  private func deviceToken(_ text: ArraySlice<UInt8>) throws(Rejection) -> DeviceToken? {
-    guard !text.isEmpty else { throw Rejection(.missingDeviceToken) }
+  private func deviceToken(in request: Message) throws(Rejection) -> DeviceToken? {
+    guard let path = request[.path], path.count > ProviderAPI.path.utf8CodeUnitCount else { throw Rejection(.missingDeviceToken) }
+    let text = path.extracting(droppingFirst: ProviderAPI.path.utf8CodeUnitCount)
     if let token = DeviceToken(hex: text) { return token }
     guard text.count.isMultiple(of: 2), text.count <= Limits.maximumTokenDigits,
-      text.allSatisfy({ hexValue($0) != nil })
+      text.indices.allSatisfy({ hexValue(text[$0]) != nil })
     else { throw Rejection(.badDeviceToken) }
     return nil
   }
@@ -248,7 +250,7 @@ final class ProviderAPI {
     fields.removeAll()
     fields.append(.status, status.utf8)
     let name: HeaderName = BroadcastAPI.serves(exchange.request) ? .apnsRequestID : .apnsID
-    if let offered = exchange.request[name] ?? exchange.request[.apnsID], isEchoable(offered) {
+    if let offered = exchange.request.bytes(name) ?? exchange.request.bytes(.apnsID), isEchoable(offered) {
       fields.append(name, offered, isUnindexed: true)
       return
     }
@@ -259,7 +261,7 @@ final class ProviderAPI {
   }
 
   /// One library finds the answer by the id it sent, whatever that was: short printable ASCII goes back as it came.
-  private func isEchoable(_ id: ArraySlice<UInt8>) -> Bool {
+  private func isEchoable(_ id: [UInt8]) -> Bool {
     (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
   }
 }

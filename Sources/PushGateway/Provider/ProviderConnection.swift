@@ -17,14 +17,14 @@ final class ProviderConnection {
   private var first: ProviderKey?
 
   /// The token of a field that is the same as the last one, unless a key has changed since.
-  func token(_ field: ArraySlice<UInt8>, generation: UInt64) -> ProviderToken? {
+  func token(_ field: Span<UInt8>, generation: UInt64) -> ProviderToken? {
     guard let token, generation == self.generation, field.isSame(as: authorization) else { return nil }
     return token
   }
 
   /// Remembers a token that was accepted.
-  func keep(_ field: ArraySlice<UInt8>, _ token: ProviderToken, generation: UInt64) {
-    authorization = Array(field)
+  func keep(_ field: [UInt8], _ token: ProviderToken, generation: UInt64) {
+    authorization = field
     self.token = token
     self.generation = generation
   }
@@ -49,7 +49,7 @@ final class ProviderConnection {
       first = key
     }
     let end = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
-    guard !bytes[..<end].isSame(as: statement) else { return }
+    guard bytes[..<end] != statement[...] else { return }
     let interval = services.provider.tokenUpdateInterval
     if let current, services.registrations.key(current.key.id) != nil, now - since < interval,
       token.issued - current.issued < interval

@@ -21,11 +21,11 @@ enum PushType: String, Sendable, CaseIterable {
   var maximumPayloadSize: Int { self == .voip ? Limits.maximumVoIPPayloadSize : Limits.maximumPayloadSize }
 
   /// Reads the header's value; Apple's own texts disagree on the case of some.
-  init?(_ bytes: ArraySlice<UInt8>) {
+  init?(_ bytes: Span<UInt8>) {
     if bytes.equals("alert") {
       self = .alert
     } else {
-      self.init(rawValue: String(decoding: bytes, as: UTF8.self).lowercased())
+      self.init(rawValue: String(repairing: bytes).lowercased())
     }
   }
 

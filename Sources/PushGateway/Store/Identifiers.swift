@@ -39,7 +39,7 @@ struct DeviceToken: Sendable, Hashable {
   }
 
   /// - Returns: nil unless there are exactly 64 hex digits, of either case.
-  init?(hex: ArraySlice<UInt8>) {
+  init?(hex: Span<UInt8>) {
     guard hex.count == 2 * DeviceToken.size else { return nil }
     let words = unsafe hex.withUnsafeBytes { text -> (UInt64, UInt64, UInt64, UInt64)? in
       func word(_ place: Int) -> UInt64? {
@@ -84,10 +84,11 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
   static let textSize = 36
 
   /// Reads the canonical form, 8-4-4-4-12 hex digits; nil for anything else.
-  init?(_ text: some Collection<UInt8>) {
+  init?(_ text: Span<UInt8>) {
     guard text.count == APNSID.textSize else { return nil }
     (high, low, upperCase) = (0, 0, 0)
-    for (place, byte) in text.enumerated() {
+    for place in text.indices {
+      let byte = text[place]
       if place == 8 || place == 13 || place == 18 || place == 23 {
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
@@ -97,6 +98,12 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
       low = low << 4 | UInt64(digit)
       upperCase = upperCase << 1 | (byte & 0x20 == 0 && digit > 9 ? 1 : 0)
     }
+  }
+
+  /// Reads the canonical form, as above.
+  init?(_ text: String) {
+    guard let id = APNSID(Array(text.utf8).span) else { return nil }
+    self = id
   }
 
   /// A random one (UUID version 4) in upper case, as the real service writes the ids it makes.
