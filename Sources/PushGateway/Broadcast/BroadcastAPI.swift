@@ -316,7 +316,7 @@ extension ProviderSender {
   fileprivate func permitsBroadcast(to bundleID: String) -> Bool {
     let topic = bundleID + PushType.liveactivity.topicSuffix
     switch self {
-    case .key(let key): return key.topics.map { $0.contains(bundleID) || $0.contains(topic) } ?? true
+    case .token(let token): return token.key.topics.map { $0.contains(bundleID) || $0.contains(topic) } ?? true
     case .certificate(let identity): return identity.topics.contains(bundleID) || identity.topics.contains(topic)
     }
   }

@@ -34,8 +34,9 @@ protocol HTTP2SessionDelegate: AnyObject {
   private let frameBuffer: FrameBuffer
   /// Each knows its place here, so that opening and closing cost no hash.
   private var open: [HTTP2Stream] = []
-  /// The stream whose fields are arriving: they come one after another, so that most need not be looked up.
-  private var arriving: HTTP2Stream?
+  /// The stream that began last, while it is open: most of what arrives is its, and need not be looked up.
+  private var newest: Unmanaged<HTTP2Stream>?
+  private var newestID: Int32 = 0
   /// Streams whose consumer is to hear that all it wrote is on its way.
   private var drainedStreams: [HTTP2Stream] = []
   /// No callback may receive or send (nghttp2 manual, "Remarks").
@@ -88,6 +89,7 @@ protocol HTTP2SessionDelegate: AnyObject {
 
   /// An open stream, or nil when it is over.
   func stream(_ id: Int32) -> HTTP2Stream? {
+    if id == newestID, let newest = unsafe newest { return unsafe newest.takeUnretainedValue() }
     guard let context = unsafe nghttp2_session_get_stream_user_data(handle, id) else { return nil }
     return unsafe Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
   }
@@ -298,7 +300,7 @@ protocol HTTP2SessionDelegate: AnyObject {
       last.place = stream.place
     }
     if !drainedStreams.isEmpty { drainedStreams.removeAll { $0 === stream } }
-    if arriving === stream { arriving = nil }
+    if newestID == stream.id { (newestID, unsafe newest) = (0, nil) }
     // An abandoned session keeps its number: an answer that comes late must not find a stream that serves another.
     unsafe nghttp2_session_set_stream_user_data(handle, stream.id, nil)
     pool.give(stream)
@@ -313,13 +315,16 @@ extension HTTP2Session {
     let stream = pool.take(id: id)
     unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
     add(stream)
-    arriving = stream
+    (newestID, unsafe newest) = (id, unsafe .passUnretained(stream))
   }
 
   /// - Returns: false when the stream's fields are more than this gateway keeps.
   func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard let name = unsafe HeaderName(name) else { return true }
-    if let arriving, arriving.id == id { return unsafe arriving.message.keep(name, value) }
+    // Nothing here ends the stream, so nobody counts references.
+    if id == newestID, let newest = unsafe newest {
+      return unsafe newest._withUnsafeGuaranteedRef { unsafe $0.message.keep(name, value) }
+    }
     return unsafe stream(id)?.message.keep(name, value) ?? true
   }
 

@@ -1,11 +1,11 @@
-/// A topic as a request names it, taken apart (reference §2.3).
-struct NamedTopic: Sendable {
+/// A topic as a request names it, taken apart (reference §2.3). Immutable and shared, since every push asks for it.
+final class NamedTopic: Sendable {
   /// As sent, with its suffix.
-  var text: String
+  let text: String
   /// Without the suffix.
-  var bundleID: String
+  let bundleID: String
   /// The kind of push that the suffix stands for.
-  var suffixType: PushType?
+  let suffixType: PushType?
 
   init(_ text: String) {
     self.text = text

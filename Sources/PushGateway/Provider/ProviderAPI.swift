@@ -96,7 +96,7 @@ final class ProviderAPI {
     let generation = services.registrations.keyGeneration
     if let token = memory.token(field, generation: generation) {
       try check(token, exchange, now: now)
-      return .key(token.key)
+      return .token(token)
     }
     let value = [UInt8](field)
     // The scheme is case-insensitive (RFC 9110 §11.1), and one library capitalises it.
@@ -110,7 +110,7 @@ final class ProviderAPI {
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)
-    return .key(token.key)
+    return .token(token)
   }
 
   /// - Throws: `ExpiredProviderToken`, `InvalidProviderToken`, `BadEnvironmentKeyInToken`.
@@ -276,15 +276,17 @@ struct FastRandom: RandomNumberGenerator {
   }
 
   mutating func next() -> UInt64 {
-    func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
-    let result = rotate(state.1 &* 5, 7) &* 9
+    let result = FastRandom.rotate(state.1 &* 5, 7) &* 9
     let shifted = state.1 << 17
     state.2 ^= state.0
     state.3 ^= state.1
     state.1 ^= state.2
     state.0 ^= state.3
     state.2 ^= shifted
-    state.3 = rotate(state.3, 45)
+    state.3 = FastRandom.rotate(state.3, 45)
     return result
   }
+
+  @inline(__always)
+  private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value &<< count | value &>> (64 - count) }
 }

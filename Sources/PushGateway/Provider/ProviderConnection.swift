@@ -62,15 +62,15 @@ final class ProviderConnection {
   }
 }
 
-/// Who sends a push: the holder of a key or of a certificate (reference §4).
+/// Who sends a push: the holder of a key, by a token of it, or of a certificate (reference §4).
 enum ProviderSender {
-  case key(ProviderKey)
+  case token(ProviderToken)
   case certificate(PeerIdentity)
 
   /// The topic of a request that names none.
   var defaultTopic: String? {
     switch self {
-    case .key: nil
+    case .token: nil
     case .certificate(let identity): identity.topics.count == 1 ? identity.topics.first : nil
     }
   }
@@ -78,7 +78,7 @@ enum ProviderSender {
   /// Whether it may push to a topic; a key's topics may be given with and without suffix.
   func permits(_ topic: NamedTopic) -> Bool {
     switch self {
-    case .key(let key): key.topics.map { $0.contains(topic.bundleID) || $0.contains(topic.text) } ?? true
+    case .token(let token): token.key.topics.map { $0.contains(topic.bundleID) || $0.contains(topic.text) } ?? true
     case .certificate(let identity): identity.topics.contains(topic.text)
     }
   }

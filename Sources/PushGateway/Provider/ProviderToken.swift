@@ -2,10 +2,16 @@ import PushPolicy
 import Synchronization
 
 /// A provider token that was verified: who sends, and when the token was made (reference §4).
-struct ProviderToken: Sendable {
-  var key: ProviderKey
+/// Immutable and shared, since every push asks for it.
+final class ProviderToken: Sendable {
+  let key: ProviderKey
   /// Seconds since 1970 (`iat`).
-  var issued: Int64
+  let issued: Int64
+
+  init(key: ProviderKey, issued: Int64) {
+    self.key = key
+    self.issued = issued
+  }
 
   /// - Throws: `ExpiredProviderToken` or `InvalidProviderToken` when the token's time is over or has not come.
   func checkAge(now: Int64) throws(Rejection) {

@@ -23,8 +23,8 @@ final class Connection: ChannelInboundHandler {
   private(set) var environment: Environment
   /// Who the peer is by its certificate, when it showed one.
   private(set) var identity: PeerIdentity?
-  /// Says what becomes of the connection and of its streams; on the server's side only.
-  weak var owner: (any ConnectionOwner)?
+  /// Says what becomes of the connection and of its streams, until it is closed; on the server's side only.
+  var owner: (any ConnectionOwner)?
   /// What an API remembers of this connection.
   var attachment: AnyObject?
   /// Whether the peer is asked from time to time whether it is alive.
@@ -145,6 +145,7 @@ final class Connection: ChannelInboundHandler {
     isClosing = true
     session.abandon()
     session.delegate = nil
+    owner = nil
     loop.remove(self)
     self.context = nil
     let closed = closed

@@ -21,29 +21,26 @@ struct LogBatch: Sendable {
     .action, .expired, .dropped, .ignored, .fault,
   ]
 
-  mutating func append(_ row: DeliveryLog.Row) {
-    var detail = row.detail
+  mutating func append(_ row: borrowing DeliveryLog.Row) {
     let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
-    detail.withUTF8 { text in
-      let size = min(text.count, Int(UInt16.max) - idSize)
-      unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + idSize, alignment: 8) { fixed in
-        func store(_ value: some FixedWidthInteger, at place: Int) {
-          unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
-        }
-        store(row.at, at: 0)
-        let code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 127)
-        store(code | (idSize > 0 ? LogBatch.uniqueIDMark : 0), at: 8)
-        unsafe row.id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
-        store(row.device?.row ?? -1, at: 29)
-        store(row.app?.row ?? -1, at: 37)
-        store(UInt16(size + idSize), at: 45)
-        if let id = row.uniqueID {
-          unsafe id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[LogBatch.fixedSize...]))
-        }
-        unsafe bytes.append(contentsOf: fixed)
+    let detailSize = min(row.detail.utf8.count, Int(UInt16.max) - idSize)
+    let code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 127)
+    unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + idSize, alignment: 8) { fixed in
+      func store(_ value: some FixedWidthInteger, at place: Int) {
+        unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
       }
-      unsafe bytes.append(contentsOf: text.prefix(size))
+      store(row.at, at: 0)
+      store(code | (idSize > 0 ? LogBatch.uniqueIDMark : 0), at: 8)
+      unsafe row.id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
+      store(row.device?.row ?? -1, at: 29)
+      store(row.app?.row ?? -1, at: 37)
+      store(UInt16(detailSize + idSize), at: 45)
+      if let id = row.uniqueID {
+        unsafe id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[LogBatch.fixedSize...]))
+      }
+      unsafe bytes.append(contentsOf: fixed)
     }
+    if detailSize > 0 { bytes.append(contentsOf: row.detail.utf8.prefix(detailSize)) }
     count += 1
     first = min(first, row.at)
     last = max(last, row.at)
