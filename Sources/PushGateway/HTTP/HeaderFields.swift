@@ -3,6 +3,7 @@
 /// Names and values lie one after another in one array; nghttp2 copies them when the block is submitted.
 struct HeaderFields {
   struct Field {
+    var token: HeaderName
     var name: Range<Int>
     var value: Range<Int>
     /// Whether the value differs each time, so that HPACK had better not remember it
@@ -33,7 +34,8 @@ struct HeaderFields {
     unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: wire.utf8Start, count: wire.utf8CodeUnitCount))
     let middle = bytes.count
     bytes.append(contentsOf: value)
-    fields.append(Field(name: start..<middle, value: middle..<bytes.count, isUnindexed: isUnindexed))
+    fields.append(
+      Field(token: name, name: start..<middle, value: middle..<bytes.count, isUnindexed: isUnindexed))
   }
 
   /// Lends the bytes of a field's value, to be written over.

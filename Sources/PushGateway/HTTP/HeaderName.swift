@@ -33,6 +33,9 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
     }
   }
 
+  /// A bit for each name, for sets of them.
+  var bit: UInt32 { 1 << UInt32(rawValue) }
+
   /// Whether a second field of this name is `DuplicateHeaders`.
   var mustBeSingle: Bool { self == .authorization || rawValue >= HeaderName.apnsChannelID.rawValue }
 

@@ -112,7 +112,3 @@
 
   private static let keptCapacity = 8192
 }
-
-extension HeaderName {
-  fileprivate var bit: UInt32 { 1 << UInt32(rawValue) }
-}

@@ -37,6 +37,8 @@ protocol HTTP2SessionDelegate: AnyObject {
   /// The stream that began last, while it is open: most of what arrives is its, and need not be looked up.
   private var newest: Unmanaged<HTTP2Stream>?
   private var newestID: Int32 = 0
+  /// Names of fields that were sent on this session, a bit for each.
+  private var sentNames: UInt32 = 0
   /// Streams whose consumer is to hear that all it wrote is on its way.
   private var drainedStreams: [HTTP2Stream] = []
   /// No callback may receive or send (nghttp2 manual, "Remarks").
@@ -273,7 +275,10 @@ protocol HTTP2SessionDelegate: AnyObject {
       unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.fields.count) { list in
         let base = unsafe UnsafeMutablePointer(mutating: bytes.baseAddress)
         for (index, field) in fields.fields.enumerated() {
-          let flags = field.isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+          // Its first value takes the name into the peer's table, from where it costs a byte (RFC 7541 §6.2.2).
+          let isUnindexed = field.isUnindexed && sentNames & field.token.bit != 0
+          sentNames |= field.token.bit
+          let flags = isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
           unsafe list.initializeElement(
             at: index,
             to: nghttp2_nv(
