@@ -10,7 +10,7 @@ final class TurnLog {
     loop.onTurnEnd { [unowned self] in log.append(&batch) }
   }
 
-  func append(_ row: DeliveryLog.Row) {
+  func append(_ row: borrowing DeliveryLog.Row) {
     batch.append(row)
     loop.scheduleTurnEnd()
   }

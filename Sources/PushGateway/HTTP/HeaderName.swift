@@ -41,30 +41,26 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
 
   /// The token of a name as it arrived, or nil for one that this gateway does not read.
   init?(_ name: UnsafeRawBufferPointer) {
-    // Length and last byte leave one candidate in nearly every case.
-    let candidate: HeaderName
-    switch unsafe (name.count, name.last) {
-    case (4, _): candidate = .host
-    case (5, _): candidate = .path
-    case (6, _): candidate = .accept
-    case (7, UInt8(ascii: "d")): candidate = unsafe name.first == UInt8(ascii: ":") ? .method : .apnsID
-    case (7, UInt8(ascii: "e")): candidate = .scheme
-    case (7, _): candidate = .status
-    case (10, UInt8(ascii: "c")): candidate = .apnsTopic
-    case (10, _): candidate = .authority
-    case (12, _): candidate = .contentType
-    case (13, UInt8(ascii: "n")): candidate = .authorization
-    case (13, UInt8(ascii: "y")): candidate = .apnsPriority
-    case (13, _): candidate = .lastEventID
-    case (14, UInt8(ascii: "e")): candidate = .apnsPushType
-    case (14, UInt8(ascii: "d")): candidate = .apnsUniqueID
-    case (14, _): candidate = .contentLength
-    case (15, UInt8(ascii: "n")): candidate = .apnsExpiration
-    case (15, _): candidate = unsafe name[5] == UInt8(ascii: "r") ? .apnsRequestID : .apnsChannelID
-    case (16, _): candidate = .apnsCollapseID
-    default: return nil
-    }
-    guard unsafe name.equals(candidate.wireName) else { return nil }
+    guard name.count > 0, let candidate = unsafe HeaderName.places[HeaderName.place(of: name)],
+      unsafe name.equals(candidate.wireName)
+    else { return nil }
     self = candidate
+  }
+
+  /// Each name in a place of its own, so that a look-up compares one.
+  private static let places: [HeaderName?] = {
+    var places = [HeaderName?](repeating: nil, count: 64)
+    for name in allCases {
+      let wire = name.wireName
+      let place = unsafe place(of: UnsafeRawBufferPointer(start: wire.utf8Start, count: wire.utf8CodeUnitCount))
+      precondition(places[place] == nil, "two names in one place: choose another factor")
+      places[place] = name
+    }
+    return places
+  }()
+
+  /// The length and the byte in the middle tell all names apart.
+  private static func place(of name: UnsafeRawBufferPointer) -> Int {
+    unsafe (name.count + 19 * Int(name[name.count / 2])) & 63
   }
 }

@@ -23,7 +23,8 @@ struct LogBatch: Sendable {
 
   mutating func append(_ row: borrowing DeliveryLog.Row) {
     let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
-    let detailSize = min(row.detail.utf8.count, Int(UInt16.max) - idSize)
+    let detail = row.detail.utf8.span
+    let detailSize = min(detail.count, Int(UInt16.max) - idSize)
     let code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 127)
     unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + idSize, alignment: 8) { fixed in
       func store(_ value: some FixedWidthInteger, at place: Int) {
@@ -40,7 +41,7 @@ struct LogBatch: Sendable {
       }
       unsafe bytes.append(contentsOf: fixed)
     }
-    if detailSize > 0 { bytes.append(contentsOf: row.detail.utf8.prefix(detailSize)) }
+    unsafe detail.extracting(first: detailSize).withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     count += 1
     first = min(first, row.at)
     last = max(last, row.at)
