@@ -172,6 +172,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
   }
 
+  func pack() { stream.exchange?.connection.pack() }
+
   func flush() { stream.exchange?.connection.flushIfNeeded() }
 
   func resync() {

@@ -167,11 +167,22 @@ final class Connection: ChannelInboundHandler {
 
   /// Sends what is due now instead of at the end of this turn.
   func flushIfNeeded() {
-    if needsFlush { flush() }
+    if needsFlush || hasWritten { flush() }
   }
 
-  /// Sends what is due, one TLS record after another, as long as the socket takes it.
+  /// Sends what is due, as long as the socket takes it.
   func flush() {
+    pack()
+    guard let context, !isFrozen else { return }
+    if hasWritten {
+      hasWritten = false
+      context.flush()
+    }
+    if isClosing { context.close(promise: nil) }
+  }
+
+  /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
+  func pack() {
     needsFlush = false
     guard let context, !isFrozen else { return }
     do {
@@ -196,11 +207,6 @@ final class Connection: ChannelInboundHandler {
       tls?.close()
       writeCiphertext(context)
     }
-    if hasWritten {
-      hasWritten = false
-      context.flush()
-    }
-    if isClosing { context.close(promise: nil) }
   }
 
   private func write(_ plaintext: [UInt8], _ context: ChannelHandlerContext) throws {

@@ -10,6 +10,7 @@ import Testing
   private final class Receiver: BroadcastReceiver, Sendable {
     let numbers = Mutex<[UInt64]>([])
     func deliver(_ message: BroadcastMessage) { numbers.withLock { $0.append(message.number) } }
+    func pack() {}
     func flush() {}
   }
 
