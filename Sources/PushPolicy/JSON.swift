@@ -1,4 +1,5 @@
 import CSimdjson
+import Glibc
 
 /// A JSON parser. Reuses its buffers from one document to the next; belongs to one thread at a time.
 ///
@@ -164,10 +165,8 @@ struct JSONKey: ~Escapable {
   var count: Int { unsafe text.count }
 
   static func ~= (literal: StaticString, key: JSONKey) -> Bool {
-    unsafe key.text.count == literal.utf8CodeUnitCount
-      && UnsafeBufferPointer(key.text).elementsEqual(
-        UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
-      )
+    guard let start = unsafe key.text.start, unsafe key.text.count == literal.utf8CodeUnitCount else { return false }
+    return unsafe memcmp(start, literal.utf8Start, literal.utf8CodeUnitCount) == 0
   }
 
   /// Whether this is `literal`, which has no capitals, in any case of its ASCII letters.

@@ -32,23 +32,20 @@ extension JSONParser {
   /// - Throws: ``PayloadError`` when `bytes` are not a JSON object.
   public func payload(_ bytes: Span<UInt8>) throws(PayloadError) -> ParsedPayload {
     if bytes.isEmpty { throw .empty }
-    var payload = ParsedPayload(notification: PushNotification())
-    let isObject: Bool
+    let payload: ParsedPayload?
     do {
-      isObject = try parse(bytes) { root in
-        payload.read(root)
-        return root.kind == .object
-      }
+      payload = try parse(bytes) { root in root.kind == .object ? ParsedPayload(root) : nil }
     } catch {
       throw .notJSON(error.message)
     }
-    guard isObject else { throw .notAnObject }
+    guard let payload else { throw .notAnObject }
     return payload
   }
 }
 
 extension ParsedPayload {
-  fileprivate mutating func read(_ root: JSONElement) {
+  fileprivate init(_ root: JSONElement) {
+    self.init(notification: PushNotification())
     root.visitMembers { key, value in
       guard case "aps" = key else { return }
       guard value.kind == .object else { return faults.append(APSSchema.fault(ofRoot: value)) }
@@ -88,15 +85,14 @@ extension PushNotification.Alert {
   fileprivate static func read(
     _ value: JSONElement, into alert: inout Self?, violations: inout [Violation], faults: inout [SchemaFault]
   ) {
-    var read = Self()
     if let body = value.string {
+      var read = Self()
       read.body = body
+      alert = body.isEmpty ? nil : read
     } else if value.kind == .object {
-      read = Self(object: value, violations: &violations, faults: &faults)
-    } else {
-      return
+      let read = Self(object: value, violations: &violations, faults: &faults)
+      alert = read.title.isEmpty && read.subtitle.isEmpty && read.body.isEmpty ? nil : read
     }
-    alert = read.title.isEmpty && read.subtitle.isEmpty && read.body.isEmpty ? nil : read
   }
 
   private init(object: JSONElement, violations: inout [Violation], faults: inout [SchemaFault]) {

@@ -15,7 +15,8 @@ final class ChannelReceiver {
   private let services: Services
   private let loop: any EventLoop
   private var number: UInt64 = 0
-  private weak var owner: (any BroadcastReceiver)?
+  /// The stream, which owns this.
+  private unowned var owner: (any BroadcastReceiver)?
   private var positions: [ChannelID: Position] = [:]
 
   init(device: DeviceID, services: Services, loop: any EventLoop) {

@@ -18,13 +18,9 @@ enum PushLine {
     }
     append(#","id":""#, to: &line)
     push.id.append(to: &line)
-    append(#"","topic":"#, to: &line)
-    appendJSONString(app.topic, to: &line)
-    append(#","app":{"name":"#, to: &line)
-    appendJSONString(app.name, to: &line)
-    append(#","icon":"#, to: &line)
-    appendJSONString(app.icon, to: &line)
-    append(#"},"received":""#, to: &line)
+    append("\",", to: &line)
+    line += app.lineMembers
+    append(#","received":""#, to: &line)
     appendTimestamp(push.received, to: &line)
     append("\"", to: &line)
     if entry.seq > 0 {

@@ -179,18 +179,18 @@ final class ProviderAPI {
   func admit(
     _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
   ) throws(Rejection) {
-    if content.violations.isEmpty, content.faults.isEmpty { return }
+    if content.parsed.violations.isEmpty, content.parsed.faults.isEmpty { return }
     func log(_ event: DeliveryEvent, _ detail: String) {
       services.log.append([
         DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: detail)
       ])
     }
-    if let violation = content.violations.first {
+    if let violation = content.parsed.violations.first {
       let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
       log(.refused, app.policyMode == .enforce ? detail : "report only: " + detail)
       if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
     }
-    for fault in content.faults.prefix(Limits.maximumReportedFaults) {
+    for fault in content.parsed.faults.prefix(Limits.maximumReportedFaults) {
       let detail = "\(Rejection.schemaRule) \(fault.pointer): \(fault.message)"
       log(app.isStrict ? .refused : .ignored, detail)
       if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }

@@ -7,12 +7,8 @@ import Synchronization
 final class PushContent: Sendable {
   /// The JSON as sent, without line breaks between its tokens: a line of NDJSON can hold it.
   let payload: [UInt8]
-  /// What the sender asks for.
-  let notification: PushNotification
-  /// Every breach of a rule that holds at the door.
-  let violations: [Violation]
-  /// Every value of `aps` that is of a wrong type.
-  let faults: [SchemaFault]
+  /// What the sender asks for, and what of it breaks a rule or the schema.
+  let parsed: ParsedPayload
   /// The place of the verdict among the outcomes; ``unknown`` until there is one.
   private let verdictCode = Atomic<Int8>(PushContent.unknown)
 
@@ -21,10 +17,11 @@ final class PushContent: Sendable {
 
   init(payload: [UInt8], _ parsed: consuming ParsedPayload) {
     self.payload = payload
-    notification = parsed.notification
-    violations = parsed.violations
-    faults = parsed.faults
+    self.parsed = parsed
   }
+
+  /// What the sender asks for.
+  var notification: PushNotification { parsed.notification }
 
   /// What the advertising detector says of the alert; nil until somebody asked it.
   var verdict: AdAssessment.Outcome? {

@@ -1,20 +1,22 @@
 import PushPolicy
 
-/// An app that may be pushed to.
-struct App: Sendable, Codable {
-  var id: AppID
+/// An app that may be pushed to. Immutable and shared, since every push asks for it.
+final class App: Sendable, Codable {
+  let id: AppID
   /// The bundle id, which providers name as the topic.
-  var topic: String
+  let topic: String
   /// What a person sees.
-  var name: String
+  let name: String
   /// One emoji, or two letters.
-  var icon: String
+  let icon: String
   /// Whether a breach of a rule at the door refuses the push or is only logged.
-  var policyMode: PolicyMode
+  let policyMode: PolicyMode
   /// Whether a payload whose `aps` breaks the schema is refused, instead of being reported.
-  var isStrict: Bool
+  let isStrict: Bool
   /// What becomes of its alerts that advertise.
-  var ads: AdMode
+  let ads: AdMode
+  /// How lines to devices name the app, `"topic":…,"app":{…}`: made once, and written with each push.
+  let lineMembers: [UInt8]
 
   enum CodingKeys: String, CodingKey {
     case topic, name, icon, ads
@@ -33,18 +35,25 @@ struct App: Sendable, Codable {
     self.policyMode = policyMode
     self.isStrict = isStrict
     self.ads = ads
+    var members = Array(#""topic":"#.utf8)
+    appendJSONString(topic, to: &members)
+    append(#","app":{"name":"#, to: &members)
+    appendJSONString(name, to: &members)
+    append(#","icon":"#, to: &members)
+    appendJSONString(icon, to: &members)
+    append("}", to: &members)
+    lineMembers = members
   }
 
   /// From JSON, where the row is not known.
-  init(from decoder: any Decoder) throws {
+  convenience init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    id = AppID(row: 0)
-    topic = try values.decode(String.self, forKey: .topic)
-    name = try values.decode(String.self, forKey: .name)
-    icon = try values.decode(String.self, forKey: .icon)
-    policyMode = try values.decode(PolicyMode.self, forKey: .policyMode)
-    isStrict = try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false
-    ads = try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard
+    self.init(
+      id: AppID(row: 0), topic: try values.decode(String.self, forKey: .topic),
+      name: try values.decode(String.self, forKey: .name), icon: try values.decode(String.self, forKey: .icon),
+      policyMode: try values.decode(PolicyMode.self, forKey: .policyMode),
+      isStrict: try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
+      ads: try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard)
   }
 }
 
