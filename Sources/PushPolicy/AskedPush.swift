@@ -13,8 +13,8 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
     level = push.claimedLevel
     asked = []
     if push.badge != nil { asked.insert(.badge) }
-    if push.sound != nil { asked.insert(.sound) }
-    if push.alert != nil { asked.insert(.alert) }
+    if case .some = push.sound { asked.insert(.sound) }
+    if case .some = push.alert { asked.insert(.alert) }
     category = push.category
     self.device = device
   }

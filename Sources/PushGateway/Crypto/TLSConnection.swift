@@ -89,10 +89,12 @@ import NIOCore
       if !isEstablished { return .open }
     }
     while true {
-      ERR_clear_error()
+      TLSConnection.forgetErrors()
       let size = unsafe SSL_read(ssl, scratch.baseAddress, Int32(clamping: scratch.count))
       if size > 0 {
         try unsafe plaintext(UnsafeRawBufferPointer(rebasing: scratch[..<Int(size)])).get()
+        // To be told that there is no more would cost as much as a short record.
+        if unsafe inbound.isEmpty && SSL_pending(ssl) == 0 { return .open }
         continue
       }
       switch unsafe SSL_get_error(ssl, size) {
@@ -107,7 +109,7 @@ import NIOCore
   func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
     guard plaintext.count > 0 else { return }
     outbound.reserveCapacity(minimumWritableBytes: plaintext.count + TLSConnection.recordOverhead)
-    ERR_clear_error()
+    TLSConnection.forgetErrors()
     // The BIO takes everything, so a write is never partial.
     guard unsafe SSL_write(ssl, plaintext.baseAddress, Int32(clamping: plaintext.count)) > 0 else {
       throw TLSError(openSSL: "TLS can't send")
@@ -116,7 +118,7 @@ import NIOCore
 
   /// Says that no more is sent (`close_notify`).
   func close() {
-    ERR_clear_error()
+    TLSConnection.forgetErrors()
     if isEstablished { unsafe SSL_shutdown(ssl) }
   }
 
@@ -130,7 +132,7 @@ import NIOCore
   private static let recordOverhead = 64
 
   private func handshake() throws(TLSError) {
-    ERR_clear_error()
+    TLSConnection.forgetErrors()
     let result = unsafe SSL_do_handshake(ssl)
     if result == 1 {
       isEstablished = true
@@ -149,6 +151,12 @@ import NIOCore
       }
       throw TLSError(openSSL: "the TLS handshake failed")
     }
+  }
+
+  /// What an earlier failure left on this thread would be taken for one of the next call (`SSL_get_error`). There is
+  /// nearly never any, and to see that costs a tenth of clearing.
+  private static func forgetErrors() {
+    if ERR_peek_error() != 0 { ERR_clear_error() }
   }
 
   private func attach() throws(TLSError) {
@@ -170,8 +178,11 @@ import NIOCore
 
   fileprivate func give(_ bytes: UnsafeRawBufferPointer) { unsafe outbound.writeBytes(bytes) }
 
-  private static func owner(of bio: OpaquePointer?) -> TLSConnection? {
-    unsafe BIO_get_data(bio).map { unsafe Unmanaged<TLSConnection>.fromOpaque($0).takeUnretainedValue() }
+  /// Lends the connection of a BIO, which outlives every call, so that nobody counts references; -1 without one.
+  @inline(__always)
+  private static func with(_ bio: OpaquePointer?, _ body: (TLSConnection) -> Int32) -> Int32 {
+    guard let owner = unsafe BIO_get_data(bio) else { return -1 }
+    return unsafe Unmanaged<TLSConnection>.fromOpaque(owner)._withUnsafeGuaranteedRef(body)
   }
 
   /// Made once; every connection's BIO uses it.
@@ -183,16 +194,16 @@ import NIOCore
     }
     unsafe BIO_meth_set_read(method) { bio, buffer, size in
       unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
-      guard let connection = unsafe owner(of: bio) else { return -1 }
-      let taken = unsafe connection.take(into: .init(start: buffer, count: Int(size)))
-      if taken > 0 { return Int32(taken) }
+      let taken = unsafe with(bio) { unsafe Int32($0.take(into: .init(start: buffer, count: Int(size)))) }
+      if taken > 0 { return taken }
       unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
       return -1
     }
     unsafe BIO_meth_set_write(method) { bio, bytes, size in
-      guard let connection = unsafe owner(of: bio) else { return -1 }
-      unsafe connection.give(.init(start: bytes, count: Int(size)))
-      return size
+      unsafe with(bio) { connection in
+        unsafe connection.give(.init(start: bytes, count: Int(size)))
+        return size
+      }
     }
     unsafe BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
     return unsafe method

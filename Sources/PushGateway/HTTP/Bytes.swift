@@ -17,6 +17,26 @@ extension Span<UInt8> {
   }
 }
 
+extension Span<UInt8> {
+  /// A number from the length and a few of the bytes, for a place in a table that remembers: one that differs says that
+  /// the bytes do, and nothing follows from one that is the same.
+  var sample: UInt64 {
+    unsafe withUnsafeBytes { bytes in
+      var number = UInt64(bytes.count)
+      if bytes.count >= 8 {
+        for part in 0...3 {
+          let word = unsafe bytes.loadUnaligned(fromByteOffset: (bytes.count - 8) * part / 3, as: UInt64.self)
+          number = (number ^ word) &* 0x9E37_79B9_7F4A_7C15
+        }
+      } else {
+        for unsafe byte in unsafe bytes { number = number &* 31 &+ UInt64(byte) }
+      }
+      // The highest bits are the best mixed.
+      return number ^ number >> 32
+    }
+  }
+}
+
 extension UnsafeRawBufferPointer {
   /// Whether these are the same bytes.
   func equals(_ other: UnsafeRawBufferPointer) -> Bool {

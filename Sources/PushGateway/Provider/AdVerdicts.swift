@@ -24,17 +24,7 @@ struct AdVerdicts {
 
   /// A number from a few bytes of the texts: which place it is matters to speed only.
   private static func place(of alert: PushNotification.Alert) -> Int {
-    var number = UInt(alert.title.utf8.count) &* 31 &+ UInt(alert.body.utf8.count)
-    func add(_ text: String) {
-      unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-        for place in stride(from: 0, to: bytes.count, by: bytes.count / 16 + 1) {
-          number = unsafe number &* 31 &+ UInt(bytes[place])
-        }
-      }
-    }
-    add(alert.title)
-    add(alert.body)
-    return Int(number & 255)
+    Int((alert.title.utf8.span.sample &* 31 ^ alert.body.utf8.span.sample) & 255)
   }
 
   /// The breach of A9, with what speaks for it.

@@ -13,7 +13,7 @@ final class PayloadReader {
   ///
   /// - Throws: ``PayloadError`` when it is not a JSON object.
   func content(of payload: [UInt8]) throws(PayloadError) -> PushContent {
-    let place = PayloadReader.place(of: payload)
+    let place = Int(payload.span.sample & 63)
     if let known = places[place], payload.span.isSame(as: known.payload) { return known }
     let content = PushContent(payload: singleLine(payload), try parser.payload(payload.span))
     places[place] = content
@@ -27,18 +27,6 @@ final class PayloadReader {
       ?? PushContent(payload: push.payload, ParsedPayload(notification: PushNotification()))
   }
 
-  /// A number from a few bytes: which place it is matters to speed only.
-  private static func place(of payload: [UInt8]) -> Int {
-    var number = UInt64(payload.count)
-    unsafe payload.withUnsafeBytes { bytes in
-      guard bytes.count >= 8 else { return }
-      for quarter in 0...3 {
-        let word = unsafe bytes.loadUnaligned(fromByteOffset: (bytes.count - 8) * quarter / 3, as: UInt64.self)
-        number = (number ^ word) &* 0x9E37_79B9_7F4A_7C15
-      }
-    }
-    return Int(number >> 58)
-  }
 }
 
 /// The JSON without line breaks, which valid JSON has only between its tokens.
