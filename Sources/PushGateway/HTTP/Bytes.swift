@@ -29,7 +29,7 @@ extension Span<UInt8> {
           number = (number ^ word) &* 0x9E37_79B9_7F4A_7C15
         }
       } else {
-        for unsafe byte in unsafe bytes { number = number &* 31 &+ UInt64(byte) }
+        number = unsafe bytes.reduce(number) { $0 &* 31 &+ UInt64($1) }
       }
       // The highest bits are the best mixed.
       return number ^ number >> 32

@@ -134,7 +134,9 @@ final class ProviderAPI {
   ///
   /// - Throws: `MissingDeviceToken`, `BadDeviceToken`.
   private func deviceToken(in request: Message) throws(Rejection) -> DeviceToken? {
-    guard let path = request[.path], path.count > ProviderAPI.path.utf8CodeUnitCount else { throw Rejection(.missingDeviceToken) }
+    guard let path = request[.path], path.count > ProviderAPI.path.utf8CodeUnitCount else {
+      throw Rejection(.missingDeviceToken)
+    }
     let text = path.extracting(droppingFirst: ProviderAPI.path.utf8CodeUnitCount)
     if let token = DeviceToken(hex: text) { return token }
     guard text.count.isMultiple(of: 2), text.count <= Limits.maximumTokenDigits,

@@ -31,6 +31,27 @@ import Testing
     #expect(pair.client.outbound.readableBytes == 0)
   }
 
+  @Test(arguments: [1, 50, 20_000])
+  func `records that come together are all read, and the rest of one with the next piece`(_ size: Int) throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    let texts = (0..<5).map { [UInt8](repeating: UInt8($0), count: size) }
+    for text in texts { try TLSPair.send(text, by: pair.client) }
+    try pair.run()
+    #expect(pair.atServer == Array(texts.joined()))
+  }
+
+  @Test func `an error that somebody left on this thread is nobody's`() throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    try TLSPair.send([UInt8](repeating: 7, count: 1000), by: pair.client)
+    #expect(unsafe BIO_new_file("/nowhere/at/all", "r") == nil)
+    #expect(ERR_peek_error() != 0)
+    // In pieces, so that OpenSSL has to ask for more, which it tells from an error by the queue.
+    try pair.run(pieceSize: 100)
+    #expect(pair.atServer == [UInt8](repeating: 7, count: 1000))
+  }
+
   @Test func `a closed connection is seen by its peer`() throws {
     let pair = try TLSPair(files)
     try pair.run()

@@ -6,7 +6,7 @@ import Synchronization
 /// A router with a fault that is planted: what is held against ``RouterConformance`` has to be found out by it.
 final class FaultyRouter: PushRouter {
   enum Fault: CaseIterable {
-    /// A stream is known only some time after it attached.
+    /// A stream is known only when two deliveries have gone by since it attached.
     case attachesLate
     /// Nothing that was stored is told.
     case losesDeliveries
@@ -49,6 +49,8 @@ final class FaultyRouter: PushRouter {
   private let fault: Fault
   private let losesNext = Mutex(true)
   private let kept = Mutex<[StoredPush]>([])
+  /// Streams that are not known yet, and how many deliveries they still miss.
+  private let late = Mutex<[(missing: Int, attach: @Sendable () -> Void)]>([])
 
   init(_ fault: Fault) { self.fault = fault }
 
@@ -56,8 +58,8 @@ final class FaultyRouter: PushRouter {
     switch fault {
     case .attachesLate:
       let bound = NIOLoopBound(subscription, eventLoop: loop)
-      loop.scheduleTask(in: .milliseconds(50)) { [registry] in
-        _ = registry.attach(device, bound.value, loop: loop)
+      late.withLock {
+        $0.append((2, { [registry] in loop.execute { _ = registry.attach(device, bound.value, loop: loop) } }))
       }
       return 0
     case .knowsOneStream where registry.count(of: device) > 0: return .max
@@ -76,6 +78,7 @@ final class FaultyRouter: PushRouter {
   func areConnected(_ entries: [MailboxEntry]) -> [Bool] { registry.areConnected(entries) }
 
   func deliver(_ entries: [MailboxEntry]) {
+    defer { attachLate() }
     switch fault {
     case .losesDeliveries: break
     case .losesEveryOther:
@@ -87,6 +90,16 @@ final class FaultyRouter: PushRouter {
     case .reversesOrder: registry.deliver(entries.reversed())
     default: registry.deliver(entries)
     }
+  }
+
+  /// A delivery has gone by.
+  private func attachLate() {
+    let due = late.withLock { late in
+      for index in late.indices { late[index].missing -= 1 }
+      defer { late.removeAll { $0.missing == 0 } }
+      return late.filter { $0.missing == 0 }
+    }
+    for stream in due { stream.attach() }
   }
 
   func deliverNow(_ push: StoredPush) -> Handover {

@@ -184,6 +184,44 @@ import Testing
         == [1: "1", 3: "3", 5: "5"])
   }
 
+  @Test func `bodies of several streams may come in turns`() throws {
+    let pair = try SessionPair()
+    let streams = try (0..<3).map { try pair.request([(.apnsID, "\($0)")], body: [], isEnding: false) }
+    try pair.run()
+    for round in 0..<3 {
+      for (number, stream) in streams.enumerated() {
+        pair.client.session.write([UInt8(number), UInt8(round)], ending: round == 2, on: stream)
+        try pair.run()
+      }
+    }
+    for message in pair.server.messages {
+      let number = try #require(message.fields[.apnsID].flatMap(UInt8.init))
+      #expect(message.body == [number, 0, number, 1, number, 2])
+    }
+    #expect(pair.server.messages.count == 3)
+  }
+
+  @Test func `a field whose value is new each time costs its name once`() throws {
+    let pair = try SessionPair()
+    var sizes: [Int] = []
+    for number in 0..<3 {
+      _ = try pair.request(body: [1])
+      try pair.run()
+      var fields = HeaderFields(status: 200)
+      fields.append(.apnsUniqueID, "0000000\(number)".utf8, isUnindexed: true)
+      try pair.server.session.respond(
+        fields, body: HTTP2SessionTests.noBody, on: try #require(pair.server.session.openStreams.first))
+      let known = pair.serverFrames.count
+      try pair.run()
+      sizes += pair.serverFrames[known...].filter { $0.kind == .headers }.map(\.payload.count)
+    }
+    #expect(pair.client.messages.map { $0.fields[.apnsUniqueID] } == ["00000000", "00000001", "00000002"])
+    // What is indexed is a byte; a value that is not, is there each time.
+    #expect(sizes[1] == sizes[2])
+    #expect(sizes[1] <= sizes[0] - 8)
+    #expect(sizes[1] > 5)
+  }
+
   @Test func `a reset stream is announced with its code on both sides, and the connection goes on`() throws {
     let pair = try SessionPair()
     let recorder = Recorder()

@@ -98,13 +98,13 @@ import Testing
         #expect(answer.body.isEmpty)
         #expect(answer.apnsID == id)
         let unique = try #require(answer.apnsUniqueID)
-        #expect(APNSID(unique.utf8) != nil)
+        #expect(APNSID(unique) != nil)
       }
       #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
       let answer = try await gateway.push(client, to: device.token.uppercased())
       let made = try #require(answer.apnsID)
       #expect(made == made.uppercased())
-      #expect(APNSID(made.utf8) != nil)
+      #expect(APNSID(made) != nil)
       #expect(gateway.services.mailbox.waitingCount(for: device.id) == 2)
     }
   }
@@ -137,7 +137,7 @@ import Testing
       #expect(text(answer) == #"{"reason":"BadMessageId"}"#)
       for other in [id + String(repeating: "z", count: 64), "a b", ""] {
         let answer = try await gateway.push(client, to: device.token, [(.apnsID, other)])
-        #expect(answer.apnsID.flatMap { APNSID($0.utf8) } != nil)
+        #expect(answer.apnsID.flatMap { APNSID($0) } != nil)
         #expect(answer.status == 400)
       }
     }
@@ -241,7 +241,7 @@ import Testing
       let payload = #"{"aps":{"alert":"x","category":7,"thread-id":[]}}"#
       func log(_ id: String?) async throws -> [String] {
         var query = DeliveryLog.Query()
-        query.id = id.flatMap { APNSID($0.utf8) }
+        query.id = id.flatMap { APNSID($0) }
         return try await gateway.services.logRecords(query)
           .filter { ["ignored", "refused"].contains($0.event) }.map { "\($0.event) \($0.detail ?? "")" }
       }

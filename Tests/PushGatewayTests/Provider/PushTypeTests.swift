@@ -5,13 +5,13 @@ import Testing
 @Suite struct PushTypeTests {
   @Test(arguments: PushType.allCases)
   func `a push type is read in any case`(_ type: PushType) {
-    #expect(PushType(Array(type.rawValue.utf8)[...]) == type)
-    #expect(PushType(Array(type.rawValue.uppercased().utf8)[...]) == type)
+    #expect(PushType(named: type.rawValue) == type)
+    #expect(PushType(named: type.rawValue.uppercased()) == type)
   }
 
   @Test func `Apple's own spellings of a Live Activity are one type`() {
     for text in ["liveactivity", "LiveActivity", "Liveactivity"] {
-      #expect(PushType(Array(text.utf8)[...]) == .liveactivity)
+      #expect(PushType(named: text) == .liveactivity)
     }
   }
 

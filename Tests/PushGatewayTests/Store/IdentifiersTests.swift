@@ -11,7 +11,7 @@ import Testing
 
   @Test(arguments: samples)
   func `an apns-id is echoed byte for byte`(_ text: String) throws {
-    let id = try #require(APNSID(text.utf8))
+    let id = try #require(APNSID(text))
     #expect(id.description == text)
     #expect(try #require(APNSID(stored: id.stored)).description == text)
     #expect(id.stored.count == 20)
@@ -19,18 +19,18 @@ import Testing
 
   @Test(arguments: samples)
   func `ids that differ in case only are equal`(_ text: String) throws {
-    let ids = try [text, text.lowercased(), text.uppercased()].map { try #require(APNSID($0.utf8)) }
+    let ids = try [text, text.lowercased(), text.uppercased()].map { try #require(APNSID($0)) }
     #expect(Set(ids).count == 1)
     #expect(ids[1].stored.prefix(16) == ids[2].stored.prefix(16))
   }
 
   @Test func `ids that differ in one digit are different`() throws {
     let text = Array("0f8fad5b-d9cb-469f-a165-70867728950e".utf8)
-    let id = try #require(APNSID(text))
+    let id = try #require(APNSID(String(decoding: text, as: UTF8.self)))
     for place in text.indices where text[place] != UInt8(ascii: "-") {
       var other = text
       other[place] = text[place] == UInt8(ascii: "1") ? UInt8(ascii: "2") : UInt8(ascii: "1")
-      #expect(APNSID(other) != id)
+      #expect(APNSID(String(decoding: other, as: UTF8.self)) != id)
     }
   }
 
@@ -43,7 +43,7 @@ import Testing
     "0f8fad5b-d9cb-469f-a165-70867728950 ",
   ])
   func `anything but the canonical form is no id`(_ text: String) {
-    #expect(APNSID(text.utf8) == nil)
+    #expect(APNSID(text) == nil)
   }
 
   @Test func `an id of ours is a version 4 UUID in upper case`() {
@@ -67,8 +67,8 @@ import Testing
       let token = DeviceToken.random()
       #expect(token.hex.count == 64)
       #expect(token.hex == token.hex.lowercased())
-      #expect(DeviceToken(hex: Array(token.hex.utf8)[...]) == token)
-      #expect(DeviceToken(hex: Array(token.hex.uppercased().utf8)[...]) == token)
+      #expect(DeviceToken(hex: token.hex) == token)
+      #expect(DeviceToken(hex: token.hex.uppercased()) == token)
       #expect(DeviceToken(bytes: token.bytes) == token)
     }
     let token = try #require(DeviceToken(bytes: Array(0..<32)))
@@ -86,7 +86,7 @@ import Testing
     String(repeating: "a", count: 31) + "-" + String(repeating: "a", count: 32),
   ])
   func `anything but 64 hex digits is no token`(_ text: String) {
-    #expect(DeviceToken(hex: Array(text.utf8)[...]) == nil)
+    #expect(DeviceToken(hex: text) == nil)
   }
 
   @Test(arguments: [0, 31, 33])

@@ -50,8 +50,8 @@ import Testing
 
   @Test mutating func `ids that differ in case only are one`() throws {
     let (lower, upper) = (
-      try #require(APNSID("0000000a-0000-4000-8000-000000000000".utf8)),
-      try #require(APNSID("0000000A-0000-4000-8000-000000000000".utf8))
+      try #require(APNSID("0000000a-0000-4000-8000-000000000000")),
+      try #require(APNSID("0000000A-0000-4000-8000-000000000000"))
     )
     let pushes = [lower, upper].map { id in
       StoredPush(

@@ -267,7 +267,7 @@ struct RegistrationsConformance {
       for (place, device) in devices.enumerated() {
         let known = try #require(home.device(secret: device.secret))
         #expect(known.name == "load-\(place + 3)")
-        let token = try #require(DeviceToken(hex: Array(device.token.utf8)[...]))
+        let token = try #require(DeviceToken(hex: device.token))
         #expect(home.registration(token)?.0.device == known.id)
         #expect(home.registrations(of: known.id).map(\.1.topic) == [Self.topic])
       }
@@ -302,7 +302,7 @@ struct RegistrationsConformance {
       // Somebody has that person's name.
       #expect(home.person(phone.person)?.name == "load-0")
       #expect(home.device(secret: gone[0].secret) == nil)
-      #expect(home.registration(try #require(DeviceToken(hex: Array(gone[0].token.utf8)[...]))) == nil)
+      #expect(home.registration(try #require(DeviceToken(hex: gone[0].token))) == nil)
       #expect(home.device(secret: other[0].secret) != nil)
     }
     // The names are free again.

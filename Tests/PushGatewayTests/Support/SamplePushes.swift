@@ -5,7 +5,7 @@ extension APNSID {
   static func number(_ number: Int) -> APNSID {
     let digits = String(number, radix: 16)
     let text = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
-    guard let id = APNSID(text.utf8) else { preconditionFailure("not an id: \(text)") }
+    guard let id = APNSID(text) else { preconditionFailure("not an id: \(text)") }
     return id
   }
 }

@@ -47,3 +47,13 @@ func rejection(_ check: () throws(Rejection) -> Void) -> Rejection? {
     return error
   }
 }
+
+extension DeviceToken {
+  /// Reads 64 hex digits.
+  init?(hex text: String) { self.init(hex: Array(text.utf8).span) }
+}
+
+extension PushType {
+  /// Reads a header's value.
+  init?(named text: String) { self.init(Array(text.utf8).span) }
+}
