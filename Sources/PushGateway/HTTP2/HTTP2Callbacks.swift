@@ -57,6 +57,8 @@ enum HTTP2Callbacks {
     guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
     // Answers have few names to remember, and each connection would hold 4 KiB for them.
     unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 1024)
+    // Else as many closed streams as may be open are kept for the priorities of RFC 7540, which RFC 9113 has given up.
+    unsafe nghttp2_option_set_no_closed_streams(options, 1)
     return unsafe options
   }()
 
