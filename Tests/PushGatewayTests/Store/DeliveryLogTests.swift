@@ -124,6 +124,31 @@ import Testing
     #expect(numbers == numbers.sorted() && Set(numbers).count == 300)
   }
 
+  @Test func `a log that was written ahead before a crash is taken over`() async throws {
+    let (old, copy) = (folder.file("old.sqlite"), folder.file("log.sqlite"))
+    var batch = LogBatch()
+    for number in 0..<5 { batch.append(row(number)) }
+    let other = try DatabaseQueue(path: old)
+    try await other.writeWithoutTransaction { [batch] db in
+      try db.execute(
+        sql: """
+          PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+          CREATE TABLE batch (
+            number INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, rows BLOB NOT NULL)
+          """)
+      try db.execute(
+        sql: "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)",
+        arguments: [batch.first, batch.last, Data(batch.bytes)])
+    }
+    // As a crash leaves them: nothing has been moved yet.
+    for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: old + suffix, toPath: copy + suffix) }
+    let log = try log()
+    log.append([row(5)])
+    #expect(try await log.rows(.init()).map(\.row.at) == Array(1000...1005))
+    log.close()
+    #expect(!FileManager.default.fileExists(atPath: copy + "-wal"))
+  }
+
   @Test func `rows are there after closing and opening, and old ones go`() async throws {
     let first = try log()
     first.append([row(1)])
