@@ -3,4 +3,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+// malloc_usable_size, for the memory that nghttp2 is given.
+#include <malloc.h>
+
 #endif

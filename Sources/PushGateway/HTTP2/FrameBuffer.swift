@@ -11,6 +11,7 @@ import Glibc
 /// Not `Sendable`: it belongs to the loop of its sessions, each of which keeps it alive.
 @safe final class FrameBuffer {
   private let storage: UnsafeMutableRawPointer
+  private var blocks = SmallBlocks()
   /// Whether the session that is being made has not yet asked for its buffer.
   private var isOnOffer = false
   /// How many sessions took it for theirs.
@@ -24,13 +25,13 @@ import Glibc
 
   deinit { unsafe storage.deallocate() }
 
-  /// Makes a session whose frame buffer is this one; what else it needs comes from the heap.
+  /// Makes a session whose frame buffer is this one; what else it needs comes from ``SmallBlocks``.
   func withMemory<Result>(_ body: (UnsafeMutablePointer<nghttp2_mem>) -> Result) -> Result {
     isOnOffer = true
     defer { isOnOffer = false }
     var memory = unsafe nghttp2_mem(
       mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
-      malloc: { size, owner in unsafe FrameBuffer.with(owner) { unsafe $0.take(size) } ?? malloc(size) },
+      malloc: { size, owner in unsafe FrameBuffer.with(owner) { unsafe $0.take(size) } },
       free: { memory, owner in unsafe FrameBuffer.with(owner) { unsafe $0.give(memory) } },
       calloc: { count, size, _ in unsafe calloc(count, size) },
       realloc: { memory, size, owner in unsafe FrameBuffer.with(owner) { unsafe $0.resize(memory, size) } })
@@ -45,19 +46,19 @@ import Glibc
   }
 
   private func take(_ size: Int) -> UnsafeMutableRawPointer? {
-    guard isOnOffer, size >= FrameBuffer.smallest, size <= FrameBuffer.size else { return nil }
+    guard isOnOffer, size >= FrameBuffer.smallest, size <= FrameBuffer.size else { return unsafe blocks.take(size) }
     isOnOffer = false
     sessionCount += 1
     return unsafe storage
   }
 
   private func give(_ memory: UnsafeMutableRawPointer?) {
-    if unsafe memory != storage { unsafe free(memory) }
+    if unsafe memory != storage { unsafe blocks.give(memory) }
   }
 
   /// As `realloc` does it; a session that wants a larger buffer than this has one of its own from then on.
   private func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
-    guard let memory = unsafe memory else { return unsafe take(size) ?? malloc(size) }
+    guard let memory = unsafe memory else { return unsafe take(size) }
     guard unsafe memory == storage else { return unsafe realloc(memory, size) }
     if size <= FrameBuffer.size { return unsafe storage }
     guard let other = unsafe malloc(size) else { return nil }

@@ -1,0 +1,59 @@
+import CNGHTTP2
+import Glibc
+
+/// Small blocks of the heap that wait for their next use, by size.
+///
+/// nghttp2 takes six blocks for each request and gives them back when its stream closes. With some tens of streams open at
+/// once that is more than the C library keeps at hand, and it goes the long way for most of them.
+///
+/// Every block is one of `malloc`, so that any may end here, and any from here may be resized or freed there. Belongs to
+/// one loop.
+@safe struct SmallBlocks: ~Copyable {
+  /// The first block of each size; in each block is the address of the next.
+  private var lists = unsafe [16 of UnsafeMutableRawPointer?](repeating: nil)
+  private var counts = [16 of Int](repeating: 0)
+
+  /// What the sizes differ by; of each block the C library has 8 bytes to itself.
+  private static let step = 32
+  private static let overhead = 8
+  /// How many of one size wait at most.
+  private static let maximumCount = 1024
+
+  /// A block of at least `size` bytes; nil when there is no memory.
+  mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
+    let place = (size + SmallBlocks.overhead - 1) / SmallBlocks.step
+    guard place < counts.count else { return unsafe malloc(size) }
+    guard let block = unsafe lists[place] else {
+      return unsafe malloc((place + 1) * SmallBlocks.step - SmallBlocks.overhead)
+    }
+    unsafe lists[place] = unsafe block.load(as: UnsafeMutableRawPointer?.self)
+    counts[place] -= 1
+    return unsafe block
+  }
+
+  /// Takes a block back.
+  mutating func give(_ block: UnsafeMutableRawPointer?) {
+    guard let block = unsafe block else { return }
+    let size = unsafe malloc_usable_size(block) + SmallBlocks.overhead
+    let place = size / SmallBlocks.step
+    guard size % SmallBlocks.step == 0, (1...counts.count).contains(place),
+      counts[place - 1] < SmallBlocks.maximumCount
+    else { return unsafe free(block) }
+    unsafe block.storeBytes(of: lists[place - 1], as: UnsafeMutableRawPointer?.self)
+    unsafe lists[place - 1] = unsafe block
+    counts[place - 1] += 1
+  }
+
+  /// How many blocks wait.
+  var count: Int { counts.indices.reduce(0) { $0 + counts[$1] } }
+
+  deinit {
+    for place in counts.indices {
+      var next = unsafe lists[place]
+      while let block = unsafe next {
+        unsafe next = unsafe block.load(as: UnsafeMutableRawPointer?.self)
+        unsafe free(block)
+      }
+    }
+  }
+}
