@@ -36,9 +36,10 @@ extension SQLiteMailbox {
     func commit(_ transaction: MailboxTransaction) throws {
       try pool.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
-          for (push, entry) in transaction.appended { try add(push, entry) }
+          // First what goes, since what comes takes the pages that this frees: they are written once, not twice.
           for change in transaction.changes { try apply(change) }
           try deleteRows()
+          for (push, entry) in transaction.appended { try add(push, entry) }
           for state in transaction.states { try save(state) }
           return .commit
         }
