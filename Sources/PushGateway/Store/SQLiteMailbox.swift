@@ -271,8 +271,7 @@ final class SQLiteMailbox: Mailbox {
     rows = 0
     checkpoints.async { [self] in
       do {
-        let connection = try DatabaseQueue(path: store.path)
-        try connection.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+        try store.moveLog()
         isCheckpointDue.withLock { $0 = true }
       } catch {
         logger.warning("the log of \(store.path) can't be moved: \(error)")
