@@ -169,7 +169,8 @@ extension SQLiteMailbox {
     let isNear = last - first < 2 * rows.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
     if isNear {
       let select = try PreparedStatement(
-        db, "SELECT \(columns) FROM mailbox WHERE id BETWEEN ? AND ? AND payload IS NOT NULL ORDER BY id")
+        db, "SELECT \(columns) FROM mailbox WHERE id BETWEEN ? AND ? AND payload IS NOT NULL ORDER BY id", isKept: true)
+      defer { select.reset() }
       select.bind(first)
       select.bind(last)
       var rest = rows[...]
@@ -180,7 +181,9 @@ extension SQLiteMailbox {
       }
       return entries
     }
-    let select = try PreparedStatement(db, "SELECT \(columns) FROM mailbox WHERE id = ? AND payload IS NOT NULL")
+    let select = try PreparedStatement(
+      db, "SELECT \(columns) FROM mailbox WHERE id = ? AND payload IS NOT NULL", isKept: true)
+    defer { select.reset() }
     for row in rows {
       select.bind(row)
       guard try select.next() else { continue }
