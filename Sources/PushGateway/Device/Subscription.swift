@@ -223,6 +223,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
   }
 
+  /// Bytes that the stream takes before the device lags.
+  private var room: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
+
   private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
   private func perform(_ action: SubscriptionState.Action) {
@@ -242,9 +245,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func read(after seq: UInt64) {
     let this = NIOLoopBound(self, eventLoop: loop)
     let (mailbox, device) = (services.mailbox, device.id)
+    let limit = SubscriptionState.batch(room: room)
     Task {
       do {
-        let pending = try await mailbox.pending(for: device, after: seq, limit: Limits.pendingBatch)
+        let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
         this.eventLoop.execute { this.value.found(pending) }
       } catch {
         this.eventLoop.execute { this.value.end(reason: "mailbox-unavailable") }
@@ -253,7 +257,6 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func found(_ pending: PendingPushes) {
-    let room = Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0)
     isReading = true
     for action in state.found(pending, room: room) { perform(action) }
     isReading = false

@@ -29,6 +29,12 @@ struct SubscriptionState {
     case ended
   }
 
+  /// What a line takes besides its payload, in bytes.
+  private static let lineSize = 512
+
+  /// How many entries to read for a stream that takes so many bytes: what finds no room would be read again.
+  static func batch(room: Int) -> Int { max(1, min(Limits.pendingBatch, room / lineSize)) }
+
   private var phase = Phase.awaitingHello
   /// The highest number that was sent, or that the device says it has.
   private(set) var cursor: UInt64 = 0
@@ -98,7 +104,7 @@ struct SubscriptionState {
     for entry in pending.entries where entry.seq > cursor {
       guard room > 0 else { break }
       // A line holds the payload, and its texts once more.
-      room -= 2 * entry.push.payload.count + 512
+      room -= 2 * entry.push.payload.count + SubscriptionState.lineSize
       cursor = entry.seq
       actions.append(.send(entry))
     }

@@ -10,8 +10,9 @@ import GRDBSQLite
   private var handle: SQLiteStatement { unsafe statement.sqliteStatement }
   private var place: Int32 = 0
 
-  init(_ db: Database, _ sql: String) throws {
-    statement = try db.makeStatement(sql: sql)
+  /// - Parameter isKept: the connection keeps the statement for the next access; whoever uses it must leave it reset.
+  init(_ db: Database, _ sql: String, isKept: Bool = false) throws {
+    statement = try isKept ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
   }
 
   /// Binds the next parameter.

@@ -43,7 +43,8 @@ final class SQLiteMailbox: Mailbox {
   private let trouble = Mutex<HealthProblem?>(nil)
   private let clock: @Sendable () -> Int64
   private let logger: Logger
-  /// Rows between two checkpoints.
+  /// Rows between two checkpoints. A page that changes again meanwhile is moved once, and each checkpoint syncs twice;
+  /// the log grows to some 10 MB.
   private let checkpointInterval: Int
 
   /// Rebuilds the index and starts the writer.
@@ -53,7 +54,7 @@ final class SQLiteMailbox: Mailbox {
   ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
   init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
-    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 4000
+    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 12_000
   ) throws(StoreError) {
     self.store = store
     self.checkpointInterval = checkpointInterval
@@ -270,8 +271,7 @@ final class SQLiteMailbox: Mailbox {
     rows = 0
     checkpoints.async { [self] in
       do {
-        let connection = try DatabaseQueue(path: store.path)
-        try connection.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+        try store.moveLog()
         isCheckpointDue.withLock { $0 = true }
       } catch {
         logger.warning("the log of \(store.path) can't be moved: \(error)")

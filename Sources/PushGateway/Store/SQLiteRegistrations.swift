@@ -22,7 +22,7 @@ final class SQLiteRegistrations: Registrations {
   }
 
   private let categories: Categories
-  private let store: SQLiteStore
+  let store: SQLiteStore
   private let state: Mutex<State>
   /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
   private let generation = Atomic<UInt64>(0)

@@ -59,6 +59,17 @@ struct SQLiteStore: Sendable {
     do { try pool.close() } catch { throw SQLiteStore.explain(error, path: path) }
   }
 
+  /// Moves what is in the log into the database, by a connection of its own, so that commits go on meanwhile.
+  ///
+  /// Nothing does so by itself: whoever has written much calls this, or the next who writes pays for it.
+  func moveLog() throws {
+    do {
+      try DatabaseQueue(path: path).writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      // Another connection is at it.
+    }
+  }
+
   /// Opens every reader now: when many devices catch up there may be no descriptors left for it.
   private static func openReaders(of pool: DatabasePool) throws {
     let failure = Mutex<(any Error)?>(nil)

@@ -76,4 +76,9 @@ import Testing
     ended.end()
     #expect(word(ended.resync()) == "")
   }
+
+  @Test(arguments: [(1 << 20, Limits.pendingBatch), (10 * 512, 10), (100, 1), (0, 1), (-100, 1)])
+  func `no more is read than may find room, and always something`(_ room: Int, _ limit: Int) {
+    #expect(SubscriptionState.batch(room: room) == limit)
+  }
 }

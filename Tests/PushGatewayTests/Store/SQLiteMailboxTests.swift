@@ -23,6 +23,34 @@ import Testing
     #expect(try await home.mailbox.pending(for: 2, after: 0, limit: 1000).entries.map(\.seq) == seqs(of: 2))
   }
 
+  /// Rows go into the table in groups, and the rest one by one.
+  @Test(arguments: [1, 15, 16, 17, 33])
+  func `every column of every row of a batch comes back, whatever its size`(_ count: Int) async throws {
+    var home = try SQLiteHome()
+    func push(_ number: Int) -> StoredPush {
+      let time = Int64(number)
+      let payload = #"{"aps":{},"n":""# + String(repeating: "x", count: 100 * number) + #""}"#
+      return StoredPush(
+        device: 1, app: AppID(row: time % 3 + 1), id: .number(number), isSenderID: number.isMultiple(of: 2),
+        uniqueID: .number(1000 + number), received: TestClock.start * 1000 + time,
+        expires: TestClock.start + 3600 + time, priority: [10, 5, 1][number % 3],
+        collapseID: number % 4 == 1 ? "collapse-\(number)" : "", payload: Array(payload.utf8))
+    }
+    let pushes = (1...count).map(push)
+    #expect(await home.mailbox.append(pushes).map(\.seq) == (1...count).map { UInt64($0) })
+    home = try home.reopened()
+    defer { home.mailbox.close() }
+    let found = try await home.mailbox.pending(for: 1, after: 0, limit: 100).entries
+    #expect(found.map(\.seq) == (1...count).map { UInt64($0) })
+    func columns(_ push: StoredPush) -> [String] {
+      [
+        "\(push.app.row)", "\(push.id)", "\(push.isSenderID)", "\(push.uniqueID)", "\(push.received)",
+        "\(push.expires)", "\(push.priority)", push.collapseID, String(decoding: push.payload, as: UTF8.self),
+      ]
+    }
+    #expect(found.map { columns($0.push) } == pushes.map(columns))
+  }
+
   @Test func `everything is there after closing and opening, and numbers and retries go on`() async throws {
     var home = try SQLiteHome(cap: 4)
     _ = await home.mailbox.append([samplePush(1), samplePush(2, collapse: "a"), samplePush(3)])

@@ -118,4 +118,40 @@ import Testing
       }
     }
   }
+
+  /// The next who writes would pay for what a batch leaves in the log.
+  @Test func `a batch of devices is in the file itself, not in its log`() async throws {
+    let store = try SQLiteStore(path: path)
+    let registrations = try SQLiteRegistrations(store: store)
+    _ = try await registrations.putApp(
+      topic: "com.example.news", name: "News", icon: "N", policyMode: .enforce, isStrict: false, ads: .standard)
+    func devicesInFile() throws -> Int {
+      let copy = folder.file("copy.sqlite")
+      try? FileManager.default.removeItem(atPath: copy)
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      return try DatabaseQueue(path: copy).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM device") ?? 0 }
+    }
+    _ = try await registrations.enrol(
+      batch: "load", numbers: 0..<50, topic: "com.example.news", environment: .development)
+    #expect(try devicesInFile() == 50)
+    _ = try await registrations.remove(batch: "load")
+    #expect(try devicesInFile() == 0)
+  }
+
+  @Test func `the log may be moved by many at once`() async throws {
+    let store = try SQLiteStore(path: path)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          for _ in 0..<25 {
+            try await store.pool.write { db in
+              try db.execute(sql: "INSERT OR IGNORE INTO team VALUES (?)", arguments: [number])
+            }
+            try store.moveLog()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
 }
