@@ -44,37 +44,42 @@ public enum Policy {
       level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
       isOverBudget: notification.alert != nil && budget.map { recentAlerts >= $0 } ?? false,
       isCatchingUp: isCatchingUp)
+    /// What refuses this part whatever the circumstances.
+    func prohibition(of part: Part) -> Decision.Removal? {
+      if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
+        return Decision.Removal(part: part, rule: choice.rule, setting: choice.setting)
+      }
+      guard isAdvertisement, part != .badge, app?.advertising != true else { return nil }
+      return Decision.Removal(part: part, rule: .a9, setting: "apps/\(topic)/advertising")
+    }
+
     var decision = Decision()
-    var mayBeInCentre = false
-
-    func refusal(of part: Part) -> (rule: Rule, setting: String)? {
-      if let choice = choice(against: part, topic, app, notification.category, category, preferences) { return choice }
-      if isAdvertisement, part != .badge, app?.advertising != true { return (.a9, "apps/\(topic)/advertising") }
-      if part == .alert { mayBeInCentre = true }
-      return interference.refusal(of: part)
+    if let badge = notification.badge {
+      if let removal = prohibition(of: .badge) ?? interference.removal(of: .badge) {
+        decision.removed.append(removal)
+      } else {
+        decision.presentation.badge = badge
+      }
     }
-
-    func allows(_ part: Part) -> Bool {
-      guard let (rule, setting) = refusal(of: part) else { return true }
-      decision.removed.append(.init(part: part, rule: rule, setting: setting))
-      return false
-    }
-
-    if let badge = notification.badge, allows(.badge) {
-      decision.presentation.badge = badge
-    }
-    if let sound = notification.askedSound(at: level), allows(.sound) {
-      decision.presentation.sound = SoundPresentation(name: sound)
+    if let sound = notification.askedSound(at: level) {
+      if let removal = prohibition(of: .sound) ?? interference.removal(of: .sound) {
+        decision.removed.append(removal)
+      } else {
+        decision.presentation.sound = SoundPresentation(name: sound)
+      }
     }
     if let alert = notification.alert {
       let presentation = AlertPresentation(
         title: alert.title, subtitle: alert.subtitle, body: alert.body, buttons: alert.action.buttons)
-      if allows(.alert) {
-        decision.presentation.alert = presentation
-      } else if mayBeInCentre {
+      if let removal = prohibition(of: .alert) {
+        decision.removed.append(removal)
+      } else if let removal = interference.removal(of: .alert) {
+        decision.removed.append(removal)
         decision.presentation.centre = presentation
         decision.presentation.held = interference.hold(
           received: received ?? moment.seconds, relevance: notification.relevanceScore)
+      } else {
+        decision.presentation.alert = presentation
       }
     }
     return decision
@@ -127,11 +132,13 @@ public enum Policy {
     let isOverBudget: Bool
     let isCatchingUp: Bool
 
-    func refusal(of part: Part) -> (rule: Rule, setting: String)? {
+    /// What the circumstances remove.
+    func removal(of part: Part) -> Decision.Removal? {
       // The badge is the least intrusive of the three (B): no circumstance removes it.
       if part == .badge || !mayHoldBack { return nil }
       for circumstance in Circumstance.inOrder where !circumstance.lets(part, of: level) {
-        if let reason = reason(circumstance) { return reason }
+        guard let reason = reason(circumstance) else { continue }
+        return Decision.Removal(part: part, rule: reason.rule, setting: reason.setting)
       }
       return nil
     }

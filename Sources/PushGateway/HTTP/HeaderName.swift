@@ -1,4 +1,4 @@
-/// The header fields this gateway reads, as tokens; every other field is ignored (APNs does so too).
+/// The header fields this gateway reads or sends, as tokens; every other field is ignored (APNs does so too).
 ///
 /// Names are matched as bytes the moment they arrive, so that none becomes a `String`.
 enum HeaderName: UInt8, Sendable, CaseIterable {
@@ -39,6 +39,14 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
   /// Whether a second field of this name is `DuplicateHeaders`.
   var mustBeSingle: Bool { self == .authorization || rawValue >= HeaderName.apnsChannelID.rawValue }
 
+  /// Whether it says anything to this gateway when it arrives; the others are only sent.
+  var isRead: Bool {
+    switch self {
+    case .scheme, .authority, .host, .accept, .contentLength, .contentType: false
+    default: true
+    }
+  }
+
   /// The token of a name as it arrived, or nil for one that this gateway does not read.
   init?(_ name: UnsafeRawBufferPointer) {
     guard name.count > 0, let candidate = unsafe HeaderName.places[HeaderName.place(of: name)],
@@ -50,7 +58,7 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
   /// Each name in a place of its own, so that a look-up compares one.
   private static let places: [HeaderName?] = {
     var places = [HeaderName?](repeating: nil, count: 64)
-    for name in allCases {
+    for name in allCases where name.isRead {
       let wire = name.wireName
       let place = unsafe place(of: UnsafeRawBufferPointer(start: wire.utf8Start, count: wire.utf8CodeUnitCount))
       precondition(places[place] == nil, "two names in one place: choose another factor")

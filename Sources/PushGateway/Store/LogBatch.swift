@@ -23,7 +23,8 @@ struct LogBatch: Sendable {
 
   mutating func append(_ row: borrowing DeliveryLog.Row) {
     let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
-    let detail = row.detail.utf8.span
+    let text = row.detail
+    let detail = text.utf8.span
     let detailSize = min(detail.count, Int(UInt16.max) - idSize)
     let code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 127)
     unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + idSize, alignment: 8) { fixed in

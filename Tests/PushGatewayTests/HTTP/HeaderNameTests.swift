@@ -10,7 +10,7 @@ import Testing
 
   @Test(arguments: HeaderName.allCases)
   func `a name that we read is found by its bytes`(_ name: HeaderName) {
-    #expect(token("\(name.wireName)") == name)
+    #expect(token("\(name.wireName)") == (name.isRead ? name : nil))
     #expect("\(name.wireName)" == "\(name.wireName)".lowercased())
   }
 
