@@ -167,7 +167,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Sends what is due now instead of at the end of this turn.
   func flushIfNeeded() {
-    if needsFlush || hasWritten { flush() }
+    if needsFlush || hasWritten || isClosing { flush() }
   }
 
   /// Sends what is due, as long as the socket takes it.
