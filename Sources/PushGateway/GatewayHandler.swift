@@ -6,16 +6,13 @@ import PushPolicy
 final class GatewayHandler: Handler {
   private let loop: LoopContext
   private let services: Services
+  private let shared: LoopServices
   private let provider: ProviderAPI
   private let broadcast: BroadcastAPI
   private let faults: FaultInjector
   private let devices: DeviceAPI
   private let deviceRouter: Router
   private let adminRouter: Router
-  private let parser = JSONParser()
-  private let payloads: PayloadReader
-  private let ads = AdGate()
-  private let log: TurnLog
   private let logger: Logger
 
   init(loop: LoopContext, services: Services, admin: AdminAPI, logger: Logger) {
@@ -25,14 +22,11 @@ final class GatewayHandler: Handler {
     devices = DeviceAPI(services: services)
     deviceRouter = devices.router
     adminRouter = admin.router
-    log = TurnLog(loop: loop, log: services.log)
-    payloads = PayloadReader(parser: parser)
-    let dispatcher = Dispatcher(loop: loop, services: services, log: log)
-    let provider = ProviderAPI(
-      services: services, dispatcher: dispatcher, parser: parser, payloads: payloads, ads: ads)
+    let shared = LoopServices(services, loop: loop)
+    self.shared = shared
+    let provider = ProviderAPI(shared, dispatcher: Dispatcher(loop: loop, services: services, log: shared.log))
     self.provider = provider
-    let broadcast = BroadcastAPI(
-      services: services, provider: provider, parser: parser, payloads: payloads, logger: logger)
+    let broadcast = BroadcastAPI(shared, provider: provider, logger: logger)
     self.broadcast = broadcast
     faults = FaultInjector(
       services: services, logger: logger, serve: { GatewayHandler.route($0, provider, broadcast) },
@@ -122,10 +116,7 @@ final class GatewayHandler: Handler {
     do {
       let device = try devices.device(request.bearer)
       exchange.connection.allowAllStreams()
-      Subscription(
-        device: device, services: services, log: log, parser: parser, payloads: payloads, ads: ads, framing: framing,
-        exchange: exchange
-      ).begin(exchange)
+      Subscription(device: device, shared, framing: framing, exchange: exchange).begin(exchange)
     } catch {
       exchange.respond(error.response)
     }

@@ -9,8 +9,7 @@ import PushPolicy
 final class BroadcastAPI {
   private let services: Services
   private let provider: ProviderAPI
-  private let parser: JSONParser
-  private let payloads: PayloadReader
+  private let shared: LoopServices
   private let logger: Logger
   private var random = FastRandom()
   private var rate: RateLimit<ChannelID>
@@ -18,11 +17,10 @@ final class BroadcastAPI {
   static let sendPath: StaticString = "/4/broadcasts/apps/"
   static let managementPath: StaticString = "/1/apps/"
 
-  init(services: Services, provider: ProviderAPI, parser: JSONParser, payloads: PayloadReader, logger: Logger) {
-    self.services = services
+  init(_ shared: LoopServices, provider: ProviderAPI, logger: Logger) {
+    self.shared = shared
+    services = shared.services
     self.provider = provider
-    self.parser = parser
-    self.payloads = payloads
     self.logger = logger
     rate = RateLimit(perSecond: services.rateLimit)
   }
@@ -132,8 +130,8 @@ final class BroadcastAPI {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= Limits.maximumBroadcastPayloadSize else { throw Rejection(.payloadTooLarge) }
     let body = request.body
-    guard let content = try? payloads.content(of: body) else { throw Rejection(.badRequestPayload) }
-    let event = (try? parser.parse(body.span) { $0["aps"]?["event"]?.string }) ?? nil
+    guard let content = try? shared.payloads.content(of: body) else { throw Rejection(.badRequestPayload) }
+    let event = (try? shared.parser.parse(body.span) { $0["aps"]?["event"]?.string }) ?? nil
     // Whoever subscribes has the activity already (reference §7.6).
     if event == "start" { throw Rejection(.badRequestPayload) }
     return content
@@ -208,7 +206,7 @@ final class BroadcastAPI {
       var hasPolicy: Bool
       var policy: Int?
     }
-    let wish = try? parser.parse(body.span) { root in
+    let wish = try? shared.parser.parse(body.span) { root in
       Wish(
         isObject: root.kind == .object, pushType: root["push-type"]?.string,
         hasPolicy: root["message-storage-policy"] != nil, policy: root["message-storage-policy"]?.integer)

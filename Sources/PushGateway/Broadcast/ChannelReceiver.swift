@@ -12,16 +12,16 @@ final class ChannelReceiver {
   }
 
   private let device: DeviceID
-  private let services: Services
+  private let shared: LoopServices
   private let loop: any EventLoop
   private var number: UInt64 = 0
   /// The stream, which owns this.
   private unowned var owner: (any BroadcastReceiver)?
   private var positions: [ChannelID: Position] = [:]
 
-  init(device: DeviceID, services: Services, loop: any EventLoop) {
+  init(device: DeviceID, _ shared: LoopServices, loop: any EventLoop) {
     self.device = device
-    self.services = services
+    self.shared = shared
     self.loop = loop
   }
 
@@ -38,10 +38,10 @@ final class ChannelReceiver {
   /// It joins before ``due(now:)`` is asked: a message that is stored meanwhile comes one way or the other.
   func refresh() {
     guard let owner else { return }
-    let wanted = services.channels.subscriptions(of: device)
+    let wanted = shared.services.channels.subscriptions(of: device)
     for (channel, seen) in wanted where positions[channel] == nil {
       positions[channel] = Position(sent: seen)
-      services.liveChannels.join(channel, number, owner, loop: loop)
+      shared.services.liveChannels.join(channel, number, owner, loop: loop)
     }
     let channels = Set(wanted.map(\.channel))
     for channel in positions.keys where !channels.contains(channel) { leave(channel) }
@@ -55,14 +55,15 @@ final class ChannelReceiver {
 
   private func leave(_ channel: ChannelID) {
     positions[channel] = nil
-    services.liveChannels.leave(channel, number, loop: loop)
+    shared.services.liveChannels.leave(channel, number, loop: loop)
   }
 
   /// The stored messages that the device has not been sent on this stream, and has not acknowledged before.
   func due(now: Int64) -> [BroadcastMessage] {
     if positions.isEmpty { return [] }
     return positions.compactMap { channel, position in
-      guard let message = services.channels.message(of: channel, now: now / 1000), message.number > position.sent else {
+      guard let message = shared.services.channels.message(of: channel, now: now / 1000), message.number > position.sent
+      else {
         return nil
       }
       return message
@@ -83,8 +84,8 @@ final class ChannelReceiver {
   /// - Returns: the message and whether it came from storage, when it is still the channel's most recent.
   func acknowledge(_ channel: ChannelID, _ number: UInt64) -> (message: BroadcastMessage, isFromStorage: Bool)? {
     guard let position = positions[channel], number <= position.sent else { return nil }
-    guard services.channels.acknowledge(device, channel, through: number) else { return nil }
-    guard let message = services.channels.channel(channel)?.message, message.number == number else { return nil }
+    guard shared.services.channels.acknowledge(device, channel, through: number) else { return nil }
+    guard let message = shared.services.channels.channel(channel)?.message, message.number == number else { return nil }
     return (message, position.isFromStorage)
   }
 }

@@ -18,11 +18,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private let device: Device
-  private let services: Services
-  private let log: TurnLog
-  private let parser: JSONParser
-  private let payloads: PayloadReader
-  private let ads: AdGate
+  private let shared: LoopServices
   private let framing: Framing
   private let stream: StreamReference
   private let loop: any EventLoop
@@ -39,20 +35,13 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
-  init(
-    device: Device, services: Services, log: TurnLog, parser: JSONParser, payloads: PayloadReader, ads: AdGate,
-    framing: Framing, exchange: Exchange
-  ) {
+  init(device: Device, _ shared: LoopServices, framing: Framing, exchange: Exchange) {
     self.device = device
-    self.services = services
-    self.log = log
-    self.parser = parser
-    self.payloads = payloads
-    self.ads = ads
+    self.shared = shared
     self.framing = framing
     stream = exchange.reference
     loop = exchange.connection.loop.eventLoop
-    channels = ChannelReceiver(device: device.id, services: services, loop: loop)
+    channels = ChannelReceiver(device: device.id, shared, loop: loop)
   }
 
   /// Begins the answer and takes the stream over; a stream of events says where it is in its request.
@@ -79,11 +68,11 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       unsafe rest = unsafe rest[(end + 1)...]
       let line: DeviceLine?
       if partialLine.isEmpty {
-        line = unsafe DeviceLine(piece.span, parser: parser)
+        line = unsafe DeviceLine(piece.span, parser: shared.parser)
       } else {
         let whole = unsafe partialLine + piece
         partialLine = []
-        line = DeviceLine(whole.span, parser: parser)
+        line = DeviceLine(whole.span, parser: shared.parser)
       }
       if let line { handle(line) }
     }
@@ -108,20 +97,20 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func closed() {
     state.end()
-    if let number = registryNumber { services.subscriptions.detach(device.id, number) }
+    if let number = registryNumber { shared.services.subscriptions.detach(device.id, number) }
     registryNumber = nil
     channels.end()
   }
 
   private func handle(_ line: DeviceLine) {
-    let now = services.clock.milliseconds()
+    let now = shared.services.clock.milliseconds()
     switch line {
     case .hello(let cursor, let isSilent, let focus):
       guard registryNumber == nil, !state.isEnded else { return }
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
-      services.conditions.report(deviceState, by: device.id)
-      let number = services.subscriptions.attach(device.id, self, loop: loop)
+      shared.services.conditions.report(deviceState, by: device.id)
+      let number = shared.services.subscriptions.attach(device.id, self, loop: loop)
       registryNumber = number
       sayWelcome()
       for action in state.hello(cursor: cursor) { perform(action) }
@@ -134,27 +123,27 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .presented(let id, let parts):
       note(.presented, id, parts, now: now)
     case .answer(let id, let action):
-      guard services.answers.isFirst(id, by: device.person) else { return }
+      guard shared.services.answers.isFirst(id, by: device.person) else { return }
       switch action {
       case "view": note(.viewed, id, "", now: now)
       case "close", "ok": note(.closed, id, action, now: now)
       default: note(.action, id, action, now: now)
       }
-      for other in services.registrations.devices(of: device.person) {
-        services.held.release(id, of: other)
-        services.subscriptions.tell(other, .retract(id), except: registryNumber)
+      for other in shared.services.registrations.devices(of: device.person) {
+        shared.services.held.release(id, of: other)
+        shared.services.subscriptions.tell(other, .retract(id), except: registryNumber)
       }
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
-      services.conditions.report(deviceState, by: device.id)
+      shared.services.conditions.report(deviceState, by: device.id)
     }
   }
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
-    services.mailbox.acknowledge(device.id, through: seq)
+    shared.services.mailbox.acknowledge(device.id, through: seq)
     while let first = outstanding.first, first.seq <= seq {
-      log.append(
+      shared.log.append(
         .init(
           at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
           detail: first.isFromStorage ? DeliveryLog.fromStorage : ""))
@@ -163,7 +152,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: String, now: Int64) {
-    log.append(.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail))
+    shared.log.append(.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail))
   }
 
   // MARK: To the device
@@ -199,7 +188,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Sends the stored messages that the device has not got.
   private func sendDueBroadcasts() {
-    for message in channels.due(now: services.clock.milliseconds()) { send(message, fromStorage: true) }
+    for message in channels.due(now: shared.services.clock.milliseconds()) { send(message, fromStorage: true) }
   }
 
   /// One that is stored and finds no room now is found to be due when the device has taken what it was sent.
@@ -213,14 +202,14 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     send(MailboxEntry(seq: 0, push: message.push(to: device.id)), of: message)
     // A stream of events acknowledges nothing: what was sent counts as arrived.
     if framing == .events, message.number > 0 {
-      acknowledge(message.channel, message.number, now: services.clock.milliseconds())
+      acknowledge(message.channel, message.number, now: shared.services.clock.milliseconds())
     }
   }
 
   private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
     guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
     let detail = isFromStorage ? DeliveryLog.fromStorage : ""
-    log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
+    shared.log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
   }
 
   /// Bytes that the stream takes before the device lags.
@@ -233,18 +222,18 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
     case .drop(let entry):
-      log.append(entry.push.event(.dropped, at: services.clock.milliseconds(), detail: "device lags"))
+      shared.log.append(entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: "device lags"))
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      services.tellDigest(to: device.id, hasCaughtUp: true)
-    case .acknowledge(let seq): acknowledge(seq, now: services.clock.milliseconds())
+      shared.services.tellDigest(to: device.id, hasCaughtUp: true)
+    case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
     }
   }
 
   private func read(after seq: UInt64) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    let (mailbox, device) = (services.mailbox, device.id)
+    let (mailbox, device) = (shared.services.mailbox, device.id)
     let limit = SubscriptionState.batch(room: room)
     Task {
       do {
@@ -265,14 +254,14 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {
     let push = entry.push
-    let now = services.clock.milliseconds()
+    let now = shared.services.clock.milliseconds()
     // Whether its time is over is known best now.
-    guard entry.seq == 0 || push.expires > now / 1000, let app = services.app(of: push) else { return }
+    guard entry.seq == 0 || push.expires > now / 1000, let app = shared.services.app(of: push) else { return }
     let (decision, asked) = decide(entry, app, now: now)
-    log.append(push.event(.transmitted, at: now, detail: asked.description))
+    shared.log.append(push.event(.transmitted, at: now, detail: asked.description))
     if !decision.removed.isEmpty {
       let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
-      log.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
+      shared.log.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
     }
     if entry.seq > 0, framing == .lines {
       outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
@@ -284,9 +273,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The person's choices hold at delivery, as they are now.
   private func decide(_ entry: MailboxEntry, _ app: App, now: Int64) -> (Decision, AskedPush) {
     let push = entry.push
-    let content = payloads.content(of: push)
+    let content = shared.payloads.content(of: push)
     let notification = content.notification
-    let preferences = services.registrations.preferences(of: device.id)
+    let preferences = shared.services.registrations.preferences(of: device.id)
     let isCatchingUp = !state.hasToldCaughtUp
     let received = push.received / 1000
     let budget =
@@ -298,20 +287,20 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       notification, topic: app.topic, preferences: preferences, device: deviceState, at: .gateway(now / 1000),
       received: received,
       recentAlerts: budget == nil
-        ? 0 : services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
-      isCatchingUp: isCatchingUp, isAdvertisement: ads.holds(content, of: app, for: preferences))
+        ? 0 : shared.services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
+      isCatchingUp: isCatchingUp, isAdvertisement: shared.ads.holds(content, of: app, for: preferences))
     if budget != nil, decision.presentation.alert != nil {
-      services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
+      shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
     }
     if let hold = decision.presentation.held {
       if app.id == App.summary.id {
         decision.presentation.held = nil
       } else {
-        services.held.hold(entry, hold, notification, decision.presentation.centre)
+        shared.services.held.hold(entry, hold, notification, decision.presentation.centre)
       }
     }
     if let category = notification.category {
-      let actions = services.registrations.actions(of: app.id, category)
+      let actions = shared.services.registrations.actions(of: app.id, category)
       decision.presentation.alert?.offer(actions)
       decision.presentation.centre?.offer(actions)
     }
@@ -319,8 +308,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func sayWelcome() {
-    let apps = services.registrations.registrations(of: device.id).map(\.1)
-    let preferences = controlJSON(services.registrations.preferences(of: device.id))
+    let apps = shared.services.registrations.registrations(of: device.id).map(\.1)
+    let preferences = controlJSON(shared.services.registrations.preferences(of: device.id))
     write(PushLine.welcome(device: device, apps: apps, preferences: preferences))
   }
 
@@ -331,14 +320,19 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func write(_ line: consuming [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
-    guard let exchange = stream.exchange, !state.isEnded else { return }
     switch framing {
     case .lines:
       line.append(UInt8(ascii: "\n"))
-      exchange.write(line, ending: ending)
+      send(line: line, ending: ending)
     case .events:
       let head = eventID > 0 ? "id: \(eventID)\ndata: " : "data: "
-      exchange.write(head.utf8 + line + "\n\n".utf8, ending: ending)
+      send(line: head.utf8 + line + "\n\n".utf8, ending: ending)
     }
+  }
+
+  /// Sends a line that has its end.
+  private func send(line: consuming [UInt8], ending: Bool = false) {
+    guard let exchange = stream.exchange, !state.isEnded else { return }
+    exchange.write(line, ending: ending)
   }
 }

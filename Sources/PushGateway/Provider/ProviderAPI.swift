@@ -6,9 +6,7 @@ import PushPolicy
 final class ProviderAPI {
   private let services: Services
   private let dispatcher: Dispatcher
-  private let parser: JSONParser
-  private let payloads: PayloadReader
-  private let ads: AdGate
+  private let shared: LoopServices
   private var fields = HeaderFields()
   private var random = FastRandom()
   private var rate: RateLimit<DeviceToken>
@@ -19,12 +17,10 @@ final class ProviderAPI {
 
   static let path: StaticString = "/3/device/"
 
-  init(services: Services, dispatcher: Dispatcher, parser: JSONParser, payloads: PayloadReader, ads: AdGate) {
-    self.services = services
+  init(_ shared: LoopServices, dispatcher: Dispatcher) {
+    self.shared = shared
+    services = shared.services
     self.dispatcher = dispatcher
-    self.parser = parser
-    self.payloads = payloads
-    self.ads = ads
     rate = RateLimit(perSecond: services.rateLimit)
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
     acceptance.plain.append(.apnsID, id, isUnindexed: true)
@@ -106,7 +102,7 @@ final class ProviderAPI {
     }
     let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
     guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
-    let token = try services.tokens.token(Array(bytes), parser: parser)
+    let token = try services.tokens.token(Array(bytes), parser: shared.parser)
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)
@@ -150,7 +146,7 @@ final class ProviderAPI {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
     do {
-      return try payloads.content(of: request.body)
+      return try shared.payloads.content(of: request.body)
     } catch {
       switch error {
       case .empty, .notJSON, .notAnObject: throw Rejection(.payloadEmpty)
@@ -206,7 +202,7 @@ final class ProviderAPI {
     advertising content: PushContent, id: APNSID, _ registration: Registration, _ app: App, now: Int64
   ) throws(Rejection) {
     guard
-      let violation = ads.violation(
+      let violation = shared.ads.violation(
         content, of: app, for: services.registrations.preferences(of: registration.device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce

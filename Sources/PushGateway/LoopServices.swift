@@ -1,0 +1,19 @@
+import PushPolicy
+
+/// What the APIs and streams of one loop share: the services of the process, and what the loop has for itself.
+///
+/// Not `Sendable`: it never leaves its loop.
+final class LoopServices {
+  let services: Services
+  let log: TurnLog
+  let parser: JSONParser
+  let payloads: PayloadReader
+  let ads = AdGate()
+
+  init(_ services: Services, loop: LoopContext) {
+    self.services = services
+    log = TurnLog(loop: loop, log: services.log)
+    parser = JSONParser()
+    payloads = PayloadReader(parser: parser)
+  }
+}
