@@ -9,6 +9,7 @@ final class LoopServices {
   let parser: JSONParser
   let payloads: PayloadReader
   let ads = AdGate()
+  let broadcastLines = BroadcastLines()
 
   init(_ services: Services, loop: LoopContext) {
     self.services = services

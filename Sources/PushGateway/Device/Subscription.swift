@@ -267,6 +267,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
     }
+    if let message, framing == .lines {
+      return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
+    }
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
   }
 
