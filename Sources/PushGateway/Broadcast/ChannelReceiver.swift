@@ -58,10 +58,12 @@ final class ChannelReceiver {
     shared.services.liveChannels.leave(channel, number, loop: loop)
   }
 
+  /// Whether the device has no channels.
+  var isEmpty: Bool { positions.isEmpty }
+
   /// The stored messages that the device has not been sent on this stream, and has not acknowledged before.
   func due(now: Int64) -> [BroadcastMessage] {
-    if positions.isEmpty { return [] }
-    return positions.compactMap { channel, position in
+    positions.compactMap { channel, position in
       guard let message = shared.services.channels.message(of: channel, now: now / 1000), message.number > position.sent
       else {
         return nil

@@ -188,6 +188,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Sends the stored messages that the device has not got.
   private func sendDueBroadcasts() {
+    if channels.isEmpty { return }
     for message in channels.due(now: shared.services.clock.milliseconds()) { send(message, fromStorage: true) }
   }
 
