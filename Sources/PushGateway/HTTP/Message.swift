@@ -81,9 +81,6 @@
     return String(repairing: value)
   }
 
-  /// Whether a field is there, whatever its value.
-  func has(_ name: HeaderName) -> Bool { present & name.bit != 0 }
-
   /// Whether a field is there with exactly this value.
   func has(_ name: HeaderName, _ value: StaticString) -> Bool {
     guard let bytes = self[name] else { return false }

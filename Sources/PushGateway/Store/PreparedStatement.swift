@@ -21,12 +21,6 @@ import GRDBSQLite
     if let value { unsafe sqlite3_bind_int64(handle, place, value) } else { unsafe sqlite3_bind_null(handle, place) }
   }
 
-  /// Binds the next parameter.
-  func bind(blob value: [UInt8]) {
-    place += 1
-    unsafe sqlite3_bind_blob(handle, place, value, Int32(value.count), PreparedStatement.copied)
-  }
-
   /// Binds the next parameter to bytes that stay where they are until ``run()`` returns.
   func bind(borrowed value: UnsafeRawBufferPointer) {
     place += 1

@@ -65,7 +65,7 @@ import Testing
     let again = pool.take(id: 5)
     #expect(again === stream)
     #expect(again.id == 5)
-    #expect(!again.message.has(.authorization))
+    #expect(again.message.bytes(.authorization) == nil)
     #expect(again.outboundSize == 0)
   }
 
