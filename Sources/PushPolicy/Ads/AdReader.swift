@@ -197,7 +197,7 @@ package final class AdReader {
       switch kind(index) {
       case .letter:
         if gap.hasStop { emit(Self.boundaryKey, index, index, .boundary) }
-        index = readWord(index, from: index)
+        index = readUUID(index) ?? readWord(index, from: index)
         gap = Gap()
         run = 0
       case .ideograph:
@@ -211,7 +211,7 @@ package final class AdReader {
         gap = Gap()
       case .digit:
         if gap.hasStop { emit(Self.boundaryKey, index, index, .boundary) }
-        index = readNumber(index)
+        index = readUUID(index) ?? readNumber(index)
         gap = Gap()
         run = 0
       case .end:
@@ -423,6 +423,22 @@ package final class AdReader {
       emit(key, first, index, .placeholder)
     }
     return index
+  }
+
+  /// Reads an identifier, whose digits stand for nothing else (RFC 9562 §4).
+  private func readUUID(_ first: Int) -> Int? {
+    let end = first + 36
+    guard end <= unitCount, code(first + 8) == 0x2D else { return nil }
+    for place in 0..<36 {
+      let sign = code(first + place)
+      switch place {
+      case 8, 13, 18, 23: guard sign == 0x2D else { return nil }
+      default: guard 0x30...0x39 ~= sign || 0x61...0x66 ~= sign else { return nil }
+      }
+    }
+    guard kind(end) != .letter, kind(end) != .digit else { return nil }
+    emit(Self.longKey, first, end, .placeholder)
+    return end
   }
 
   /// Reads a word of the vocabulary that begins with digits for letters, such as "0ff".

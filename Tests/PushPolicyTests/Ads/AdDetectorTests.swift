@@ -53,6 +53,13 @@ struct AdDetectorTests {
     }
   }
 
+  @Test(arguments: ["1f2f9fe0-b17e-5eb4-0311-6d2443c0791a", "1F2F9FE0-B17E-5EB4-0311-6D2443C0791A"])
+  func `the digits of an identifier stand for no letters`(_ identifier: String) {
+    for text in [identifier, "Job \(identifier) has ended", "(\(identifier))"] {
+      #expect(detector.assess([text]).outcome == .pass, "\(text)")
+    }
+  }
+
   @Test func `a verdict is the same however often it is asked, and whatever came before`() {
     let texts = Self.ads + Self.ordinary.values.joined()
     let first = texts.map { detector.assess([$0]) }
