@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// One device of a load test: an open stream whose lines are counted and acknowledged, once for all that came together.
+/// One device of a load test: an open stream whose lines are counted and acknowledged, as often as any device does.
 /// Belongs to the loop of its ``LoadLane``.
 final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   enum State { case offline, connecting, live }
@@ -20,6 +20,7 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// What the last connection left, for the next one to resume.
   private(set) var tlsSession: TLSSession?
   private var isAcknowledgementDue = false
+  private var pace = AcknowledgementPace()
   /// The beginning of a line whose end has not come.
   private var partial: [UInt8] = []
 
@@ -58,17 +59,27 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// Ends the stream in good order.
   func leave() {
     guard let connection, let stream else { return }
+    tellAcknowledged()
     connection.session.write(EmptyCollection<UInt8>(), ending: true, on: stream)
     connection.setNeedsFlush()
     connection.closeAfterFlush()
   }
 
-  /// Sends what a burst made due.
+  /// A burst has come.
   func acknowledge() {
     isAcknowledgementDue = false
-    guard let connection, let stream else { return }
+    switch pace.store(cursor, at: .now) {
+    case .tell: tellAcknowledged()
+    case .wait(let time): lane.acknowledge(self, at: time)
+    case .nothing: break
+    }
+  }
+
+  /// Sends what is due; a device that is not connected says it when it connects.
+  func tellAcknowledged() {
+    guard let connection, let stream, let seq = pace.tell(at: .now) else { return }
     lane.acknowledgement.removeSubrange(LoadLane.acknowledgementHead.count...)
-    appendDecimal(cursor, to: &lane.acknowledgement)
+    appendDecimal(seq, to: &lane.acknowledgement)
     lane.acknowledgement.append(UInt8(ascii: "}"))
     lane.acknowledgement.append(UInt8(ascii: "\n"))
     connection.session.write(lane.acknowledgement, ending: false, on: stream)

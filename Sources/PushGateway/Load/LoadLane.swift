@@ -367,6 +367,12 @@ final class LoadLane {
     context.scheduleTurnEnd()
   }
 
+  /// Has a device acknowledge then what it will have by then.
+  func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
+    let device = NIOLoopBound(device, eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) { device.value.tellAcknowledged() }
+  }
+
   // MARK: Answers and deliveries
 
   func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {

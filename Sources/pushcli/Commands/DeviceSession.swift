@@ -77,6 +77,7 @@ final class DeviceSession: Sendable {
   private let circumstances: Mutex<(isSilent: Bool, focus: String?)>
   private let link = Mutex<(client: Client, stream: LineStream)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
+  private let pace = Mutex(AcknowledgementPace())
   private let refused = Mutex(false)
   private let finishing = Mutex(false)
 
@@ -189,7 +190,7 @@ final class DeviceSession: Sendable {
     if seq > 0 { try cursor.write(seq) }
   }
 
-  /// Returns when what was stored is on disk, and the gateway has been told.
+  /// Returns when what was stored is on disk; the gateway is told.
   func acknowledge(_ seq: UInt64) throws {
     guard seq > 0 else { return }
     try cursor.sync()
@@ -198,7 +199,19 @@ final class DeviceSession: Sendable {
 
   /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
   func tellAcknowledged(_ seq: UInt64) {
-    if seq > 0 { send(#"{"type":"ack","seq":\#(seq)}"#) }
+    switch pace.withLock({ $0.store(seq, at: .now) }) {
+    case .tell: tellAcknowledged()
+    case .wait(let time):
+      Task {
+        try? await Task.sleep(until: time, clock: .continuous)
+        tellAcknowledged()
+      }
+    case .nothing: break
+    }
+  }
+
+  private func tellAcknowledged() {
+    if let seq = pace.withLock({ $0.tell(at: .now) }) { send(#"{"type":"ack","seq":\#(seq)}"#) }
   }
 
   // MARK: From the person
@@ -246,6 +259,7 @@ final class DeviceSession: Sendable {
   /// Ends this side in good order: what was sent before this arrives.
   func finish() {
     finishing.withLock { $0 = true }
+    tellAcknowledged()
     link.withLock { $0 }?.stream.finish()
   }
 
