@@ -85,6 +85,7 @@ let package = Package(
       name: "PushGatewayTests",
       dependencies: [
         "PushGateway", "PushPolicy", "CFaultyDisk", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       swiftSettings: strict
     ),

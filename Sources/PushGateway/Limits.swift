@@ -1,3 +1,5 @@
+import NIOCore
+
 /// Every bound of the gateway that is not a setting, with its reason.
 enum Limits {
   // MARK: HTTP/2
@@ -60,9 +62,16 @@ enum Limits {
   static let subscriptionSlice = 1000
   /// Streams that a loop hands a broadcast to before it serves others again: about a millisecond's work.
   static let broadcastSlice = 64
+  /// How long a loop that has more to deliver looks to its sockets first.
+  static let slicePause = TimeAmount.microseconds(20)
 
   // MARK: Delivery
 
+  /// Streams that a loop serves before it takes on more pushes: about a millisecond's work.
+  static let deliverySlice = 64
+  /// How long a stream that has pushes to send waits at most while the loop takes on more: half of it is what a busy
+  /// loop adds to a push on average, and pushes for one device that come within it leave with one write.
+  static let deliveryPatience = TimeAmount.milliseconds(50)
   /// How long any push waits, in seconds.
   static let maximumLifetime = 30 * 86_400
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.

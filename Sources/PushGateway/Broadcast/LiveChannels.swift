@@ -90,12 +90,10 @@ final class LiveChannels: Sendable {
       // the next slice is due a moment later and not at once.
       loop.execute {
         if rest.isEmpty { return done() }
-        loop.scheduleTask(in: LiveChannels.pause) { hand(message, to: rest, on: loop, then: done) }
+        loop.scheduleTask(in: Limits.slicePause) { hand(message, to: rest, on: loop, then: done) }
       }
     }
   }
-
-  private static let pause = TimeAmount.microseconds(20)
 }
 
 /// Counts loops that are done.

@@ -52,8 +52,9 @@ final class Dispatcher {
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     let pushes = batch.pushes
     services.mailbox.append(pushes) { outcomes in
-      Dispatcher.distribute(pushes, outcomes, services)
+      // Answers first: they let senders go on, and deliveries may take a while.
       this.eventLoop.execute { this.value.report(number, outcomes) }
+      Dispatcher.distribute(pushes, outcomes, services)
     }
   }
 

@@ -5,21 +5,26 @@ import Synchronization
 final class SubscriptionRegistry: PushRouter {
   private struct Entry {
     var number: UInt64
-    var subscription: NIOLoopBound<any LiveSubscription>
+    var stream: NIOLoopBound<ReadyStreams.Stream>
   }
 
   private struct State {
     var live: [DeviceID: [Entry]] = [:]
     var lastNumber: UInt64 = 0
+    /// The streams of each loop that are to be served.
+    var ready: [ObjectIdentifier: NIOLoopBound<ReadyStreams>] = [:]
   }
 
   private let state = Mutex(State())
 
   func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
-    let bound = NIOLoopBound(subscription, eventLoop: loop)
+    let stream = NIOLoopBound(ReadyStreams.Stream(subscription), eventLoop: loop)
     return state.withLock { state in
+      if state.ready[ObjectIdentifier(loop)] == nil {
+        state.ready[ObjectIdentifier(loop)] = NIOLoopBound(ReadyStreams(loop: loop), eventLoop: loop)
+      }
       state.lastNumber += 1
-      state.live[device, default: []].append(Entry(number: state.lastNumber, subscription: bound))
+      state.live[device, default: []].append(Entry(number: state.lastNumber, stream: stream))
       return state.lastNumber
     }
   }
@@ -40,65 +45,55 @@ final class SubscriptionRegistry: PushRouter {
     }
   }
 
-  private struct Delivery {
-    var target: Entry
-    var place: Int
-    var entry: MailboxEntry
-  }
-
-  /// Hands accepted pushes to the streams of their devices, with one hop per loop.
-  ///
-  /// Stream by stream: each is served and flushed while what belongs to it is near, and all that is for it leaves
-  /// together. Going through a thousand streams twice costs far more than sorting.
   func deliver(_ entries: [MailboxEntry]) {
-    var byLoop: [ObjectIdentifier: [Delivery]] = [:]
-    state.withLock { state in
-      guard !state.live.isEmpty else { return }
-      for (place, entry) in entries.enumerated() {
-        for target in state.live[entry.push.device] ?? [] {
-          byLoop[ObjectIdentifier(target.subscription.eventLoop), default: []]
-            .append(Delivery(target: target, place: place, entry: entry))
-        }
-      }
-    }
-    for var deliveries in byLoop.values {
-      deliveries.sort { ($0.target.number, $0.place) < ($1.target.number, $1.place) }
-      deliveries.first?.target.subscription.eventLoop.execute { [deliveries] in
-        for (index, delivery) in deliveries.enumerated() {
-          let subscription = delivery.target.subscription.value
-          subscription.deliver(delivery.entry)
-          let isLast = index + 1 == deliveries.count || deliveries[index + 1].target.number != delivery.target.number
-          if isLast { subscription.flush() }
-        }
+    _ = hand { live, items in
+      for entry in entries {
+        for stream in live[entry.push.device] ?? [] { items.append(.push(entry), to: stream.stream) }
       }
     }
   }
 
   func deliverNow(_ push: StoredPush) -> Handover {
-    let targets = state.withLock { $0.live[push.device] ?? [] }
-    for target in targets {
-      target.subscription.eventLoop.execute {
-        target.subscription.value.deliver(MailboxEntry(seq: 0, push: push))
-        target.subscription.value.flush()
-      }
+    let count = hand { live, items in
+      for stream in live[push.device] ?? [] { items.append(.push(MailboxEntry(seq: 0, push: push)), to: stream.stream) }
     }
-    return targets.isEmpty ? .nowhere : .toStreams
+    return count == 0 ? .nowhere : .toStreams
   }
 
   func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
-    let targets = state.withLock { $0.live[device]?.filter { $0.number != number } ?? [] }
-    for target in targets {
-      target.subscription.eventLoop.execute { target.subscription.value.tell(notice) }
+    _ = hand { live, items in
+      for stream in live[device] ?? [] where stream.number != number { items.append(.notice(notice), to: stream.stream) }
     }
   }
 
-  /// With one hop per loop. A registry sees everything that its process stores: it never asks for this by itself.
+  /// A registry sees everything that its process stores: it never asks for this by itself.
   func resync() {
-    let streams = state.withLock { state in state.live.values.flatMap { $0.map(\.subscription) } }
-    for streams in Dictionary(grouping: streams, by: { ObjectIdentifier($0.eventLoop) }).values {
-      streams.first?.eventLoop.execute {
-        for stream in streams { stream.value.resync() }
-      }
+    _ = hand { live, items in
+      for stream in live.values.joined() { items.append(.resync, to: stream.stream) }
     }
+  }
+
+  /// Items for streams, by their loops.
+  private struct Items {
+    typealias Item = (stream: NIOLoopBound<ReadyStreams.Stream>, item: StreamItem)
+    var byLoop: [ObjectIdentifier: [Item]] = [:]
+
+    mutating func append(_ item: StreamItem, to stream: NIOLoopBound<ReadyStreams.Stream>) {
+      byLoop[ObjectIdentifier(stream.eventLoop), default: []].append((stream, item))
+    }
+  }
+
+  /// Hands to streams what `choose` picks for them, with one hop for each loop; returns how many items it were.
+  private func hand(_ choose: ([DeviceID: [Entry]], inout Items) -> Void) -> Int {
+    var items = Items()
+    let ready = state.withLock { state in
+      if !state.live.isEmpty { choose(state.live, &items) }
+      return state.ready
+    }
+    for (loop, items) in items.byLoop {
+      guard let ready = ready[loop] else { continue }
+      ready.eventLoop.execute { ready.value.add(items) }
+    }
+    return items.byLoop.values.reduce(0) { $0 + $1.count }
   }
 }

@@ -24,6 +24,8 @@ final class FaultyRouter: PushRouter {
     case knowsOneStream
     /// The newest comes first.
     case reversesOrder
+    /// What is told arrives only when something else has been delivered.
+    case tellsLate
     /// What is told is told to all.
     case leavesNobodyOut
     /// Nobody is asked to read again.
@@ -39,6 +41,7 @@ final class FaultyRouter: PushRouter {
       case .forgetsNobody: "nothing comes after detaching"
       case .knowsOneStream: "each stream of a device gets what is its device's"
       case .reversesOrder: "order is kept"
+      case .tellsLate: "a notice keeps its place among pushes"
       case .leavesNobodyOut: "one stream can be left out of what is told"
       case .neverResyncs: "every stream is asked to read again"
       }
@@ -48,6 +51,7 @@ final class FaultyRouter: PushRouter {
   private let registry = SubscriptionRegistry()
   private let fault: Fault
   private let losesNext = Mutex(true)
+  private let untold = Mutex<[(device: DeviceID, notice: DeviceNotice, except: UInt64?)]>([])
   private let kept = Mutex<[StoredPush]>([])
   /// Streams that are not known yet, and how many deliveries they still miss.
   private let late = Mutex<[(missing: Int, attach: @Sendable () -> Void)]>([])
@@ -78,7 +82,10 @@ final class FaultyRouter: PushRouter {
   func areConnected(_ entries: [MailboxEntry]) -> [Bool] { registry.areConnected(entries) }
 
   func deliver(_ entries: [MailboxEntry]) {
-    defer { attachLate() }
+    defer {
+      attachLate()
+      tellLate()
+    }
     switch fault {
     case .losesDeliveries: break
     case .losesEveryOther:
@@ -114,7 +121,17 @@ final class FaultyRouter: PushRouter {
     return registry.deliverNow(push)
   }
 
+  /// Something has been delivered.
+  private func tellLate() {
+    let untold = untold.withLock { untold in
+      defer { untold = [] }
+      return untold
+    }
+    for (device, notice, number) in untold { registry.tell(device, notice, except: number) }
+  }
+
   func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
+    if fault == .tellsLate { return untold.withLock { $0.append((device, notice, number)) } }
     registry.tell(device, notice, except: fault == .leavesNobodyOut ? nil : number)
   }
 

@@ -26,6 +26,7 @@ struct RouterConformance {
     ("nothing comes after detaching", { try await $0.detaching() }),
     ("each stream of a device gets what is its device's", { try await $0.severalStreams() }),
     ("order is kept", { try await $0.ordering() }),
+    ("a notice keeps its place among pushes", { try await $0.placingNotices() }),
     ("one stream can be left out of what is told", { try await $0.leavingOneOut() }),
     ("every stream is asked to read again", { try await $0.resyncing() }),
   ]
@@ -199,6 +200,22 @@ struct RouterConformance {
       #expect(stream.numbers == stream.numbers.sorted())
       #expect(Set(stream.numbers) == Set(1...200))
     }
+  }
+
+  /// A push that is replaced, its notice, and the push that replaces it.
+  private func placingNotices() async throws {
+    let stream = try await attach(1).stream
+    for number in stride(from: 1, to: 60, by: 3) {
+      router.deliver([entry(UInt64(number))])
+      router.tell(1, .retract(.number(number)))
+      _ = router.deliverNow(samplePush(number + 1))
+    }
+    router.deliver([entry(100)])
+    try await stream.awaits(.stored(100))
+    let expected = stride(from: 1, to: 60, by: 3).flatMap { number -> [Stream.Event] in
+      [.stored(UInt64(number)), .retract(.number(number)), .now(.number(number + 1))]
+    }
+    #expect(stream.events == expected + [.stored(100)])
   }
 
   private func leavingOneOut() async throws {
