@@ -56,6 +56,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       let query = ControlRequest(exchange.request, isLocal: false).query
       handle(.hello(cursor: cursor, isSilent: query["silent"] == "true", focus: query["focus"]))
     }
+    exchange.stream.message.forgetFields()
   }
 
   // MARK: From the device

@@ -8,7 +8,14 @@
   /// The size of all values kept, in bytes.
   private(set) var fieldsSize = 0
   /// Where the value of each name is, by the name's raw value; those of ``present`` only.
-  private var places = [32 of Range<Int>](repeating: 0..<0)
+  private var places = [32 of Place](repeating: Place())
+  /// Where a value is in the storage; small, for every device that is connected has a message.
+  private struct Place {
+    var start: UInt16 = 0
+    var end: UInt16 = 0
+    var range: Range<Int> { Int(start)..<Int(end) }
+  }
+
   /// A bit for each name that has come.
   private var present: UInt32 = 0
   /// The body so far, cut at `maximumBodySize`.
@@ -39,7 +46,7 @@
     let end = fieldsSize + value.count
     if unsafe end > storage.count { grow(to: end) }
     unsafe UnsafeMutableRawBufferPointer(rebasing: storage[fieldsSize..<end]).copyMemory(from: value)
-    places[Int(name.rawValue)] = fieldsSize..<end
+    places[Int(name.rawValue)] = Place(start: UInt16(fieldsSize), end: UInt16(end))
     fieldsSize = end
     present |= name.bit
   }
@@ -64,7 +71,7 @@
     @_lifetime(borrow self)
     get {
       guard present & name.bit != 0 else { return nil }
-      let value = unsafe UnsafeRawBufferPointer(rebasing: storage[places[Int(name.rawValue)]])
+      let value = unsafe UnsafeRawBufferPointer(rebasing: storage[places[Int(name.rawValue)].range])
       return unsafe _overrideLifetime(value.assumingMemoryBound(to: UInt8.self).span, borrowing: self)
     }
   }
@@ -95,16 +102,21 @@
 
   /// Makes it as new, keeping its storage unless a large message made that large.
   func reset() {
-    if unsafe storage.count > Message.keptCapacity {
-      unsafe storage.deallocate()
-      unsafe storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    }
+    if unsafe storage.count > Message.keptCapacity { forgetFields() }
     fieldsSize = 0
     present = 0
     body.removeAll(keepingCapacity: body.capacity <= Message.keptCapacity)
     bodySize = 0
     maximumBodySize = 0
     hasDuplicateFields = false
+  }
+
+  /// Frees the fields of a message that has been read and whose stream stays open.
+  func forgetFields() {
+    unsafe storage.deallocate()
+    unsafe storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    fieldsSize = 0
+    present = 0
   }
 
   private static let keptCapacity = 8192

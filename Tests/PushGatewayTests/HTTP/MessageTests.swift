@@ -44,6 +44,18 @@ import Testing
     #expect(!message.has(.path, beginningWith: "/3/device/"))
   }
 
+  @Test func `what forgets its fields may keep others`() {
+    let message = Message()
+    message.keep(.path, "/v1/device/stream")
+    message.keep(.authorization, "bearer x")
+    message.forgetFields()
+    #expect(message.fieldsSize == 0)
+    for name in HeaderName.allCases { #expect(message.bytes(name) == nil) }
+    message.keep(.authorization, "bearer y")
+    #expect(message.text(.authorization) == "bearer y")
+    #expect(!message.hasDuplicateFields)
+  }
+
   @Test func `an empty field is there`() {
     let message = Message()
     message.keep(.apnsCollapseID, "")
