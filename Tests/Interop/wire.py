@@ -119,6 +119,8 @@ class Connection:
 
     def flush(self):
         if data := self.h2.data_to_send():
+            # Whatever a read may wait for: half a write that is given up leaves a connection that says something else.
+            self.socket.settimeout(60)
             try:
                 self.socket.sendall(data)
             except (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:
