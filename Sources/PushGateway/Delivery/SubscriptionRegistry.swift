@@ -46,30 +46,33 @@ final class SubscriptionRegistry: PushRouter {
   }
 
   func deliver(_ entries: [MailboxEntry]) {
-    _ = hand { live, items in
+    hand { live, items in
       for entry in entries {
-        for stream in live[entry.push.device] ?? [] { items.append(.push(entry), to: stream.stream) }
+        for target in live[entry.push.device] ?? [] { items.append(.push(entry), to: target.stream) }
       }
     }
   }
 
   func deliverNow(_ push: StoredPush) -> Handover {
     let count = hand { live, items in
-      for stream in live[push.device] ?? [] { items.append(.push(MailboxEntry(seq: 0, push: push)), to: stream.stream) }
+      let entry = MailboxEntry(seq: 0, push: push)
+      for target in live[push.device] ?? [] { items.append(.push(entry), to: target.stream) }
     }
     return count == 0 ? .nowhere : .toStreams
   }
 
   func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
-    _ = hand { live, items in
-      for stream in live[device] ?? [] where stream.number != number { items.append(.notice(notice), to: stream.stream) }
+    hand { live, items in
+      for target in live[device] ?? [] where target.number != number {
+        items.append(.notice(notice), to: target.stream)
+      }
     }
   }
 
   /// A registry sees everything that its process stores: it never asks for this by itself.
   func resync() {
-    _ = hand { live, items in
-      for stream in live.values.joined() { items.append(.resync, to: stream.stream) }
+    hand { live, items in
+      for target in live.values.joined() { items.append(.resync, to: target.stream) }
     }
   }
 
@@ -84,6 +87,7 @@ final class SubscriptionRegistry: PushRouter {
   }
 
   /// Hands to streams what `choose` picks for them, with one hop for each loop; returns how many items it were.
+  @discardableResult
   private func hand(_ choose: ([DeviceID: [Entry]], inout Items) -> Void) -> Int {
     var items = Items()
     let ready = state.withLock { state in

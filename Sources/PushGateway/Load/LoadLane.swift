@@ -370,7 +370,9 @@ final class LoadLane {
   /// Has a device acknowledge then what it will have by then.
   func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
     let device = NIOLoopBound(device, eventLoop: context.eventLoop)
-    context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) { device.value.tellAcknowledged() }
+    context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) {
+      device.value.tellAcknowledged()
+    }
   }
 
   // MARK: Answers and deliveries

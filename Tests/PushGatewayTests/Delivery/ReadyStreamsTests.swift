@@ -61,7 +61,8 @@ import Testing
     let (first, last) = (Limits.deliverySlice, Limits.deliverySlice + 1)
     #expect(
       record.events == [
-        "\(first) push 1", "\(first) push 2", "\(first) flush", "\(last) push 1", "\(last) flush", "0 push 2", "0 flush",
+        "\(first) push 1", "\(first) push 2", "\(first) flush", "\(last) push 1", "\(last) flush", "0 push 2",
+        "0 flush",
       ])
   }
 
