@@ -1,4 +1,4 @@
-/// When a device tells its gateway how far it has come: at once after a quiet moment, and a few times a second while pushes
+/// When a device tells its gateway how far it has come: at once for a few pushes, and a few times a second while more
 /// keep coming.
 ///
 /// One acknowledgement says everything up to a number, and costs both sides as much as a push. What is told late is sent
@@ -13,14 +13,17 @@ public struct AcknowledgementPace: Sendable {
     case nothing
   }
 
-  /// Between two acknowledgements, unless there are ``maximumPushes`` to acknowledge.
+  /// Between two acknowledgements in the long run, unless there are ``maximumPushes`` to acknowledge.
   public static let interval = Duration.milliseconds(200)
+  /// So many may go one right after another, when none went for a while: nobody who tries things out waits.
+  public static let burst = 5
   /// So many pushes are acknowledged at once: they count against what the mailbox holds.
   public static let maximumPushes: UInt64 = 64
 
   private var stored: UInt64 = 0
   private var told: UInt64 = 0
-  private var toldAt: ContinuousClock.Instant?
+  /// When the intervals of all that was told are over.
+  private var spent: ContinuousClock.Instant?
   private var isWaiting = false
 
   public init() {}
@@ -29,12 +32,11 @@ public struct AcknowledgementPace: Sendable {
   public mutating func store(_ seq: UInt64, at now: ContinuousClock.Instant) -> Turn {
     stored = max(stored, seq)
     guard stored > told else { return .nothing }
-    if let toldAt, now < toldAt + AcknowledgementPace.interval, stored - told < AcknowledgementPace.maximumPushes {
-      guard !isWaiting else { return .nothing }
-      isWaiting = true
-      return .wait(until: toldAt + AcknowledgementPace.interval)
-    }
-    return .tell
+    let next = (spent ?? now) + AcknowledgementPace.interval * (1 - AcknowledgementPace.burst)
+    guard now < next, stored - told < AcknowledgementPace.maximumPushes else { return .tell }
+    guard !isWaiting else { return .nothing }
+    isWaiting = true
+    return .wait(until: next)
   }
 
   /// The number to tell now, by ``Turn/tell``, after a ``Turn/wait(until:)``, or because the connection is about to end;
@@ -42,7 +44,10 @@ public struct AcknowledgementPace: Sendable {
   public mutating func tell(at now: ContinuousClock.Instant) -> UInt64? {
     isWaiting = false
     guard stored > told else { return nil }
-    (told, toldAt) = (stored, now)
+    told = stored
+    // What was told before its time, because it was much, makes nobody wait longer.
+    let limit = now + AcknowledgementPace.interval * AcknowledgementPace.burst
+    spent = min(max(spent ?? now, now) + AcknowledgementPace.interval, limit)
     return stored
   }
 }

@@ -8,32 +8,63 @@ import Testing
 
   func after(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-  @Test mutating func `a push after a quiet moment is acknowledged at once`() {
-    for time in [0, 200, 1000] {
+  /// Tells of one push after another until the pace says to wait; the number that waits, and until when.
+  mutating func exhaust(at time: Int) -> (seq: UInt64, until: ContinuousClock.Instant)? {
+    for seq in 1...20 as ClosedRange<UInt64> {
+      switch pace.store(seq, at: after(time)) {
+      case .tell: #expect(pace.tell(at: after(time)) == seq)
+      case .wait(let until): return (seq, until)
+      case .nothing: Issue.record("\(seq) is forgotten")
+      }
+    }
+    return nil
+  }
+
+  @Test mutating func `a push now and then is acknowledged at once`() {
+    for time in stride(from: 0, through: 4000, by: 200) {
       let seq = UInt64(time + 1)
       #expect(pace.store(seq, at: after(time)) == .tell)
       #expect(pace.tell(at: after(time)) == seq)
     }
   }
 
-  @Test mutating func `what keeps coming is acknowledged together`() {
-    _ = pace.store(1, at: start)
-    _ = pace.tell(at: start)
-    #expect(pace.store(2, at: after(10)) == .wait(until: after(200)))
-    #expect(pace.store(3, at: after(20)) == .nothing)
-    #expect(pace.tell(at: after(200)) == 3)
+  @Test mutating func `a few are acknowledged at once, and then what keeps coming together`() throws {
+    let first = try #require(exhaust(at: 0))
+    #expect(first.seq == UInt64(AcknowledgementPace.burst) + 1)
+    #expect(first.until == after(200))
+    #expect(pace.store(7, at: after(20)) == .nothing)
+    #expect(pace.tell(at: after(200)) == 7)
     #expect(pace.tell(at: after(200)) == nil)
-    #expect(pace.store(4, at: after(201)) == .wait(until: after(400)))
+    #expect(pace.store(8, at: after(201)) == .wait(until: after(400)))
   }
 
-  @Test mutating func `many are acknowledged before the time`() {
-    _ = pace.store(1, at: start)
+  @Test mutating func `after a quiet while a few may go at once again`() throws {
+    _ = try #require(exhaust(at: 0))
+    _ = pace.tell(at: after(200))
+    for seq in 101...105 as ClosedRange<UInt64> {
+      #expect(pace.store(seq, at: after(2000)) == .tell)
+      _ = pace.tell(at: after(2000))
+    }
+    #expect(pace.store(106, at: after(2000)) == .wait(until: after(2200)))
+  }
+
+  @Test mutating func `many are acknowledged before the time`() throws {
+    let (seq, until) = try #require(exhaust(at: 0))
+    let many = seq - 1 + AcknowledgementPace.maximumPushes
+    #expect(pace.store(many - 1, at: after(1)) == .nothing)
+    #expect(pace.store(many, at: after(2)) == .tell)
+    #expect(pace.tell(at: after(2)) == many)
+    #expect(pace.tell(at: until) == nil, "what was waited for has been told")
+  }
+
+  @Test mutating func `a device that has caught up waits no longer than others`() {
+    for number in 1...1000 as ClosedRange<UInt64> {
+      #expect(pace.store(number * AcknowledgementPace.maximumPushes, at: start) == .tell)
+      _ = pace.tell(at: start)
+    }
+    #expect(pace.store(1_000_000, at: start) == .tell)
     _ = pace.tell(at: start)
-    let many = AcknowledgementPace.maximumPushes
-    #expect(pace.store(many, at: after(1)) == .wait(until: after(200)))
-    #expect(pace.store(many + 1, at: after(2)) == .tell)
-    #expect(pace.tell(at: after(2)) == many + 1)
-    #expect(pace.tell(at: after(200)) == nil, "what was waited for has been told")
+    #expect(pace.store(1_000_001, at: after(1)) == .wait(until: after(200)))
   }
 
   @Test mutating func `what has been told is not told again`() {
