@@ -34,11 +34,11 @@ import Glibc
   /// Takes a block back.
   mutating func give(_ block: UnsafeMutableRawPointer?) {
     guard let block = unsafe block else { return }
-    let size = unsafe malloc_usable_size(block) + SmallBlocks.overhead
-    let place = size / SmallBlocks.step
-    guard size % SmallBlocks.step == 0, (1...counts.count).contains(place),
-      counts[place - 1] < SmallBlocks.maximumCount
-    else { return unsafe free(block) }
+    // Of a block that is larger than was asked for the rest stays unused.
+    let place = unsafe (malloc_usable_size(block) + SmallBlocks.overhead) / SmallBlocks.step
+    guard (1...counts.count).contains(place), counts[place - 1] < SmallBlocks.maximumCount else {
+      return unsafe free(block)
+    }
     unsafe block.storeBytes(of: lists[place - 1], as: UnsafeMutableRawPointer?.self)
     unsafe lists[place - 1] = unsafe block
     counts[place - 1] += 1
