@@ -77,7 +77,7 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
 
   /// Sends what is due; a device that is not connected says it when it connects.
   func tellAcknowledged() {
-    guard let connection, let stream, let seq = pace.tell(at: .now) else { return }
+    guard let seq = pace.tell(at: .now), let connection, let stream else { return }
     lane.acknowledgement.removeSubrange(LoadLane.acknowledgementHead.count...)
     appendDecimal(seq, to: &lane.acknowledgement)
     lane.acknowledgement.append(UInt8(ascii: "}"))
