@@ -2,9 +2,9 @@ import NIOCore
 
 /// A device's stream that is open now. Its methods are called on its loop.
 protocol LiveSubscription: AnyObject {
-  /// A push was accepted for the device: it is sent when this turn ends, or found in the mailbox later.
+  /// A push was accepted for the device: it is sent with the flush that follows, or found in the mailbox later.
   func deliver(_ entry: MailboxEntry)
-  /// What was delivered is all that comes for now, and leaves at once.
+  /// What was delivered and told is all that comes for now, and leaves at once.
   func flush()
   /// Something else that the device is to be told.
   func tell(_ notice: DeviceNotice)
