@@ -69,9 +69,14 @@ enum Limits {
 
   /// Streams that a loop serves before it takes on more pushes: about a millisecond's work.
   static let deliverySlice = 64
-  /// How long a stream that has pushes to send waits at most while the loop takes on more: half of it is what a busy
-  /// loop adds to a push on average, and pushes for one device that come within it leave with one write.
-  static let deliveryPatience = TimeAmount.milliseconds(50)
+  /// Streams that a loop with a backlog serves before it takes on more pushes.
+  static let backlogSlice = 8
+  /// How long a stream has waited with pushes to send when its loop counts as having a backlog: longer than a moment's
+  /// disturbance, such as a slow sync, takes to be worked off.
+  static let deliveryBacklog = TimeAmount.milliseconds(25)
+  /// How long a stream that has pushes to send waits at most while the loop takes on more: pushes for one device that
+  /// come within it leave with one write, and a person does not notice it.
+  static let deliveryPatience = TimeAmount.milliseconds(100)
   /// How long any push waits, in seconds.
   static let maximumLifetime = 30 * 86_400
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.

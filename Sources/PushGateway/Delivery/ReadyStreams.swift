@@ -13,7 +13,13 @@ enum StreamItem: Sendable {
 ///
 /// A loop with little to do serves every stream at once. One with much to do takes on new pushes between two slices:
 /// those for a stream that waits join it, and leave with one write. So the more a loop has to do, the less each push
-/// costs it. No stream waits for longer than `patience`, unless serving those before it alone takes that long.
+/// costs it. How long the first stream in line has waited tells how much that is:
+///
+/// | the first has waited | the loop |
+/// | --- | --- |
+/// | up to `backlog` | serves a slice, then looks to its sockets |
+/// | longer | serves a small slice in between: it collects |
+/// | for `patience` | serves on until none has waited that long |
 ///
 /// Not `Sendable`: it never leaves its loop.
 final class ReadyStreams {
@@ -41,13 +47,19 @@ final class ReadyStreams {
   }
 
   private let loop: any EventLoop
+  private let backlog: TimeAmount
   private let patience: TimeAmount
   private var ready = Deque<Stream>()
   private var isScheduled = false
 
-  /// - Parameter patience: how long a stream waits at most while others are let in.
-  init(loop: any EventLoop, patience: TimeAmount = Limits.deliveryPatience) {
+  /// - Parameters:
+  ///   - backlog: how long a stream has waited when the loop counts as having too much to do.
+  ///   - patience: how long a stream waits at most while others are let in.
+  init(
+    loop: any EventLoop, backlog: TimeAmount = Limits.deliveryBacklog, patience: TimeAmount = Limits.deliveryPatience
+  ) {
     self.loop = loop
+    self.backlog = backlog
     self.patience = patience
   }
 
@@ -69,13 +81,16 @@ final class ReadyStreams {
     loop.execute { this.value.serve() }
   }
 
+  /// How long the first stream in line has waited, zero if there is none.
+  private var wait: TimeAmount { ready.first.map { loop.now - $0.readySince } ?? .zero }
+
   private func serve() {
-    repeat {
-      for _ in 0..<Limits.deliverySlice {
-        guard let stream = ready.popFirst() else { break }
-        stream.serve()
-      }
-    } while ready.first.map { $0.readySince + patience <= loop.now } ?? false
+    let slice = wait > backlog ? Limits.backlogSlice : Limits.deliverySlice
+    var served = 0
+    while served < slice || wait >= patience, let stream = ready.popFirst() {
+      stream.serve()
+      served += 1
+    }
     isScheduled = !ready.isEmpty
     guard isScheduled else { return }
     let this = NIOLoopBound(self, eventLoop: loop)

@@ -66,6 +66,23 @@ import Testing
       ])
   }
 
+  @Test func `a loop with a backlog serves few before it takes on more`() {
+    let ready = ReadyStreams(loop: loop, backlog: .zero)
+    let streams = streams(Limits.deliverySlice + 2 * Limits.backlogSlice)
+    ready.add(streams.map { ($0, push(1)) })
+    loop.run()
+    #expect(record.events.count == 2 * Limits.deliverySlice, "none has waited yet")
+    record.events = []
+    loop.advanceTime(by: Limits.slicePause)
+    #expect(record.events.count == 2 * Limits.backlogSlice)
+    ready.add([(streams[0], push(2))])
+    loop.advanceTime(by: Limits.slicePause)
+    #expect(record.events.count == 4 * Limits.backlogSlice)
+    record.events = []
+    loop.advanceTime(by: Limits.slicePause)
+    #expect(record.events == ["0 push 2", "0 flush"])
+  }
+
   @Test func `whoever has waited for long is served before others are let in`() {
     let ready = ReadyStreams(loop: loop, patience: .zero)
     ready.add(streams(3 * Limits.deliverySlice).map { ($0, push(1)) })
