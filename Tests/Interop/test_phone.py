@@ -230,6 +230,33 @@ def test_a_question_that_nobody_answers_times_out(gateway, device):
     assert "nobody answered in time" in question.stderr.read()
 
 
+@needs_tmux
+def test_a_question_whose_time_is_up_leaves_every_screen(gateway, phone):
+    person = "carol"
+    one, two = gateway.device(person=person), gateway.device(person=person)
+    screens = [phone(one), phone(two)]
+    for screen in screens:
+        screen.shows("● pushgateway")
+    gateway.run("send", "--to", f"{two.name}/{TOPIC}", "--title", "Lunch?")
+    screens[1].shows("Lunch?")
+    question = ask(gateway, one, "--timeout", "3s")
+    screens[0].shows("Deploy to Production?")
+    assert question.wait(15) == 7
+    poll(lambda: "Deploy" not in screens[0].text, "the question leaves the screen")
+    assert "Lunch?" in screens[1].text, "nothing else does"
+
+
+@needs_tmux
+def test_a_question_whose_sender_is_interrupted_leaves_the_screen(gateway, device, phone):
+    screen = phone(device)
+    screen.shows("● pushgateway")
+    question = ask(gateway, device)
+    screen.shows("Deploy to Production?")
+    question.send_signal(signal.SIGINT)
+    assert question.wait(15) == 130
+    poll(lambda: "Deploy" not in screen.text, "the question leaves the screen")
+
+
 def test_a_question_needs_actions_that_an_alert_can_have(gateway, device):
     refused = run("ask", "--to", f"{device.name}/{TOPIC}", "--title", "T", "--action", "close=Close", state=gateway.state)
     assert refused.code == 1 and "every alert has the action close" in refused.err

@@ -62,6 +62,7 @@ struct AdminAPI: Sendable {
         Response(services.registrations.preferences(of: try device(request).id))
       },
       .init("POST", "/admin/v1/devices/{name}/preferences", changePreferences),
+      .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", retract),
       .init("POST", "/admin/v1/backup") { request in
         let wish: BackupRequest = try request.decoded()
         guard wish.path.hasPrefix("/") else { throw Problem.badRequest("\(wish.path) is no absolute path") }
@@ -153,6 +154,13 @@ struct AdminAPI: Sendable {
       expires: wish.validSeconds.map { now + Int64($0) * 1000 }, now: now)
     return Response(
       RegistrationRecord(token: registration.token.hex, topic: wish.topic, environment: environment.rawValue))
+  }
+
+  private func retract(_ request: ControlRequest) throws -> Response {
+    let text = request.parameters[1]
+    guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
+    services.retract(id, of: try device(request).person)
+    return .noContent
   }
 
   private func enrolBatch(_ request: ControlRequest) async throws -> Response {

@@ -14,7 +14,7 @@ protocol LiveSubscription: AnyObject {
 
 /// What a device is told besides pushes.
 enum DeviceNotice: Sendable {
-  /// The push is not to be shown any longer: answered elsewhere, or replaced.
+  /// The push is not to be shown any longer: answered elsewhere, replaced, or taken back.
   case retract(APNSID)
   /// The person's choices, as JSON.
   case preferences([UInt8])

@@ -198,6 +198,16 @@ extension Services {
     subscriptions.tell(device, .channels)
   }
 
+  /// Takes a push off the screens of a person, and out of the digests that it waits for.
+  ///
+  /// - Parameter number: the stream that need not be told.
+  func retract(_ id: APNSID, of person: PersonID, except number: UInt64? = nil) {
+    for device in registrations.devices(of: person) {
+      held.release(id, of: device)
+      subscriptions.tell(device, .retract(id), except: number)
+    }
+  }
+
   /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `event`, `since`, `after`, `before`,
   /// `limit`.
   func logQuery(_ request: ControlRequest) throws -> DeliveryLog.Query {

@@ -130,10 +130,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       case "close", "ok": note(.closed, id, action, now: now)
       default: note(.action, id, action, now: now)
       }
-      for other in shared.services.registrations.devices(of: device.person) {
-        shared.services.held.release(id, of: other)
-        shared.services.subscriptions.tell(other, .retract(id), except: registryNumber)
-      }
+      shared.services.retract(id, of: device.person, except: registryNumber)
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }

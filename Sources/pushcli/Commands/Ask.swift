@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PushGateway
 import PushPolicy
+import Synchronization
 
 /// `pushcli ask`: a question to a person, whose answer is the exit code.
 struct Ask: AsyncParsableCommand {
@@ -9,7 +10,8 @@ struct Ask: AsyncParsableCommand {
     abstract: "Ask a person, and wait for the answer.",
     discussion: """
       Sends an alert with actions and prints the id of the one that was picked. The exit code is 0 for the first \
-      action, 11, 12, … for the others, 1 when the alert was closed without an answer, 7 when the time was up.
+      action, 11, 12, … for the others, 1 when the alert was closed without an answer, 7 when the time was up. A \
+      question that nobody waits for any longer leaves the screen.
 
       Examples:
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
@@ -55,13 +57,23 @@ struct Ask: AsyncParsableCommand {
     let category = try await putCategory(admin)
     // A question that is asked again takes the place of its last alert.
     let collapseID = UUID().uuidString
+    let asked = Mutex<String?>(nil)
+    let stops = StopSignals()
+    let stopping = Task {
+      guard await stops.next() != nil else { return }
+      if let id = asked.withLock({ $0 }) { try? await takeBack(id, admin) }
+      Ask.exit(withError: ExitCode(Exit.interrupted.rawValue))
+    }
+    defer { stopping.cancel() }
     while true {
       let id = try await send(category: category, collapseID: collapseID, end: end)
+      asked.withLock { $0 = id }
       let outcome = try await outcome(of: id, admin, end: end)
       if outcome.event == "closed", repeats, ContinuousClock.now + Ask.pause < end {
         try await Task.sleep(for: Ask.pause)
         continue
       }
+      if outcome.event == "expired" { try? await takeBack(id, admin) }
       return try report(outcome, id)
     }
   }
@@ -121,6 +133,12 @@ struct Ask: AsyncParsableCommand {
       try await Task.sleep(for: .milliseconds(100))
     }
     return ("expired", "")
+  }
+
+  /// Takes a question that nobody waits for any longer off the person's screens.
+  private func takeBack(_ id: String, _ admin: Admin) async throws {
+    let device = String(to.split(separator: "/", maxSplits: 1)[0])
+    try await admin.delete("/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))")
   }
 
   private func report(_ outcome: (event: String, detail: String), _ id: String) throws {
