@@ -263,6 +263,20 @@ def test_a_question_needs_actions_that_an_alert_can_have(gateway, device):
     assert run("ask", "--to", f"{device.name}/{TOPIC}", "--title", "T", state=gateway.state).code == 2
 
 
+@needs_tmux
+def test_what_slipped_through_is_reported_as_an_advertisement(gateway, device, phone):
+    accepted = gateway.accepted(device.token, ALERT)
+    screen = phone(device)
+    screen.shows("Train in 5 Minutes")
+    screen.press("v")
+    screen.shows("Platform 4.")
+    screen.press("a")
+    screen.shows("Reported", "as an advertisement")
+    reports = [entry for entry in gateway.run("ads", "reports", "--json").records if entry["id"] == accepted]
+    assert [(entry["device"], entry["topic"], entry["text"]) for entry in reports] == [
+        (device.name, TOPIC, "Train in 5 Minutes\nPlatform 4.")]
+
+
 def test_categories_are_listed(gateway):
     topic = gateway.app()
     gateway.run("apps", "category", topic, "SPORT", "--action", "more=More", "--action", "stop=Stop!", "--json")

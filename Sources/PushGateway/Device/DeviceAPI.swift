@@ -149,16 +149,6 @@ struct DeviceAPI: Sendable {
     return .noContent
   }
 
-  /// A person's word that a push was an ad.
-  private struct AdReportRequest: Decodable {
-    /// The `apns-id`.
-    var id: String
-    /// The app's topic.
-    var topic: String
-    /// What the device showed.
-    var text: String?
-  }
-
   private func reportAd(_ request: ControlRequest) async throws -> Response {
     let device = try device(request.bearer)
     let report: AdReportRequest = try request.decoded()

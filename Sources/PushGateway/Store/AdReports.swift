@@ -38,6 +38,22 @@ extension SQLiteRegistrations {
   }
 }
 
+/// A person's report as a device sends it.
+public struct AdReportRequest: Codable, Sendable {
+  /// The `apns-id`.
+  public var id: String
+  /// The app's topic.
+  public var topic: String
+  /// What the device showed.
+  public var text: String?
+
+  public init(id: String, topic: String, text: String?) {
+    self.id = id
+    self.topic = topic
+    self.text = text
+  }
+}
+
 /// A person's report as commands print it.
 public struct AdReportRecord: Codable, Sendable {
   /// RFC 3339, UTC.

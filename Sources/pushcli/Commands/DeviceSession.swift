@@ -239,14 +239,24 @@ final class DeviceSession: Sendable {
   ///
   /// - Throws: ``CommandFailure`` in words for the person.
   func change(_ request: PreferencesRequest) async throws {
+    try await post("/v1/device/preferences", request, otherwise: "the choices can't be saved now")
+  }
+
+  /// Tells the gateway that a push was an advertisement.
+  ///
+  /// - Throws: ``CommandFailure`` in words for the person.
+  func report(_ ad: AdReportRequest) async throws {
+    try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
+  }
+
+  private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
     guard let client = link.withLock({ $0?.client }) else {
-      throw CommandFailure(.unreachable, "not connected: the choices can't be saved now")
+      throw CommandFailure(.unreachable, "not connected: \(words)")
     }
     let answer: Client.Answer
     do {
       answer = try await client.request(
-        "POST", "/v1/device/preferences", [(.authorization, "bearer " + credentials.secret)],
-        body: Array(try JSONEncoder().encode(request)))
+        "POST", path, [(.authorization, "bearer " + credentials.secret)], body: Array(try JSONEncoder().encode(body)))
     } catch let error as ClientError {
       throw CommandFailure(error)
     }

@@ -15,7 +15,7 @@ enum PhoneCommand: Sendable, Hashable {
   case press(Int)
   case pressFocused
   // The centre and an app's screen
-  case mark, read, clear, clearAll, undo, copy, openLink
+  case mark, read, clear, clearAll, undo, copy, openLink, reportAd
   case search
   case type(Character)
   case erase, endSearch, cancelSearch
@@ -74,12 +74,15 @@ extension PhoneModel {
       KeyBinding("2", "centre", .show(.centre), keys: [.character("2")]),
       KeyBinding("3", "settings", .show(.settings), keys: [.character("3")]), quit, help,
     ]
+    let report =
+      state.entries.contains { $0.isAlert } ? [KeyBinding("a", "report ad", .reportAd, keys: [.character("a")])] : []
+    let list = [Self.arrows("↑↓", "select", all: false)] + report
     switch screen {
     case .home:
       let open = KeyBinding("↵", "open", .open, keys: [.return, .character(" ")])
       return noted + (apps.isEmpty ? common : [open] + common + [Self.arrows("←↑↓→", "select", all: true)])
-    case .centre: return noted + centreBindings + common + [Self.arrows("↑↓", "select", all: false)]
-    case .app: return appBindings + noted + common + [Self.arrows("↑↓", "select", all: false)]
+    case .centre: return noted + centreBindings + common + list
+    case .app: return appBindings + noted + common + list
     }
   }
 

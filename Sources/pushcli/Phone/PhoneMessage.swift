@@ -51,6 +51,8 @@ enum PhoneEffect: Sendable, Equatable {
   case notify(title: String, body: String)
   /// Puts text into the terminal's clipboard.
   case copy(String)
+  /// Tells the gateway that a push was an advertisement.
+  case reportAd(PhonePush)
   /// Has the person's command see a push that View opened.
   case open(PhonePush)
   /// Opens the link of a push.

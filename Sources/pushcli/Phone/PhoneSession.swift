@@ -116,6 +116,7 @@ private actor Keeper {
         if sound.map({ urgency > $0.urgency }) ?? true { sound = (name, volume, urgency) }
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
+      case .reportAd(let push): await report(push)
       case .notify(let title, let body): outside.notify(title: title, body: body)
       case .copy(let text):
         outside.copy(text)
@@ -146,9 +147,24 @@ private actor Keeper {
   }
 
   private func ask(for change: PhonePreferenceChange) async {
-    do {
+    await attempt {
       try await session.change(
         PreferencesRequest(settings: change.settings, app: change.app, category: change.category))
+    }
+  }
+
+  private func report(_ push: PhonePush) async {
+    await attempt {
+      try await session.report(AdReportRequest(id: push.id, topic: push.topic, text: push.text))
+      let headline = TextLayout.truncated(push.summary.headline, columns: 24)
+      inbox.post(.message(.notice("Reported “\(headline)” as an advertisement")))
+    }
+  }
+
+  /// A failure is told to the person.
+  private func attempt(_ body: () async throws -> Void) async {
+    do {
+      try await body()
     } catch {
       inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)")))
     }

@@ -115,6 +115,7 @@ extension PhoneModel {
     case .undo: undoClear()
     case .copy: return selectedPush.map { [.copy($0.copiedText)] } ?? []
     case .openLink: return selectedPush.map { [.openLink($0)] } ?? []
+    case .reportAd: return selectedPush.map { [.reportAd($0)] } ?? []
     case .search:
       centre.search = centre.search ?? ""
       centre.isTyping = true
@@ -403,8 +404,11 @@ extension PhoneCommand.Step {
 
 extension PhonePush {
   /// Its texts, for the clipboard.
-  fileprivate var copiedText: String {
+  fileprivate var copiedText: String { [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") }
+
+  /// What it says.
+  var text: String {
     guard let alert = presentation.listed else { return summary.headline }
-    return [alert.title, alert.subtitle, alert.body, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n")
+    return [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }.joined(separator: "\n")
   }
 }
