@@ -66,8 +66,9 @@ struct Ask: AsyncParsableCommand {
     }
     defer { stopping.cancel() }
     while true {
-      let id = try await send(category: category, collapseID: collapseID, end: end)
+      let id = UUID().uuidString
       asked.withLock { $0 = id }
+      try await send(id, category: category, collapseID: collapseID, end: end)
       let outcome = try await outcome(of: id, admin, end: end)
       if outcome.event == "closed", repeats, ContinuousClock.now + Ask.pause < end {
         try await Task.sleep(for: Ask.pause)
@@ -95,9 +96,8 @@ struct Ask: AsyncParsableCommand {
     text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 
-  private func send(category: String, collapseID: String, end: ContinuousClock.Instant) async throws -> String {
+  private func send(_ id: String, category: String, collapseID: String, end: ContinuousClock.Instant) async throws {
     let left = max(1, (end - ContinuousClock.now).components.seconds)
-    let id = UUID().uuidString
     var arguments = [
       "--to", to, "--title=\(title)", "--category=\(category)", "--collapse-id", collapseID, "--id", id, "--expires",
       "\(left)s",
@@ -112,7 +112,6 @@ struct Ask: AsyncParsableCommand {
       let words = String(decoding: answer.body, as: UTF8.self)
       throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
     }
-    return answer.apnsID ?? id
   }
 
   /// What became of the question: `action`, `viewed`, `closed`, or nothing in time.
