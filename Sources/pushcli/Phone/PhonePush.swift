@@ -65,9 +65,11 @@ struct PhonePush: Sendable, Equatable {
       ].compactMap { $0 }
       return (parts.isEmpty ? "Nothing presented" : parts.joined(separator: ", "), "")
     }
-    let texts = [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }
-    return (texts.first ?? "", texts.dropFirst().joined(separator: " — "))
+    return (alert.texts.first ?? "", alert.texts.dropFirst().joined(separator: " — "))
   }
+
+  /// What it says, in lines: the texts of the alert, or in words what came instead.
+  var text: String { presentation.listed?.texts.joined(separator: "\n") ?? summary.headline }
 }
 
 extension Presentation {
@@ -87,6 +89,9 @@ struct AlertChoice: Sendable, Equatable {
 }
 
 extension AlertPresentation {
+  /// Title, subtitle and body, as far as there are any.
+  var texts: [String] { [title, subtitle, body].filter { !$0.isEmpty } }
+
   /// Everything that can be answered, in one list: for the linear form, which has no sheets.
   var linearChoices: [AlertChoice] {
     sheetChoices.count > 1 ? [AlertChoice(title: "Close", action: "close")] + sheetChoices : choices

@@ -404,11 +404,7 @@ extension PhoneCommand.Step {
 
 extension PhonePush {
   /// Its texts, for the clipboard.
-  fileprivate var copiedText: String { [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") }
-
-  /// What it says.
-  var text: String {
-    guard let alert = presentation.listed else { return summary.headline }
-    return [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }.joined(separator: "\n")
+  fileprivate var copiedText: String {
+    presentation.listed != nil ? [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") : text
   }
 }

@@ -96,9 +96,8 @@ import Testing
     phone.press(.return)
     #expect(phone.screen == .app(topic: "com.example.mail", selected: 2))
     #expect(phone.press("y") == [.copy("Dinner at Eight?")])
-    let effects = phone.press("a")
-    guard case .reportAd(let push) = effects.first else { return #expect(effects == [], "nothing is reported") }
-    #expect(effects.count == 1 && push.topic == "com.example.mail" && push.text == "Dinner at Eight?")
+    let dinner = phone.state.entries(of: "com.example.mail")[0].push
+    #expect(phone.press("a") == [.reportAd(dinner)] && dinner.text == "Dinner at Eight?")
   }
 
   @Test func `the selection stays with its row when others come, and near when it goes`() {
