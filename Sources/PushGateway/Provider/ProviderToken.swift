@@ -73,5 +73,9 @@ final class ProviderTokenCache: Sendable {
   }
 }
 
-/// `iat` comes as an integer, a float or a string (reference §4.3).
-private func seconds(_ number: Double?) -> Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
+/// `iat` comes as an integer, a float or a string (reference §4.3): seconds from 1970 to the last that a double holds
+/// exactly, so that it can be subtracted from any time.
+private func seconds(_ number: Double?) -> Int64? {
+  guard let number, (0...Double(1 << 53)).contains(number) else { return nil }
+  return Int64(number)
+}

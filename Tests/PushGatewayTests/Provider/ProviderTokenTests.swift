@@ -91,7 +91,10 @@ import Testing
   @Test(arguments: [
     #"{"iat":1800000000}"#, #"{"iss":"TEAM000002","iat":1800000000}"#, #"{"iss":"TEAM000001"}"#,
     #"{"iss":"TEAM000001","iat":"today"}"#, #"{"iss":"TEAM000001","iat":"nan"}"#, #"{"iss":"TEAM000001","iat":"inf"}"#,
-    #"{"iss":"TEAM000001","iat":1e300}"#, #"{"iss":"TEAM000001","iat":null}"#, #"{"iss":["TEAM000001"],"iat":1}"#,
+    #"{"iss":"TEAM000001","iat":1e300}"#, #"{"iss":"TEAM000001","iat":-9223372036854775808}"#,
+    #"{"iss":"TEAM000001","iat":-9223372036854773760}"#, #"{"iss":"TEAM000001","iat":"-9223372036854775808"}"#,
+    #"{"iss":"TEAM000001","iat":9223372036854775807}"#, #"{"iss":"TEAM000001","iat":9007199254740994}"#,
+    #"{"iss":"TEAM000001","iat":-1}"#, #"{"iss":"TEAM000001","iat":null}"#, #"{"iss":["TEAM000001"],"iat":1}"#,
     "[]", "null", "",
   ])
   func `other claims are InvalidProviderToken`(_ claims: String) throws {
