@@ -9,6 +9,7 @@ namespace dom = simdjson::dom;
 
 struct csimdjson_parser {
   dom::parser parser;
+  size_t maximum_depth;
 };
 
 namespace {
@@ -44,16 +45,50 @@ template <typename Container> typename Container::iterator advance(csimdjson_cur
   return current;
 }
 
+/// How deep the brackets of a document are, which is exact for valid JSON.
+size_t depth(const uint8_t *bytes, size_t count) noexcept {
+  size_t depth = 0, deepest = 0;
+  bool is_string = false;
+  for (size_t place = 0; place < count; place++) {
+    const uint8_t byte = bytes[place];
+    if (is_string) {
+      if (byte == '\\') place++;
+      else if (byte == '"') is_string = false;
+    } else if (byte == '"') {
+      is_string = true;
+    } else if (byte == '[' || byte == '{') {
+      if (++depth > deepest) deepest = depth;
+    } else if ((byte == ']' || byte == '}') && depth > 0) {
+      depth--;
+    }
+  }
+  return deepest;
+}
+
 } // namespace
 
-csimdjson_parser *csimdjson_parser_create(void) { return new (std::nothrow) csimdjson_parser; }
+csimdjson_parser *csimdjson_parser_create(size_t maximum_depth) {
+  return new (std::nothrow) csimdjson_parser{dom::parser(), maximum_depth};
+}
 
 void csimdjson_parser_free(csimdjson_parser *parser) { delete parser; }
 
 const char *csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, size_t count, csimdjson_node *root) {
   if (count == 0) return simdjson::error_message(simdjson::EMPTY);
+  dom::parser &reader = parser->parser;
+  // simdjson counts levels that hold something: at its bound an empty array or object may be one level deeper. So it is
+  // asked for one less, and what it then finds too deep, which is rare, is counted exactly.
+  if (reader.max_depth() != parser->maximum_depth) {
+    if (auto error = reader.allocate(count, parser->maximum_depth)) return simdjson::error_message(error);
+  }
   dom::element element;
-  if (auto error = parser->parser.parse(bytes, count).get(element)) return simdjson::error_message(error);
+  auto error = reader.parse(bytes, count).get(element);
+  if (error == simdjson::DEPTH_ERROR && depth(bytes, count) <= parser->maximum_depth) {
+    error = reader.allocate(count, parser->maximum_depth + 1);
+    if (!error) error = reader.parse(bytes, count).get(element);
+    // The next document begins with the usual bound again, and this one's element stays as it is.
+  }
+  if (error) return simdjson::error_message(error);
   *root = as<csimdjson_node>(element);
   return nullptr;
 }

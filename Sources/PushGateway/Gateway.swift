@@ -185,13 +185,14 @@ private final class SharedStatus: Sendable {
 
 extension MailboxRemoval {
   /// A row of the delivery log about this.
-  fileprivate func event(at time: Int64) -> DeliveryLog.Row {
+  func event(at time: Int64) -> DeliveryLog.Row {
     let (event, detail): (DeliveryEvent, String) =
       switch cause {
       case .collapsed: (.collapsed, "")
       case .expired: (.expired, "")
       case .overflow: (.dropped, "the mailbox is full")
       case .unregistered: (.dropped, DeliveryLog.unregistered)
+      case .undeliverable: (.undeliverable, DeliveryLog.unreadable)
       }
     return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A JSON parser. Reuses its buffers from one document to the next; belongs to one thread at a time.
 ///
-/// It reads strict JSON (RFC 8259) in valid UTF-8, at most 1024 levels deep. A number too large for its type — an
+/// It reads strict JSON (RFC 8259) in valid UTF-8, at most ``maximumDepth`` levels deep. A number too large for its type — an
 /// integer of more than 64 bits, a double of more than 1.8e308 — is an error of the whole document, as in simdjson.
 @safe
 public final class JSONParser {
@@ -11,8 +11,16 @@ public final class JSONParser {
   /// Whether elements of the last document are still in somebody's hands.
   private var isReading = false
 
-  public init() {
-    guard let handle = unsafe csimdjson_parser_create() else { fatalError("no memory for a JSON parser") }
+  /// Levels of arrays and objects in a payload and in any other document of a peer: more than people write, and few
+  /// enough for every parser.
+  public static let maximumDepth = 64
+  /// The same for a line that holds a payload, some levels down: of a device's stream, or of a file of such lines.
+  public static let maximumLineDepth = maximumDepth + 8
+
+  /// A parser that refuses documents of more levels; the root is the first.
+  public init(maximumDepth: Int = JSONParser.maximumDepth) {
+    precondition(maximumDepth > 0, "a document has a level")
+    guard let handle = unsafe csimdjson_parser_create(maximumDepth) else { fatalError("no memory for a JSON parser") }
     unsafe self.handle = handle
   }
 

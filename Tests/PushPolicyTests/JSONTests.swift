@@ -63,10 +63,25 @@ import Testing
     #expect(throws: JSONSyntaxError.self) { try parser.parse(bytes.span) { _ in } }
   }
 
-  @Test func `1024 levels are read and more are an error`() throws {
-    let deep = { (levels: Int) in String(repeating: "[", count: levels) + String(repeating: "]", count: levels) }
-    #expect(try parse(deep(1023)) { $0.kind } == .array)
-    #expect(throws: JSONSyntaxError.self) { try parse(deep(1025)) { _ in } }
+  @Test(arguments: [1, 2, 64, 65, 72, 500], ["", "1", #""]}\"]}""#, "{}"])
+  func `so many levels are read as a parser is made for, and one more is an error`(_ maximum: Int, _ inner: String)
+    throws
+  {
+    let parser = JSONParser(maximumDepth: maximum)
+    for (opening, closing) in [("[", "]"), (#"{"[{":"#, "}")] where !(inner.isEmpty && opening != "[") {
+      func deep(_ levels: Int) -> [UInt8] {
+        let levels = inner == "{}" ? levels - 1 : levels
+        return Array(
+          (String(repeating: opening, count: levels) + inner + String(repeating: closing, count: levels)).utf8)
+      }
+      // In turn, so that neither leaves anything behind.
+      for _ in 0..<3 {
+        try parser.parse(deep(maximum).span) { _ in }
+        #expect(throws: JSONSyntaxError.self) { try parser.parse(deep(maximum + 1).span) { _ in } }
+        #expect(throws: JSONSyntaxError.self) { try parser.parse(deep(maximum + 2).span) { _ in } }
+        #expect(throws: JSONSyntaxError.self) { try parser.parse(Array(deep(maximum).dropLast()).span) { _ in } }
+      }
+    }
   }
 
   @Test func `a parser reads one document at a time`() async {

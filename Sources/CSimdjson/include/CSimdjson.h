@@ -45,8 +45,9 @@ typedef enum __attribute__((enum_extensibility(closed))) {
   csimdjson_kind_object,
 } csimdjson_kind;
 
+/// A parser of documents that are at most `maximum_depth` levels deep, 1 or more; the root is the first level.
 /// Returns NULL when there is no memory.
-csimdjson_parser *_Nullable csimdjson_parser_create(void);
+csimdjson_parser *_Nullable csimdjson_parser_create(size_t maximum_depth);
 void csimdjson_parser_free(csimdjson_parser *_Nonnull parser);
 
 /// Copies `count` bytes into the parser's padded buffer, parses them, and sets `root`.

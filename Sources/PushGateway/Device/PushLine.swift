@@ -72,6 +72,11 @@ enum PushLine {
   /// `retract`: the push is not to be shown any longer.
   static func retract(_ id: APNSID) -> [UInt8] { Array(#"{"type":"retract","id":"\#(id)"}"#.utf8) }
 
+  /// `undeliverable`: a push of an app was stored and can't be read, and is not sent.
+  static func undeliverable(_ id: APNSID, app: App) -> [UInt8] {
+    Array(#"{"type":"undeliverable","id":"\#(id)","#.utf8) + app.lineMembers + Array("}".utf8)
+  }
+
   /// `preferences`: they have changed.
   static func preferences(_ json: [UInt8]) -> [UInt8] {
     Array(#"{"type":"preferences","preferences":"#.utf8) + json + Array("}".utf8)
@@ -87,6 +92,8 @@ enum DeviceLine: Equatable {
   case acknowledge(seq: UInt64)
   /// The device has a channel's message of this number.
   case acknowledgeBroadcast(ChannelID, number: UInt64)
+  /// The device can't read the push of this number.
+  case undeliverable(seq: UInt64)
   case presented(id: APNSID, parts: String)
   case answer(id: APNSID, action: String)
   /// What has changed; nil leaves it as it is.
@@ -119,6 +126,7 @@ enum DeviceLine: Equatable {
           return .acknowledgeBroadcast(channel, number: UInt64(clamping: number))
         }
         return number.map { .acknowledge(seq: UInt64(clamping: $0)) }
+      case "undeliverable": return number.map { .undeliverable(seq: UInt64(clamping: $0)) }
       case "state": return .state(isSilent: isSilent, focus: focus)
       case "answer":
         guard let id, let action = root["action"]?.string else { return nil }

@@ -121,6 +121,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       perform(state.acknowledged(seq))
     case .acknowledgeBroadcast(let channel, let number):
       acknowledge(channel, number, now: now)
+    case .undeliverable(let seq):
+      guard seq <= state.cursor else { return }
+      outstanding.removeAll { $0.seq == seq }
+      shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       note(.presented, id, parts, now: now)
     case .answer(let id, let action):
@@ -256,7 +260,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let now = shared.services.clock.milliseconds()
     // Whether its time is over is known best now.
     guard entry.seq == 0 || push.expires > now / 1000, let app = shared.services.app(of: push) else { return }
-    let (decision, asked) = decide(entry, app, now: now)
+    guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
+    let (decision, asked) = decide(entry, content, app, now: now)
     shared.log.append(push.event(.transmitted, at: now, detail: asked.description))
     if !decision.removed.isEmpty {
       let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
@@ -272,10 +277,22 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
   }
 
+  /// A push that nobody can read leaves the mailbox, and its log says so, once; the device is told instead.
+  private func giveUp(_ entry: MailboxEntry, of app: App, _ message: BroadcastMessage?, now: Int64) {
+    if let message {
+      guard channels.acknowledge(message.channel, message.number) != nil else { return }
+      shared.log.append(entry.push.event(.undeliverable, at: now, detail: DeliveryLog.unreadable))
+    } else {
+      shared.services.mailbox.discard(device.id, seq: entry.seq)
+    }
+    write(PushLine.undeliverable(entry.push.id, app: app))
+  }
+
   /// The person's choices hold at delivery, as they are now.
-  private func decide(_ entry: MailboxEntry, _ app: App, now: Int64) -> (Decision, AskedPush) {
+  private func decide(
+    _ entry: MailboxEntry, _ content: PushContent, _ app: App, now: Int64
+  ) -> (Decision, AskedPush) {
     let push = entry.push
-    let content = shared.payloads.content(of: push)
     let notification = content.notification
     let preferences = shared.services.registrations.preferences(of: device.id)
     let isCatchingUp = !state.hasToldCaughtUp

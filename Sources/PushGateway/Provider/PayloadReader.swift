@@ -20,13 +20,10 @@ final class PayloadReader {
     return content
   }
 
-  /// What a push says, which a payload that was accepted before always does.
-  func content(of push: StoredPush) -> PushContent {
-    if let content = push.content { return content }
-    return (try? content(of: push.payload))
-      ?? PushContent(payload: push.payload, ParsedPayload(notification: PushNotification()))
-  }
-
+  /// What a push says.
+  ///
+  /// - Returns: nil when its payload can't be read: an earlier version accepted deeper ones.
+  func content(of push: StoredPush) -> PushContent? { push.content ?? (try? content(of: push.payload)) }
 }
 
 /// The JSON without line breaks, which valid JSON has only between its tokens.

@@ -11,6 +11,8 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case ignored
   /// A fault that was set on purpose struck.
   case fault
+  /// It was stored, and its device can't read it: it left the mailbox.
+  case undeliverable
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.
@@ -27,6 +29,8 @@ final class DeliveryLog: Sendable {
   static let notConnected = "not connected"
   /// The detail of a `dropped` row, when the device ended its registration.
   static let unregistered = "unregistered"
+  /// The detail of an `undeliverable` row.
+  static let unreadable = "the payload can't be read"
 
   /// One change of state.
   struct Row: Sendable {
@@ -179,13 +183,15 @@ final class DeliveryLog: Sendable {
       let batches = try PreparedStatement(
         db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number DESC")
       batches.bind(query.since ?? .min)
-      batches.bind((query.after ?? 0) >> LogBatch.numberBits)
+      batches.bind(max(0, query.after ?? 0) >> LogBatch.numberBits)
       batches.bind((query.before ?? .max) >> LogBatch.numberBits)
       defer { batches.reset() }
       var newestFirst: [Record] = []
       while newestFirst.count < query.limit, try batches.next() {
-        let first = batches.integer(0) << LogBatch.numberBits
-        let records = LogBatch.rows(batches.blob(1)).enumerated().map { place, row in
+        let first = try batches.integer(0) << LogBatch.numberBits
+        // A batch has at most as many rows as it has numbers.
+        let rows = LogBatch.rows(batches.blob(1)).prefix(1 << LogBatch.numberBits)
+        let records = rows.enumerated().map { place, row in
           Record(number: first + Int64(place), row: row)
         }
         newestFirst += records.filter(query.matches).reversed()

@@ -18,7 +18,7 @@ struct LogBatch: Sendable {
   /// Codes of events are places here: the order never changes, new ones come last.
   private static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
-    .action, .expired, .dropped, .ignored, .fault,
+    .action, .expired, .dropped, .ignored, .fault, .undeliverable,
   ]
 
   mutating func append(_ row: borrowing DeliveryLog.Row) {
@@ -79,12 +79,13 @@ struct LogBatch: Sendable {
         uniqueID = APNSID(stored: Array(bytes[detail..<detail + APNSID.storedSize]))
         detail += APNSID.storedSize
       }
-      // A newer version's event is not known here.
-      if events.indices.contains(code) {
+      let at = integer(0, Int64.self)
+      // A newer version's event is not known here, and no clock shows some times.
+      if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
         let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
         rows.append(
           DeliveryLog.Row(
-            at: integer(0, Int64.self), event: events[code], id: id, uniqueID: uniqueID,
+            at: at, event: events[code], id: id, uniqueID: uniqueID,
             device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app),
             detail: String(decoding: bytes[detail..<end], as: UTF8.self)))
       }

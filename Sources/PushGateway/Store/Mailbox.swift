@@ -78,7 +78,7 @@ struct PendingPushes: Sendable {
 }
 
 /// Why an entry left the mailbox other than by acknowledgement.
-enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered }
+enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered, undeliverable }
 
 /// An entry that left the mailbox without being acknowledged.
 struct MailboxRemoval: Sendable {
@@ -136,6 +136,9 @@ protocol Mailbox: Sendable {
 
   /// Removes what was appended so far and waits, of one app or of all.
   func purge(_ device: DeviceID, app: AppID?)
+
+  /// Removes one push, which its device can't read. A number that does not wait changes nothing.
+  func discard(_ device: DeviceID, seq: UInt64)
 
   /// Removes what has expired by `now`, in seconds since 1970.
   func expire(now: Int64)

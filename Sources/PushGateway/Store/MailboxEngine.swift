@@ -5,6 +5,7 @@ enum MailboxOperation: Sendable {
   case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
   case acknowledge(DeviceID, UInt64)
   case purge(DeviceID, AppID?)
+  case discard(DeviceID, UInt64)
   /// See ``MailboxIndex/advance(_:past:)``; calls back when that is on disk, or with false when it is not.
   case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
   case expire(Int64)
@@ -12,7 +13,7 @@ enum MailboxOperation: Sendable {
   /// Whether somebody looks for its effect; an acknowledgement may be applied later, before the next append at the latest.
   var isAwaited: Bool {
     switch self {
-    case .append, .advance, .purge, .expire: true
+    case .append, .advance, .purge, .discard, .expire: true
     case .acknowledge: false
     }
   }
@@ -81,7 +82,7 @@ final class MailboxEngine: Sendable {
       switch operation {
       case .append(let pushes, let completion): appends.append((pushes, completion))
       case .advance(_, _, let completion): advances.append(completion)
-      case .acknowledge, .purge, .expire: break
+      case .acknowledge, .purge, .discard, .expire: break
       }
     }
     guard !appends.isEmpty || !advances.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
@@ -124,6 +125,9 @@ final class MailboxEngine: Sendable {
           unsettled.devices.insert(device)
         case .purge(let device, let app):
           index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
+          unsettled.devices.insert(device)
+        case .discard(let device, let seq):
+          index.discard(device, seq: seq, now: now, changes: &unsettled.changes, removals: &removals)
           unsettled.devices.insert(device)
         case .advance(let device, let seq, _):
           unsettled.changes += index.advance(device, past: seq)

@@ -88,24 +88,32 @@ struct MailboxIndex {
   ///
   /// `changes` collects what is to become of rows that are of no more use. `removals` collects entries that a later one
   /// replaces: a crash may have come between the commit of that one and the removal of the other.
+  ///
+  /// - Returns: false when rows, or the numbers of what waits, do not rise: no mailbox was stored so, and none begins.
   mutating func restore(
     _ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
-  ) {
+  ) -> Bool {
+    guard entry.row >= nextRow else { return false }
     nextRow = entry.row + 1
-    change(boxOf(device)) { index, box in
+    return change(boxOf(device)) { index, box in
       box.lastSeq = max(box.lastSeq, entry.seq)
       box.durableSeq = box.lastSeq
       let isWaiting = !entry.isRemoved && entry.seq > box.acknowledged
       let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
-      guard isWaiting || (entry.isSenderID && dueBy > now) else { return changes.append(.delete(entry.row)) }
+      guard isWaiting || (entry.isSenderID && dueBy > now) else {
+        changes.append(.delete(entry.row))
+        return true
+      }
       if entry.isSenderID {
         let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
         index.recent.insert(key)
         if !isWaiting { index.recent.release(key, row: entry.row, dueBy: dueBy) }
       }
-      guard isWaiting else { return }
+      guard isWaiting else { return true }
+      guard box.entries.last.map({ $0.seq < entry.seq }) ?? true else { return false }
       index.replace(entry, in: &box, of: device, now: now, changes: &changes, removals: &removals)
       index.enter(entry, into: &box)
+      return true
     }
   }
 
@@ -212,6 +220,18 @@ struct MailboxIndex {
         index.remove(
           entry, from: &box, of: device, cause: .unregistered, now: now, changes: &changes, removals: &removals)
       }
+    }
+  }
+
+  /// Removes one entry that its device can't read; a number that does not wait changes nothing.
+  mutating func discard(
+    _ device: DeviceID, seq: UInt64, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
+  ) {
+    guard seq > 0, let place = boxes.index(forKey: device) else { return }
+    change(place) { index, box in
+      guard let entry = box.entry(seq) else { return }
+      index.remove(
+        entry, from: &box, of: device, cause: .undeliverable, now: now, changes: &changes, removals: &removals)
     }
   }
 

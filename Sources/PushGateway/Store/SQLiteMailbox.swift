@@ -101,6 +101,8 @@ final class SQLiteMailbox: Mailbox {
 
   func purge(_ device: DeviceID, app: AppID?) { submit(.purge(device, app)) }
 
+  func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
+
   func expire(now: Int64) { submit(.expire(now)) }
 
   func waitingCount(for device: DeviceID) -> Int {

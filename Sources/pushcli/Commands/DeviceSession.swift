@@ -57,8 +57,31 @@ enum DeviceEvent: Sendable {
   case pushes(PushBatch)
   case retract(id: String)
   case gap(dropped: Int)
+  /// A push can't be read here; 0 when its number can't be read either.
+  case unreadable(seq: UInt64)
+  /// The gateway can't read a push of this topic that it has stored, and does not send it.
+  case undeliverable(topic: String)
   /// The person typed a line, where lines are asked for.
   case typed(String)
+}
+
+extension DeviceEvent {
+  /// Whether the gateway greets the device.
+  var isWelcome: Bool {
+    if case .connected = self { return true }
+    return false
+  }
+
+  /// What a person is told of a push that can't be shown, in a line; nil for anything else.
+  var wordsOfLoss: String? {
+    switch self {
+    case .unreadable(let seq):
+      "a push can't be read and is not shown\(seq > 0 ? " (number \(seq))" : ""): the delivery log has it"
+    case .undeliverable(let topic):
+      "the gateway can't read a stored push for \(topic) and does not send it: the delivery log has it"
+    default: nil
+    }
+  }
 }
 
 /// A device's connection to its gateway: reconnects for ever, from where it was.
@@ -149,12 +172,16 @@ final class DeviceSession: Sendable {
     link.withLock { $0 = (client, stream) }
     // What is being stored just now is sent once more, and passed over below.
     stream.send(hello)
-    let parser = JSONParser()
+    let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     for try await lines in stream.lines {
       defer { stream.taken(lines.count) }
       for event in GatewayLine.events(in: lines, after: received.withLock { $0 }, parser: parser) {
         switch event {
         case .connected: connected()
+        // It is told apart from those that were stored here, which are acknowledged.
+        case .unreadable(let seq) where seq > 0:
+          resume(after: seq)
+          stream.send(#"{"type":"undeliverable","seq":\#(seq)}"#)
         // The person sees it at most once.
         case .pushes(let batch):
           resume(after: batch.lastSeq)
@@ -261,7 +288,7 @@ final class DeviceSession: Sendable {
       throw CommandFailure(error)
     }
     guard answer.status < 300 else {
-      let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
       throw CommandFailure(.failed, problem?.detail ?? "the gateway refused with \(answer.status)")
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import PushGateway
 import PushPolicy
 
 /// Lines of the gateway (design §4), as this client understands them.
@@ -23,6 +24,10 @@ enum GatewayLine {
       case .others(let others):
         if !batch.lines.isEmpty { events.append(.pushes(batch)) }
         batch = PushBatch()
+        if case .unreadable(let seq)? = others.first {
+          guard seq == 0 || seq > last else { continue }
+          last = max(last, seq)
+        }
         events += others
       case nil: break
       }
@@ -31,35 +36,75 @@ enum GatewayLine {
     return events
   }
 
+  /// The highest number of a push that a gateway gives out: what every JSON library reads exactly.
+  private static let maximumSeq = 1 << 53
+
   private enum Meaning {
     case push(seq: UInt64)
     case others([DeviceEvent])
   }
 
   private static func meaning(of line: Span<UInt8>, parser: JSONParser) -> Meaning? {
-    let parsed = try? parser.parse(line) { root -> Meaning? in
-      switch root["type"]?.string {
-      case "push":
-        guard let seq = root["seq"]?.integer, root["id"] != nil, root["topic"] != nil else { return nil }
-        return .push(seq: UInt64(clamping: seq))
-      case "welcome":
-        var apps: [PhoneApp] = []
-        root["apps"]?.forEachElement { apps.append(PhoneApp($0)) }
-        return .others([.connected(gateway: root["gateway"]?.string ?? ""), .apps(apps)])
-      case "preferences": return .others([])
-      case "retract": return root["id"]?.string.map { .others([.retract(id: $0)]) }
-      case "gap": return root["dropped"]?.integer.map { .others([.gap(dropped: $0)]) }
-      default: return nil
-      }
+    let meaning: Meaning?
+    do {
+      meaning = try parser.parse(line) { GatewayLine.meaning(of: $0, in: line) }
+    } catch {
+      return numberOfPush(line).map { .others([.unreadable(seq: $0)]) }
     }
-    let meaning = parsed ?? nil
-    guard case .others(let others)? = meaning else { return meaning }
+    guard case .others(let others)? = meaning, others.isEmpty || others.contains(where: \.isWelcome) else {
+      return meaning
+    }
     // Choices are read by their own decoder, which knows what is missing and what is new; they come seldom.
     struct Choices: Decodable { var preferences: Preferences? }
-    let data = unsafe line.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
-    guard let choices = (try? JSONDecoder().decode(Choices.self, from: data))?.preferences else { return meaning }
-    return .others(others + [.preferences(choices)])
+    let bytes = unsafe line.withUnsafeBufferPointer { unsafe Array($0) }
+    let choices = try? decodeJSON(Choices.self, from: bytes, maximumDepth: JSONParser.maximumLineDepth)
+    guard let preferences = choices?.preferences else { return meaning }
+    return .others(others + [.preferences(preferences)])
   }
+
+  private static func meaning(of root: JSONElement, in line: Span<UInt8>) -> Meaning? {
+    switch root["type"]?.string {
+    case "push":
+      guard let seq = root["seq"]?.integer, seq <= maximumSeq, root["id"]?.kind == .string,
+        root["topic"]?.kind == .string
+      else {
+        return .others([.unreadable(seq: numberOfPush(line) ?? 0)])
+      }
+      return .push(seq: UInt64(clamping: seq))
+    case "welcome":
+      var apps: [PhoneApp] = []
+      root["apps"]?.forEachElement { apps.append(PhoneApp($0)) }
+      return .others([.connected(gateway: root["gateway"]?.string ?? ""), .apps(apps)])
+    case "preferences": return .others([])
+    case "retract": return root["id"]?.string.map { .others([.retract(id: $0)]) }
+    case "gap": return root["dropped"]?.count.map { .others([.gap(dropped: $0)]) }
+    case "undeliverable": return .others([.undeliverable(topic: root["topic"]?.string ?? "")])
+    default: return nil
+    }
+  }
+
+  /// The number of a push whose line can't be read, as its first bytes say it; 0 for one that says none.
+  ///
+  /// - Returns: nil when the line does not begin as a push does.
+  private static func numberOfPush(_ line: Span<UInt8>) -> UInt64? {
+    let head = Array(#"{"type":"push""#.utf8)
+    let mark = Array(#","seq":"#.utf8)
+    let start = head.count + mark.count
+    guard line.count >= head.count, head.indices.allSatisfy({ line[$0] == head[$0] }) else { return nil }
+    guard line.count > start, mark.indices.allSatisfy({ line[head.count + $0] == mark[$0] }) else { return 0 }
+    var number: UInt64 = 0
+    for place in start..<min(line.count, start + 18) {
+      let digit = line[place] &- UInt8(ascii: "0")
+      guard digit < 10 else { break }
+      number = number * 10 + UInt64(digit)
+    }
+    return number <= UInt64(maximumSeq) ? number : 0
+  }
+}
+
+extension JSONElement {
+  /// An integer brought between 0 and 2⁵³: what is counted in it can be added up, and no number ends the process.
+  var count: Int? { integer.map { min(max($0, 0), 1 << 53) } }
 }
 
 extension PhoneApp {

@@ -11,7 +11,7 @@ final class LineOutput {
   let isRegularFile: Bool
   /// What the end of the file says to have been written already, as far as it lies after the cursor.
   private var written: Set<Identity> = []
-  private let parser = JSONParser()
+  private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
   private struct Identity: Hashable {
     var seq: UInt64

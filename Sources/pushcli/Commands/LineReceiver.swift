@@ -13,7 +13,7 @@ struct LineReceiver {
   private let wanted: Int?
   private let runner: PushRunner?
   private let output = LineOutput()
-  private let parser = JSONParser()
+  private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
   init(_ session: DeviceSession, form: Form, wanted: Int?, runner: PushRunner?) {
     self.session = session
@@ -114,6 +114,7 @@ struct LineReceiver {
     case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
     case .retract(let id): questions?.retract(id)
     case .typed(let line): questions?.answer(line)
+    case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
     case .apps, .preferences, .pushes: break
     }
   }
@@ -158,7 +159,7 @@ private final class Questions: Sendable {
       let index =
         wish.isEmpty
         ? choices.startIndex
-        : Int(wish).map { $0 - 1 } ?? choices.firstIndex { $0.title.lowercased().hasPrefix(wish) }
+        : Int(wish).map { $0 &- 1 } ?? choices.firstIndex { $0.title.lowercased().hasPrefix(wish) }
       state.asked = nil
       guard let index, choices.indices.contains(index) else { return nil }
       state.waiting.removeFirst()

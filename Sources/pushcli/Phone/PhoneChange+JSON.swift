@@ -1,4 +1,5 @@
 import Foundation
+import PushGateway
 import PushPolicy
 
 /// One line of the phone's journal: a change, or a part of the whole that a compacted journal begins with.
@@ -171,7 +172,7 @@ extension JournalRecord {
   }
 
   private init?(_ root: JSONElement, line: [UInt8]) {
-    let ordinal = root["ordinal"]?.integer ?? 0
+    let ordinal = root["ordinal"]?.count ?? 0
     switch root["type"]?.string {
     case "push":
       guard let push = PhonePush(root, line: line) else { return nil }
@@ -179,8 +180,8 @@ extension JournalRecord {
     case "phone": self = .head(version: root["version"]?.integer ?? 0)
     case "numbers":
       self = .numbers(
-        lastSeq: UInt64(clamping: root["seq"]?.integer ?? 0), nextOrdinal: root["next"]?.integer ?? 1,
-        dropped: root["dropped"]?.integer ?? 0)
+        lastSeq: UInt64(root["seq"]?.count ?? 0), nextOrdinal: root["next"]?.count ?? 1,
+        dropped: root["dropped"]?.count ?? 0)
     case "app":
       guard let app = Self.apps(root["app"]).first else { return nil }
       self = .app(InstalledApp(app: app, badge: root["badge"]?.integer ?? 0))
@@ -202,8 +203,8 @@ extension JournalRecord {
     case "cleared": self = .change(.cleared(Self.numbers(root["ordinals"])))
     case "apps": self = .change(.apps(Self.apps(root["apps"])))
     case "preferences":
-      let json = Data((root["preferences"]?.string ?? "{}").utf8)
-      self = .change(.preferences((try? JSONDecoder().decode(Preferences.self, from: json)) ?? Preferences()))
+      let json = (root["preferences"]?.string ?? "{}").utf8
+      self = .change(.preferences((try? decodeJSON(Preferences.self, from: json)) ?? Preferences()))
     case "settings":
       self = .change(
         .settings(
@@ -212,7 +213,7 @@ extension JournalRecord {
             notices: root["notices"]?.string.flatMap(DeviceSettings.Notices.init) ?? .unfocused,
             focus: root["focus"]?.string ?? "")))
     case "place":
-      let selected = root["selected"]?.integer ?? 0
+      let selected = root["selected"]?.count ?? 0
       let screen: PhoneState.Screen =
         switch root["screen"]?.string {
         case "centre": .centre
@@ -221,7 +222,7 @@ extension JournalRecord {
         }
       let topic = root["app"]?.string ?? ""
       self = .change(.place(PhoneState.Place(screen: screen, selectedTopic: topic.isEmpty ? nil : topic)))
-    case "gap": self = .change(.gap(dropped: root["dropped"]?.integer ?? 0))
+    case "gap": self = .change(.gap(dropped: root["dropped"]?.count ?? 0))
     case "gap-noted": self = .change(.gapNoted)
     default: return nil
     }
@@ -229,7 +230,7 @@ extension JournalRecord {
 
   private static func numbers(_ element: JSONElement?) -> [Int] {
     var numbers: [Int] = []
-    element?.forEachElement { if let number = $0.integer { numbers.append(number) } }
+    element?.forEachElement { if let number = $0.count { numbers.append(number) } }
     return numbers
   }
 

@@ -68,7 +68,7 @@ final class PhoneJournal {
   /// The state that the lines of `bytes` lead to, how many bytes are whole, and what is wrong if it is more than an end
   /// that was torn off.
   static func read(_ bytes: [UInt8]) -> (state: PhoneState, size: Int, fault: String?) {
-    let parser = JSONParser()
+    let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     var state = PhoneState()
     var start = 0
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -43,11 +43,13 @@ struct PhonePush: Sendable, Equatable {
 
   /// The first link of the payload outside of its texts: under `url` or `link`, else the first one that there is.
   var link: String? {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any] else { return nil }
-    var custom = object
-    custom["aps"] = nil
-    let names = ["url", "link"] + custom.keys.sorted()
-    return names.lazy.compactMap { custom[$0] as? String }.first { PhonePush.isLink($0) }
+    var links: [String: String] = [:]
+    try? JSONParser().parse(Array(payload.utf8).span) { root in
+      root.forEachMember { name, value in
+        if name != "aps", let text = value.string, PhonePush.isLink(text) { links[name] = text }
+      }
+    }
+    return links["url"] ?? links["link"] ?? links.min { $0.key < $1.key }?.value
   }
 
   /// Whether `text` leads to a page and holds nothing that a terminal could take for a command.

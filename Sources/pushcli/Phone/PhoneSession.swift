@@ -50,7 +50,7 @@ struct PhoneSession {
   /// Turns what happens into messages, no faster than they are taken.
   private static func forward(_ session: DeviceSession, _ inbox: Inbox) async {
     let queue = session.events()
-    let parser = JSONParser()
+    let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     var lastConnected: Date?
     var isConnected = false
     while let events = await queue.take() {
@@ -73,6 +73,7 @@ struct PhoneSession {
           }
         case .retract(let id): await inbox.send(.retract(id: id))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
+        case .unreadable, .undeliverable: await inbox.send(.notice(event.wordsOfLoss ?? ""))
         case .typed: break
         }
       }

@@ -29,6 +29,7 @@ import Testing
         #"{"type":"ack","channel":"AAAAAAAAAAAAAAAAAAAAAA==","number":3}"#,
         .acknowledgeBroadcast(ChannelID(bytes: [UInt8](repeating: 0, count: 16))!, number: 3)
       ),
+      (#"{"type":"undeliverable","seq":9}"#, .undeliverable(seq: 9)),
       (
         #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"view"}"#,
         .answer(id: .number(5), action: "view")

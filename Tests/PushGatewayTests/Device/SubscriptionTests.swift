@@ -61,6 +61,57 @@ import Testing
     }
   }
 
+  @Test func `a stored push that can't be read is told once, and the others come`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let levels = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
+      _ = try await gateway.push(client, to: device.token)
+      let registration = try #require(gateway.registrations.registrations(of: device.id).first)
+      let deep = StoredPush(
+        device: device.id, app: registration.1.id, id: .number(7), isSenderID: false, uniqueID: .number(8),
+        received: gateway.clock.seconds * 1000, expires: gateway.clock.seconds + 60, priority: 10, collapseID: "",
+        payload: Array(#"{"aps":{"alert":"a"},"x":\#(levels)}"#.utf8))
+      #expect(await gateway.services.mailbox.append([deep]).map(\.seq) == [2])
+      _ = try await gateway.push(client, to: device.token)
+      let first = try await TestStream.open(client, device)
+      let lines = try await first.lines(upTo: "caught-up")
+      #expect(lines.map(\.type) == ["welcome", "push", "undeliverable", "push", "caught-up"])
+      #expect(
+        lines[2].text.hasPrefix(#"{"type":"undeliverable","id":"\#(APNSID.number(7))","topic":"com.example.news""#))
+      await gateway.services.mailbox.settle()
+      let second = try await TestStream.open(client, device)
+      #expect(try await second.lines(upTo: "caught-up").map(\.seq) == [0, 1, 3, 3])
+      second.acknowledge(3)
+      _ = try await gateway.push(client, to: device.token)
+      #expect(try await second.next()?.seq == 4)
+      #expect(try await gateway.events(of: .number(7)) == [.undeliverable])
+    }
+  }
+
+  @Test func `what a device says it can't read leaves the mailbox and is not acknowledged`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      stream.send(#"{"type":"undeliverable","seq":1}"#)
+      var ids: [APNSID] = []
+      for number in 1...3 {
+        let answer = try await gateway.push(client, to: device.token)
+        ids.append(try #require(answer.apnsID.flatMap { APNSID($0) }))
+        #expect(try await stream.next()?.seq == UInt64(number))
+      }
+      for seq in ["2", "99", "0", "-1"] { stream.send(#"{"type":"undeliverable","seq":\#(seq)}"#) }
+      stream.acknowledge(3)
+      stream.finish()
+      _ = try await stream.lines(upTo: "never")
+      await gateway.services.mailbox.settle()
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      for (id, event) in zip(ids, [.acknowledged, .undeliverable, .acknowledged] as [DeliveryEvent]) {
+        #expect(try await gateway.events(of: id).last == event)
+      }
+    }
+  }
+
   @Test func `nothing can be acknowledged that was not sent`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())

@@ -19,6 +19,7 @@ import Testing
     }
     func acknowledge(_ device: DeviceID, through seq: UInt64) {}
     func purge(_ device: DeviceID, app: AppID?) {}
+    func discard(_ device: DeviceID, seq: UInt64) {}
     func expire(now: Int64) {}
     var problem: HealthProblem? { HealthProblem(part: "mailbox", problem: "the disk is full", since: 1) }
     func waitingCount(for device: DeviceID) -> Int { 0 }

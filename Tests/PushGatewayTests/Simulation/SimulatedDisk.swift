@@ -64,7 +64,8 @@ struct SimulatedDisk {
       let entry = MailboxIndex.Entry(
         row: number, seq: row.seq, app: push.app, id: push.id, isSenderID: push.isSenderID, received: push.received,
         expires: push.expires, collapseID: push.collapseID, isRemoved: row.isBlank)
-      index.restore(entry, of: push.device, now: now, changes: &changes, removals: &removals)
+      let isSound = index.restore(entry, of: push.device, now: now, changes: &changes, removals: &removals)
+      precondition(isSound, "rows and numbers rise")
     }
     apply(changes)
     return index

@@ -31,6 +31,8 @@ final class ForgetfulMailbox: Mailbox {
     case ignoresCollapseIDs
     /// A purge takes also what the next append brings.
     case purgesLate
+    /// What a device can't read stays.
+    case discardsNothing
     /// What has expired stays.
     case expiresNothing
     /// Does not believe a device that knows more.
@@ -57,6 +59,7 @@ final class ForgetfulMailbox: Mailbox {
       case .knowsNoRetries: "a retry is stored once"
       case .ignoresCollapseIDs: "a collapse id replaces"
       case .purgesLate: "a purge takes what was appended before it, and nothing after"
+      case .discardsNothing: "what a device can't read leaves, and nothing else"
       case .expiresNothing: "expired pushes are not read, and go"
       case .disbelievesDevices: "numbers begin after one that the device knows"
       case .answersNothingWrongly: "an empty append is answered"
@@ -157,6 +160,10 @@ final class ForgetfulMailbox: Mailbox {
   func purge(_ device: DeviceID, app: AppID?) {
     if fault == .purgesLate { purged.withLock { $0.append((device, app)) } }
     if fault != .purgesNothing { home.purge(device, app: app) }
+  }
+
+  func discard(_ device: DeviceID, seq: UInt64) {
+    if fault != .discardsNothing { home.discard(device, seq: seq) }
   }
 
   func expire(now: Int64) {

@@ -28,6 +28,7 @@ struct MailboxConformance {
     ("a collapse id replaces", { try await $0.collapsing() }),
     ("purging takes an app's pushes", { try await $0.purging() }),
     ("a purge takes what was appended before it, and nothing after", { try await $0.purgeKeepsItsPlace() }),
+    ("what a device can't read leaves, and nothing else", { try await $0.discarding() }),
     ("expired pushes are not read, and go", { try await $0.expiring() }),
     ("numbers begin after one that the device knows", { try await $0.deviceKnowsMore() }),
     ("an empty append is answered", { try await $0.emptyAppend() }),
@@ -166,6 +167,21 @@ struct MailboxConformance {
     await mailbox.settle()
     #expect(try await mailbox.waiting() == [])
     #expect(try await mailbox.waiting(2) == [1])
+  }
+
+  private func discarding() async throws {
+    _ = await mailbox.append([samplePush(1), samplePush(2), samplePush(3), samplePush(4, to: 2)])
+    for seq in [2, 2, 0, 4, .max] as [UInt64] { mailbox.discard(1, seq: seq) }
+    mailbox.discard(3, seq: 1)
+    await mailbox.settle()
+    #expect(try await mailbox.waiting() == [1, 3])
+    #expect(try await mailbox.waiting(2) == [1])
+    mailbox.acknowledge(1, through: 3)
+    let told = home.removals.all.filter { $0.device != DeviceID(row: .max) }
+    #expect(told.map(\.cause) == [.undeliverable])
+    #expect(told.map(\.id) == [.number(2)])
+    // A retry of it is recognized, as of any other.
+    #expect(await mailbox.append([samplePush(2)]).map(\.seq) == [nil])
   }
 
   private func purgeKeepsItsPlace() async throws {

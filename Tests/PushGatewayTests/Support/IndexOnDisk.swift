@@ -107,7 +107,8 @@ struct IndexOnDisk {
     for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
       var entry = row.entry
       entry.isRemoved = row.isBlank
-      index.restore(entry, of: row.device, now: now, changes: &stale, removals: &removals)
+      let isSound = index.restore(entry, of: row.device, now: now, changes: &stale, removals: &removals)
+      precondition(isSound, "rows and numbers rise")
     }
     apply(stale)
   }

@@ -77,6 +77,13 @@ final class MemoryMailbox: Mailbox {
     }
   }
 
+  func discard(_ device: DeviceID, seq: UInt64) {
+    change { [clock] state, removals in
+      guard let push = state.push(seq, of: device) else { return }
+      state.remove(.undeliverable, of: device, now: clock.seconds, &removals) { $0 === push }
+    }
+  }
+
   func expire(now: Int64) {
     change { state, removals in
       for device in state.devices { state.remove(.expired, of: device, now: now, &removals) { $0.expires <= now } }
@@ -107,6 +114,10 @@ extension MemoryMailbox.State {
   var devices: [DeviceID] { Array(boxes.keys) }
 
   func count(_ device: DeviceID) -> Int { boxes[device]?.entries.count ?? 0 }
+
+  func push(_ seq: UInt64, of device: DeviceID) -> StoredPush? {
+    boxes[device]?.entries.first { $0.seq == seq }?.push
+  }
 
   mutating func append(
     _ push: StoredPush, cap: Int, now: Int64, _ removals: inout [MailboxRemoval]

@@ -33,7 +33,7 @@ final class TestGateway: Sendable {
     self.clock = clock
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
-    let backend = try backend ?? TestGateway.sqlite(store, cap: cap, clock: clock, mailbox: mailbox)
+    let backend = try backend ?? TestGateway.sqlite(store, log, cap: cap, clock: clock, mailbox: mailbox)
     let registrations = backend.registrations
     let services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
@@ -65,10 +65,11 @@ final class TestGateway: Sendable {
   }
 
   private static func sqlite(
-    _ store: SQLiteStore, cap: Int, clock: TestClock, mailbox: (any Mailbox)?
+    _ store: SQLiteStore, _ log: DeliveryLog, cap: Int, clock: TestClock, mailbox: (any Mailbox)?
   ) throws -> GatewayBackend {
     let database = try SQLiteMailbox(
-      store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { _ in })
+      store: store, cap: cap, logger: .silent, now: { clock.seconds },
+      removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     return GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
       router: SubscriptionRegistry(), promise: .localDisk(.full), close: { database.close() })
@@ -138,6 +139,11 @@ final class TestGateway: Sendable {
   ) async throws -> Client.Answer {
     let all = [try authorization(), (.apnsTopic, SampleRequest.topic)] + fields
     return try await client.request("POST", "/3/device/" + token, all, body: Array(payload.utf8))
+  }
+
+  /// What the delivery log says of a push, in order.
+  func events(of id: APNSID) async throws -> [DeliveryEvent] {
+    try await services.log.rows(.init(id: id)).map(\.row.event)
   }
 
   /// The bytes that wait on every open stream of the gateway.

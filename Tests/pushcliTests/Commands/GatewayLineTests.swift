@@ -5,7 +5,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct GatewayLineTests {
-  private let parser = JSONParser()
+  private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
   private func events(_ lines: [String], after cursor: UInt64 = 0) -> [DeviceEvent] {
     GatewayLine.events(in: Array(lines.map { $0 + "\n" }.joined().utf8), after: cursor, parser: parser)
@@ -25,9 +25,25 @@ import Testing
     #expect(second.lines.map(\.seq) == [0, 5])
   }
 
-  @Test(arguments: ["", "words", "{}", #"{"type":"push","seq":"3"}"#, #"{"type":"push","seq":3}"#, #"{"type":"new"}"#])
+  @Test(arguments: ["", "words", "{}", #"{"type":"new"}"#, #"{"type":"new","seq":3"#, #"{"type":"gap"}"#])
   func `any other line is none`(_ line: String) {
     #expect(events([line]).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (#"{"type":"push","seq":"7"}"#, 0), (#"{"type":"push","seq":7}"#, 7), (#"{"type":"push","id":"x"}"#, 0),
+      (#"{"type":"push","seq":7,"id":5,"topic":"t"}"#, 7), (#"{"type":"push","seq":7,"id":"x","topic":"t""#, 7),
+      (#"{"type":"push","seq":-7,"id":"#, 0), (#"{"type":"push","#, 0),
+      (#"{"type":"push","seq":99999999999999999999,"id":"x","topic":"t"}"#, 0),
+      (#"{"type":"push","seq":9007199254740993,"id":"x","topic":"t"}"#, 0),
+      (#"{"type":"push","seq":7,"id":"x","topic":"t","payload":\#(String(repeating: "[", count: 1000))"#, 7),
+    ] as [(String, UInt64)])
+  func `a push that can't be read is told, once, with its number`(_ line: String, _ seq: UInt64) throws {
+    let events = events([push(3), line, line, push(4)], after: 3)
+    let unreadable = events.compactMap { if case .unreadable(let seq) = $0 { seq } else { nil } }
+    #expect(unreadable == (seq == 0 ? [0, 0] : [seq]))
+    #expect(events.allSatisfy { if case .unreadable = $0 { $0.wordsOfLoss != nil } else { $0.wordsOfLoss == nil } })
   }
 
   @Test func `the choices come with the welcome and when they change`() throws {
