@@ -99,8 +99,29 @@ enum Limits {
   static let maximumLineSize = 16 << 10
   /// Devices enrolled in one transaction of the admin API.
   static let maximumBatchSize = 10_000
+  /// How long a device token can be limited to, and an invitation, in seconds.
+  static let maximumTokenValidity = 3650 * 86_400
+  static let maximumInvitationValidity = 365 * 86_400
+  /// The body of an enrollment, which anybody may send.
+  static let maximumEnrollmentSize = 4096
   /// A control-plane request's body.
   static let maximumControlBodySize = 1 << 20
   /// Log events that wait to be written; beyond it the newest are dropped and counted.
   static let maximumLogBacklog = 200_000
+
+  // MARK: What is read back
+
+  /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from
+  /// ``maximumCursor``, so that those that were given out stay far below.
+  static let maximumNumber: Int64 = 1 << 54
+  /// The last time that RFC 3339 can write, in seconds since 1970: the end of the year 9999.
+  static let maximumTime: Int64 = 253_402_300_799
+  /// A file of the state folder in a backup; SQLite takes no value of 1 GB.
+  static let maximumSavedFileSize = 512 << 20
+  /// A text or blob that a repair reads: larger than any that is written, and small enough for a row of them.
+  static let maximumRepairedValueSize = 64 << 20
+  /// Levels of pages in a table that a repair reads; SQLite reads no more.
+  static let maximumTreeDepth = 20
+  /// Levels of a payload that an earlier version accepted: a repair keeps it, and its delivery tells the device.
+  static let maximumStoredDepth = 1024
 }

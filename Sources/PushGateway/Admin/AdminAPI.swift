@@ -147,6 +147,9 @@ struct AdminAPI: Sendable {
 
   private func register(_ request: ControlRequest) async throws -> Response {
     let wish: RegistrationRequest = try request.decoded()
+    guard wish.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
+      throw Problem.badRequest("a token is valid for 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
+    }
     let environment = wish.environment.flatMap(Environment.init) ?? services.environment
     let now = services.clock.milliseconds()
     let registration = try await services.registrations.register(
@@ -176,6 +179,9 @@ struct AdminAPI: Sendable {
 
   private func invite(_ request: ControlRequest) async throws -> Response {
     let wish: InvitationRequest = try request.decoded()
+    guard (1...Limits.maximumInvitationValidity).contains(wish.validSeconds) else {
+      throw Problem.badRequest("an invitation is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
+    }
     let code = try await services.registrations.invite(expires: services.clock.seconds + Int64(wish.validSeconds))
     return Response(["invitation": code], status: 201)
   }

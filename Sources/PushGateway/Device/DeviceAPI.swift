@@ -12,49 +12,53 @@ struct DeviceAPI: Sendable {
     Router([
       .init("GET", "/v1/health") { _ in services.health.response },
       .init("POST", "/v1/devices", enrol),
-      .init("PUT", "/v1/device/apps/{topic}", register),
-      .init("DELETE", "/v1/device/apps/{topic}", unregister),
-      .init("GET", "/v1/device/preferences") { Response(try preferences($0)) },
-      .init("PUT", "/v1/device/preferences") { request in
+      route("PUT", "/v1/device/apps/{topic}", register),
+      route("DELETE", "/v1/device/apps/{topic}", unregister),
+      route("GET", "/v1/device/preferences") { device, _ in Response(preferences(of: device)) },
+      route("PUT", "/v1/device/preferences") { device, request in
         let preferences: Preferences = try request.choices(.everything)
-        return try await change(request) { $0 = preferences }
+        return try await change(device) { $0 = preferences }
       },
-      .init("POST", "/v1/device/preferences", assign),
-      .init("GET", "/v1/device/preferences/apps/{topic}") { request in
-        Response(try preferences(request).apps[request.parameters[0]] ?? AppPreferences())
+      route("POST", "/v1/device/preferences", assign),
+      route("GET", "/v1/device/preferences/apps/{topic}") { device, request in
+        Response(preferences(of: device).apps[request.parameters[0]] ?? AppPreferences())
       },
-      .init("PUT", "/v1/device/preferences/apps/{topic}") { request in
+      route("PUT", "/v1/device/preferences/apps/{topic}") { device, request in
         let app: AppPreferences = try request.choices(.app)
-        return try await change(request) { $0.apps[request.parameters[0]] = app }
+        return try await change(device) { $0.apps[request.parameters[0]] = app }
       },
-      .init("GET", "/v1/device/preferences/apps/{topic}/categories/{category}") { request in
-        let app = try preferences(request).apps[request.parameters[0]]
+      route("GET", "/v1/device/preferences/apps/{topic}/categories/{category}") { device, request in
+        let app = preferences(of: device).apps[request.parameters[0]]
         return Response(app?.categories[request.parameters[1]] ?? CategoryPreferences())
       },
-      .init("PUT", "/v1/device/preferences/apps/{topic}/categories/{category}") { request in
+      route("PUT", "/v1/device/preferences/apps/{topic}/categories/{category}") { device, request in
         let category: CategoryPreferences = try request.choices(.category)
-        return try await change(request) {
+        return try await change(device) {
           $0.apps[request.parameters[0], default: AppPreferences()].categories[request.parameters[1]] = category
         }
       },
-      .init("GET", "/v1/device/channels") { request in
-        let device = try device(request.bearer)
-        return Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
+      route("GET", "/v1/device/channels") { device, _ in
+        Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
       },
-      .init("PUT", "/v1/device/channels/{id}") { request in
-        let device = try device(request.bearer)
+      route("PUT", "/v1/device/channels/{id}") { device, request in
         try await services.subscribe([device], to: try channel(request))
         return .noContent
       },
-      .init("DELETE", "/v1/device/channels/{id}") { request in
-        let device = try device(request.bearer)
+      route("DELETE", "/v1/device/channels/{id}") { device, request in
         try await services.unsubscribe(device.id, from: try channel(request))
         return .noContent
       },
-      .init("POST", "/v1/device/acknowledgements", acknowledge),
-      .init("POST", "/v1/device/ads/reports", reportAd),
-      .init("GET", "/v1/device/log", log),
+      route("POST", "/v1/device/acknowledgements", acknowledge),
+      route("POST", "/v1/device/ads/reports", reportAd),
+      route("GET", "/v1/device/log", log),
     ])
+  }
+
+  /// A route for devices alone: who asks is known before anything else of the request is looked at.
+  private func route(
+    _ method: String, _ path: String, _ serve: @escaping @Sendable (Device, ControlRequest) async throws -> Response
+  ) -> Router.Route {
+    .init(method, path) { request in try await serve(try device(request.bearer), request) }
   }
 
   /// The device that a request comes from.
@@ -68,7 +72,6 @@ struct DeviceAPI: Sendable {
   private struct Enrolment: Decodable {
     var name: String
     var person: String?
-    var invitation: String?
   }
 
   /// What a device gets to know at enrolment, once.
@@ -79,12 +82,17 @@ struct DeviceAPI: Sendable {
   }
 
   private func enrol(_ request: ControlRequest) async throws -> Response {
+    guard request.body.count <= Limits.maximumEnrollmentSize else {
+      throw Problem(413, "Content Too Large", "an enrollment has at most \(Limits.maximumEnrollmentSize) bytes")
+    }
+    // Anybody may send this: nothing else of it is looked at unless it holds an invitation, where one is needed.
+    let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
+    guard request.isLocal || invitation != nil else {
+      throw Problem(
+        403, "Forbidden", "from another machine enrolment needs an invitation: `pushcli devices invite` makes one")
+    }
     let enrolment: Enrolment = try request.decoded()
-    if !request.isLocal {
-      guard let code = enrolment.invitation else {
-        throw Problem(
-          403, "Forbidden", "from another machine enrolment needs an invitation: `pushcli devices invite` makes one")
-      }
+    if !request.isLocal, let code = invitation {
       guard try await services.registrations.redeem(code, now: services.clock.seconds) else {
         throw Problem(403, "Forbidden", "this invitation is unknown, used or too old: ask for another")
       }
@@ -93,16 +101,14 @@ struct DeviceAPI: Sendable {
     return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
   }
 
-  private func register(_ request: ControlRequest) async throws -> Response {
-    let device = try device(request.bearer)
+  private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let registration = try await services.registrations.register(
       device.id, topic: request.parameters[0], environment: request.environment, expires: nil,
       now: services.clock.milliseconds())
     return Response(["token": registration.token.hex])
   }
 
-  private func unregister(_ request: ControlRequest) async throws -> Response {
-    let device = try device(request.bearer)
+  private func unregister(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try await services.unregister(device.id, topic: request.parameters[0])
     return .noContent
   }
@@ -116,15 +122,12 @@ struct DeviceAPI: Sendable {
 
   // MARK: Preferences
 
-  private func preferences(_ request: ControlRequest) throws -> Preferences {
-    services.registrations.preferences(of: try device(request.bearer).id)
-  }
+  private func preferences(of device: Device) -> Preferences { services.registrations.preferences(of: device.id) }
 
   private func change(
-    _ request: ControlRequest, _ change: @escaping @Sendable (inout Preferences) -> Void
+    _ device: Device, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
-    let device = try device(request.bearer)
-    return Response(
+    Response(
       try await services.registrations.changePreferences(of: device.person) { preferences in
         change(&preferences)
         try preferences.checkZones()
@@ -132,8 +135,7 @@ struct DeviceAPI: Sendable {
   }
 
   /// Changes some choices and leaves the others as they are, whoever else changes them now.
-  private func assign(_ request: ControlRequest) async throws -> Response {
-    let device = try device(request.bearer)
+  private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let wish: PreferencesRequest = try request.decoded()
     if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
     return Response(try await services.registrations.changePreferences(of: device.person) { try $0.assign(wish) })
@@ -141,16 +143,17 @@ struct DeviceAPI: Sendable {
 
   // MARK: Acknowledgements and log
 
-  private func acknowledge(_ request: ControlRequest) async throws -> Response {
-    let device = try device(request.bearer)
-    let body: [String: UInt64] = try request.decoded()
-    guard let seq = body["seq"] else { throw Problem.badRequest("\"seq\" is missing: the number of the last push") }
+  private func acknowledge(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    struct Acknowledgement: Decodable { var seq: UInt64 }
+    let seq = try request.decoded(Acknowledgement.self).seq
+    guard seq <= Limits.maximumCursor else {
+      throw Problem.badRequest("\"seq\" is \(seq): the number of the last push, at most \(Limits.maximumCursor)")
+    }
     services.mailbox.acknowledge(device.id, through: seq)
     return .noContent
   }
 
-  private func reportAd(_ request: ControlRequest) async throws -> Response {
-    let device = try device(request.bearer)
+  private func reportAd(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let report: AdReportRequest = try request.decoded()
     guard let id = APNSID(report.id) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
     let app = try services.registrations.app(topic: report.topic)
@@ -166,8 +169,7 @@ struct DeviceAPI: Sendable {
     return .noContent
   }
 
-  private func log(_ request: ControlRequest) async throws -> Response {
-    let device = try device(request.bearer)
+  private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
     var request = request
     // The names of other devices are none of its business.
     request.query["device"] = nil

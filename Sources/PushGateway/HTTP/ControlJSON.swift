@@ -36,9 +36,11 @@ extension ControlRequest {
   /// The body as a value.
   func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws(Problem) -> Value {
     do {
-      return try JSONDecoder().decode(type, from: Data(body))
+      return try decodeJSON(type, from: body)
     } catch let error as DecodingError {
       throw .badRequest("the body is not what it should be: \(error.inWords)")
+    } catch let error as JSONSyntaxError {
+      throw .badRequest("the body is not JSON: \(error.message)")
     } catch {
       throw .badRequest("the body is not JSON")
     }
@@ -52,7 +54,7 @@ extension ControlRequest {
     do {
       fault = try JSONParser().parse(body.span) { form.fault(in: $0) }
     } catch {
-      throw .badRequest("the body is not JSON")
+      throw .badRequest("the body is not JSON: \(error.message)")
     }
     if let fault { throw .badRequest(fault) }
     return try decoded()

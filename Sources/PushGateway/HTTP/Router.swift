@@ -57,7 +57,8 @@ struct Router: Sendable {
     case unknown
   }
 
-  private let routes: [Route]
+  /// In the order in which they are tried.
+  let routes: [Route]
 
   init(_ routes: [Route]) { self.routes = routes }
 

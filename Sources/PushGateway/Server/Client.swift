@@ -376,7 +376,7 @@ private final class LineReader: StreamConsumer {
   /// The gateway answered with something else than a stream.
   func refuse(_ answer: Client.Answer) {
     endOwnSide()
-    let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+    let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
     opened(
       .failure(
         ClientError(.refused(status: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)")))

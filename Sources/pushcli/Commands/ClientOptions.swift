@@ -39,8 +39,11 @@ struct GatewayOptions: ParsableArguments {
       throw CommandFailure(
         .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
     }
-    guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]) else {
-      throw CommandFailure(.usage, "\"\(address)\" is no address: HOST:PORT is due, as 127.0.0.1:2197")
+    guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]),
+      (1...65535).contains(port)
+    else {
+      throw CommandFailure(
+        .usage, "\"\(address)\" is not an address: expected HOST:PORT with a port from 1 to 65535, as 127.0.0.1:2197")
     }
     let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tls(host: host, port: port, trustPath: trustPath ?? folder.trustPath, identity: identity)
@@ -78,7 +81,7 @@ struct Admin {
 
   private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
     let answer = try await answer(method, path, body: body)
-    return try JSONDecoder().decode(Value.self, from: Data(answer.body))
+    return try decodeJSON(Value.self, from: answer.body)
   }
 
   private func answer(_ method: String, _ path: String, body: [UInt8]) async throws -> Client.Answer {
@@ -89,7 +92,7 @@ struct Admin {
       throw CommandFailure(error)
     }
     guard answer.status < 300 else {
-      let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
       throw CommandFailure(
         .failed, problem?.detail ?? "the gateway refused with \(answer.status)", status: answer.status)
     }

@@ -24,7 +24,7 @@ struct Credentials: Codable, Sendable {
   static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
     let path = path(of: name, in: folder)
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    guard let credentials = try? JSONDecoder().decode(Credentials.self, from: data) else {
+    guard let credentials = try? decodeJSON(Credentials.self, from: data) else {
       throw CommandFailure(.failed, "\(path) is damaged: delete it and enrol the device under another name")
     }
     return credentials

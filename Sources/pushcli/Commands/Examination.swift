@@ -66,9 +66,9 @@ struct Examination {
       return Finding(check: check, state: .warning, words: "none runs on this folder: `pushcli serve` starts one")
     }
     for address in addresses {
-      guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]) else {
-        continue
-      }
+      guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]),
+        (1...65_535).contains(port)
+      else { continue }
       let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
       // Whoever listens everywhere is reached here.
       let reachable = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
@@ -76,7 +76,7 @@ struct Examination {
         let client = try await Client.connect(to: .tls(host: reachable, port: port, trustPath: folder.trustPath))
         defer { client.close() }
         let answer = try await client.request("GET", "/v1/health")
-        let health = try JSONDecoder().decode(Health.self, from: Data(answer.body))
+        let health = try decodeJSON(Health.self, from: answer.body)
         if let problem = health.problems.first {
           return Finding(check: check, state: .failed, words: "\(problem.part): \(problem.problem)")
         }

@@ -168,7 +168,7 @@ struct Serve: AsyncParsableCommand {
 enum Development {
   static func read(_ folder: StateFolder) -> StateFolder.Development? {
     FileManager.default.contents(atPath: folder.developmentPath).flatMap {
-      try? JSONDecoder().decode(StateFolder.Development.self, from: $0)
+      try? decodeJSON(StateFolder.Development.self, from: $0)
     }
   }
 }
