@@ -56,6 +56,8 @@ public struct Configuration: Sendable {
     "environment_key_reason", "broadcast_feature_reason",
   ]
 
+  private static let maximumLoops = 256
+
   /// How often idle connections are looked for: often enough for the timeout.
   var idleCheck: Duration {
     min(.seconds(30), max(.milliseconds(100), (idleTimeout ?? .seconds(120)) / 4))
@@ -103,7 +105,7 @@ public struct Configuration: Sendable {
     case "listen": "127.0.0.1:2197"
     case "environment": "development"
     case "durability": "full"
-    case "loops": String(ProcessInfo.processInfo.activeProcessorCount)
+    case "loops": String(min(maximumLoops, ProcessInfo.processInfo.activeProcessorCount))
     case "mailbox_cap": "10000"
     case "rate_limit": "none"
     case "log_retention_days": "7"
@@ -150,7 +152,7 @@ public struct Configuration: Sendable {
         throw Failure(description: "durability is \"\(value)\" (\(origin)): full or normal is due")
       }
       durability = chosen
-    case "loops": loops = try number(1...256)
+    case "loops": loops = try number(1...Configuration.maximumLoops)
     case "mailbox_cap": mailboxCap = try number(1...1_000_000)
     case "rate_limit": rateLimit = value == "none" ? nil : try number(1...1_000_000)
     case "log_retention_days": logRetentionDays = try number(0...3650)
@@ -217,19 +219,29 @@ public struct Configuration: Sendable {
       if isRequired { throw Failure(description: "\(path) can't be read: check the name and its permissions") }
       return [:]
     }
-    let loaded: Any?
+    let root: Node?
     do {
-      loaded = try Yams.load(yaml: String(decoding: data, as: UTF8.self))
+      // The values as they are written: what Yams makes of some ends the process, as of a list for a name.
+      root = try Yams.compose(yaml: String(decoding: data, as: UTF8.self))
     } catch {
       throw Failure(description: "\(path) is not YAML: \(String(describing: error).split(separator: "\n").first ?? "")")
     }
-    guard let loaded else { return [:] }
-    guard let values = loaded as? [String: Any] else {
+    guard let root else { return [:] }
+    guard let settings = root.mapping else {
       throw Failure(description: "\(path) should hold settings, one `name: value` a line")
     }
-    return values.mapValues { value in
-      (value as? [Any])?.map { "\($0)" }.joined(separator: ",") ?? "\(value)"
+    var values: [String: String] = [:]
+    for (key, value) in settings {
+      guard let name = key.scalar?.string else {
+        throw Failure(description: "\(path) should hold settings, one `name: value` a line")
+      }
+      let words = value.sequence.map { list in list.map(\.scalar?.string) } ?? [value.scalar?.string]
+      guard !words.contains(nil) else {
+        throw Failure(description: "\(name) in \(path) should be one value, or a list of values")
+      }
+      values[name] = words.compactMap(\.self).joined(separator: ",")
     }
+    return values
   }
 }
 

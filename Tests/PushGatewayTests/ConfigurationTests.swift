@@ -174,6 +174,26 @@ import Testing
     #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("should hold settings, one `name: value` a line"))
   }
 
+  @Test(arguments: ["[a, b]: 1\n", "? {a: b}\n: 1\n", "? [a]\n", "{}: 1\n"])
+  func `a file whose names are no words is refused`(_ yaml: String) {
+    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("should hold settings, one `name: value` a line"))
+  }
+
+  static let oddFiles: [String] = [
+    "loops: {a: b}\n", "listen: [[a]]\n", "loops: !!set {? [b]}\n", "listen: !!pairs [{[a]: b}]\n",
+    "loops: " + String(repeating: "[", count: 2000),
+    "loops: " + String(repeating: "[", count: 900) + String(repeating: "]", count: 900),
+    "loops: 9223372036854775807:59:59\n", "loops: -9223372036854775808:1\n", "loops: 1e999\n", "loops: .nan\n",
+    "loops: 2026-13-99T99:99:99.123456789123+99:99\n", "loops: !!binary x\n", "loops: &a [*a]\n", "? &a b\n: *a\n",
+    "loops: \"\\uD800\"\n", "loops: 99999999999999999999999\n", "mailbox_cap: -9223372036854775808\n",
+  ]
+
+  @Test(arguments: oddFiles)
+  func `a value that no setting has is refused in one line`(_ yaml: String) {
+    let words = failure { _ = try configuration(yaml: yaml) }
+    #expect(words != "no failure" && !words.contains("\n"))
+  }
+
   @Test(arguments: ["", "# nothing\n"])
   func `an empty file is no file`(_ yaml: String) throws {
     #expect(try configuration(yaml: yaml).effective.allSatisfy { $0.origin == "default" })

@@ -25,7 +25,7 @@ import COpenSSL
   init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
     let bio = unsafe BIO_new_mem_buf(certificatePEM, Int32(clamping: certificatePEM.count))
     defer { unsafe BIO_free(bio) }
-    guard let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else {
+    guard let certificate = unsafe PEM.certificate(in: bio) else {
       throw TLSError(openSSL: "not a certificate")
     }
     unsafe self.certificate = unsafe certificate
@@ -65,9 +65,14 @@ import COpenSSL
   /// - Parameters:
   ///   - topic: the default topic, which becomes the subject's UID.
   ///   - topics: everything it may push to, each with its kind: `app`, `voip`, `complication`, ….
+  /// - Throws: ``TLSError``, also when the topics are more than a certificate can list.
   func issueProvider(
     topic: String, topics: [(topic: String, kind: String)], environments: [Environment], days: Int
   ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
+    let listSize = topics.reduce(0) { $0 + PeerIdentity.maximumEntrySize(topic: $1.topic, kind: $1.kind) }
+    guard listSize <= PeerIdentity.maximumListSize else {
+      throw TLSError("\(topics.count) topics are too many for a certificate: issue several, with fewer topics each")
+    }
     let providerKey = try ES256Key.generate()
     let provider = try unsafe CertificateAuthority.unsigned(
       name: "Apple Push Services: \(topic)", userID: topic, key: providerKey, lifetime: days * 86_400)

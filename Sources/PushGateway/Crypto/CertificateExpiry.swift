@@ -7,7 +7,7 @@ public enum CertificateExpiry {
   public static func seconds(ofFile path: String) -> Int64? {
     guard let bio = unsafe BIO_new_file(path, "r") else { return nil }
     defer { unsafe BIO_free(bio) }
-    guard let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else { return nil }
+    guard let certificate = unsafe PEM.certificate(in: bio) else { return nil }
     defer { unsafe X509_free(certificate) }
     var time = unsafe tm()
     guard unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) == 1 else { return nil }

@@ -28,7 +28,7 @@ import COpenSSL
   public convenience init(privatePEM pem: [UInt8]) throws {
     let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
     defer { unsafe BIO_free(bio) }
-    // The empty password keeps OpenSSL from asking on the terminal.
+    // The empty password keeps OpenSSL from asking on the terminal; so below.
     guard let handle = unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil) else {
       ERR_clear_error()
       throw TLSError("not a private key in PEM form (-----BEGIN PRIVATE KEY-----)")
@@ -42,7 +42,7 @@ import COpenSSL
   convenience init(pem: [UInt8]) throws {
     let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
     defer { unsafe BIO_free(bio) }
-    if let handle = unsafe PEM_read_bio_PUBKEY(bio, nil, nil, nil) {
+    if let handle = unsafe PEM_read_bio_PUBKEY(bio, nil, { _, _, _, _ in 0 }, nil) {
       try unsafe self.init(owning: handle)
     } else {
       ERR_clear_error()
@@ -133,6 +133,11 @@ import COpenSSL
 
 /// PEM text through a memory BIO.
 enum PEM {
+  /// The next certificate in a BIO, owned by the caller; nil when there is none, or it is encrypted.
+  static func certificate(in bio: OpaquePointer?) -> OpaquePointer? {
+    unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
+  }
+
   static func bytes(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {
     let bio = unsafe BIO_new(BIO_s_mem())
     defer { unsafe BIO_free(bio) }

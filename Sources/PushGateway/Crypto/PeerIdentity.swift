@@ -28,7 +28,7 @@ struct PeerIdentity: Sendable, Equatable {
   init(pem: [UInt8]) throws(TLSError) {
     let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
     defer { unsafe BIO_free(bio) }
-    guard let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else {
+    guard let certificate = unsafe PEM.certificate(in: bio) else {
       throw TLSError(openSSL: "not a certificate in PEM form (-----BEGIN CERTIFICATE-----)")
     }
     defer { unsafe X509_free(certificate) }
@@ -105,7 +105,13 @@ struct PeerIdentity: Sendable, Equatable {
     return topics
   }
 
-  /// The extension's DER for topics and their kinds.
+  /// What a list's content can take: its length is written in two bytes.
+  static let maximumListSize = Int(UInt16.max)
+
+  /// What a topic and its kind take of a list, and a few bytes more for their tags and lengths.
+  static func maximumEntrySize(topic: String, kind: String) -> Int { topic.utf8.count + kind.utf8.count + 12 }
+
+  /// The extension's DER for topics and their kinds, of which the list must hold no more than ``maximumListSize``.
   static func der(topics: [(topic: String, kind: String)]) -> [UInt8] {
     func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       let size = content.count

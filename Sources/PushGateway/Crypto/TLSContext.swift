@@ -66,6 +66,8 @@ import Synchronization
   private init(_ method: OpaquePointer?) throws(TLSError) {
     guard let handle = unsafe SSL_CTX_new(method) else { throw TLSError(openSSL: "TLS can't be set up") }
     unsafe self.handle = unsafe handle
+    // The empty password keeps OpenSSL from asking on the terminal: a key that is encrypted is an error.
+    unsafe SSL_CTX_set_default_passwd_cb(handle) { _, _, _, _ in 0 }
     unsafe COpenSSL_set_min_proto_version(handle, TLS1_2_VERSION)
     // A quiet connection gives its record buffers back (9 KB each).
     unsafe COpenSSL_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS))

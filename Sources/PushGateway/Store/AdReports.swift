@@ -25,16 +25,24 @@ extension SQLiteRegistrations {
 
   func adReports(limit: Int) async throws -> [AdReport] {
     try await write { db in
-      try Row.fetchAll(
-        db, sql: "SELECT at, device, app, apns_id, text FROM ad_report ORDER BY id DESC LIMIT ?", arguments: [limit]
-      ).reversed().compactMap { row in
-        APNSID(stored: Array(row["apns_id"] as Data)).map { id in
-          AdReport(
-            at: row["at"], device: DeviceID(row: row["device"]), app: AppID(row: row["app"]), id: id,
-            text: row["text"])
-        }
+      let rows = try PreparedStatement(
+        db, "SELECT at, device, app, apns_id, text FROM ad_report ORDER BY id DESC LIMIT ?")
+      defer { rows.reset() }
+      rows.bind(Int64(limit))
+      var newestFirst: [AdReport] = []
+      while try rows.next() {
+        // One that is damaged is left out: nothing else depends on it.
+        if let report = try? SQLiteRegistrations.report(rows) { newestFirst.append(report) }
       }
+      return newestFirst.reversed()
     }
+  }
+
+  private static func report(_ row: PreparedStatement) throws -> AdReport {
+    guard let id = row.id(3) else { throw row.damage(3, "20 bytes are expected") }
+    return AdReport(
+      at: try row.integer(0, in: StoredRange.milliseconds), device: DeviceID(row: try row.integer(1)),
+      app: AppID(row: try row.integer(2)), id: id, text: try row.text(4))
   }
 }
 

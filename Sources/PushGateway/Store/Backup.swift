@@ -65,8 +65,13 @@ public enum Backup {
       let path = folder.path + "/" + name
       let attributes = try files.attributesOfItem(atPath: path)
       guard attributes[.type] as? FileAttributeType == .typeRegular, !omitted.contains(name), !name.hasSuffix(".new"),
-        !name.contains(".sqlite"), let content = files.contents(atPath: path)
+        !name.contains(".sqlite")
       else { continue }
+      let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
+      guard size <= Limits.maximumSavedFileSize else {
+        throw StoreError("\(path) has \(size) bytes, too many for a backup: move it out of the state folder")
+      }
+      guard let content = files.contents(atPath: path) else { continue }
       try db.execute(
         sql: "INSERT INTO backup_file VALUES (?, ?, ?)",
         arguments: [name, (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o600, content])
@@ -119,15 +124,19 @@ public enum Backup {
         try files.copyItem(atPath: path, toPath: draft)
         let copy = try DatabaseQueue(path: draft)
         try copy.write { db in
-          for row in try Row.fetchAll(db, sql: "SELECT path, mode, content FROM backup_file") {
-            try folder.restore(row["path"], Array(row["content"] as Data), mode: row["mode"])
+          let rows = try PreparedStatement(db, "SELECT path, mode, content FROM backup_file")
+          while try rows.next() {
+            try folder.restore(try rows.text(0), rows.blob(2), mode: Int(try rows.integer(1, in: 0...0o7777)))
           }
           try db.execute(sql: "DROP TABLE backup_file; DROP TABLE backup_info")
         }
         try copy.close()
         try SQLiteStore(path: draft, isCheckedWhole: true).close()
       } catch {
-        throw SQLiteStore.explain(error, path: path)
+        // No repair mends a backup.
+        guard SQLiteStore.isDamage(error) else { throw SQLiteStore.explain(error, path: path) }
+        let words = (error as? DatabaseError)?.message ?? "unknown"
+        throw StoreError("the backup \(path) is damaged (\(words)): restore another one")
       }
       // Last: a folder with a database is one that was restored as a whole.
       guard synchronise(draft), unsafe rename(draft, folder.databasePath) == 0, synchronise(folder.path) else {
@@ -165,7 +174,7 @@ extension StateFolder {
     try write(content, to: target, mode: mode)
     guard target == developmentPath else { return }
     // It names the key's place, which is another now.
-    var development = try JSONDecoder().decode(Development.self, from: Data(content))
+    var development = try decodeJSON(Development.self, from: content)
     development.keyPath = absolute((development.keyPath as NSString).lastPathComponent)
     try write(controlJSON(development), to: target, mode: mode)
   }

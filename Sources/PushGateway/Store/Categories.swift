@@ -11,18 +11,23 @@ final class Categories: Sendable {
   init(store: SQLiteStore) throws(StoreError) {
     self.store = store
     do {
-      state = Mutex(
-        try store.pool.read { db in
-          var categories: [AppID: [String: [AlertAction]]] = [:]
-          for row in try Row.fetchAll(db, sql: "SELECT app, id, actions FROM category") {
-            let actions = try JSONDecoder().decode([AlertAction].self, from: Data((row["actions"] as String).utf8))
-            categories[AppID(row: row["app"]), default: [:]][row["id"]] = actions
-          }
-          return categories
-        })
+      state = Mutex(try store.pool.read(Categories.load))
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+  }
+
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
+  private static func load(_ db: Database) throws -> [AppID: [String: [AlertAction]]] {
+    var categories: [AppID: [String: [AlertAction]]] = [:]
+    let rows = try PreparedStatement(db, "SELECT app, id, actions FROM category")
+    while try rows.next() {
+      let (app, id) = (AppID(row: try rows.integer(0)), try rows.text(1))
+      categories[app, default: [:]][id] = try rows.json(2, as: [AlertAction].self)
+    }
+    return categories
   }
 
   /// What the alerts of a category offer; nothing for a category that is not known.

@@ -375,37 +375,46 @@ final class Channels: Sendable {
     }
   }
 
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
   private static func load(_ db: Database) throws -> State {
     var state = State()
-    state.off = Set(try Int64.fetchAll(db, sql: "SELECT app FROM broadcast_off").map { AppID(row: $0) })
-    for row in try Row.fetchAll(
-      db, sql: "SELECT id, app, environment, storage_policy, created, deleted, last_number FROM channel")
-    {
-      guard let id = ChannelID(bytes: row["id"] as Data) else { continue }
+    let off = try PreparedStatement(db, "SELECT app FROM broadcast_off")
+    while try off.next() { state.off.insert(AppID(row: try off.integer(0))) }
+    let channels = try PreparedStatement(
+      db, "SELECT id, app, environment, storage_policy, created, deleted, last_number FROM channel")
+    while try channels.next() {
+      guard let id = ChannelID(bytes: channels.blob(0)) else { continue }
+      let policy = Int(try channels.integer(3))
       let channel = BroadcastChannel(
-        id: id, app: AppID(row: row["app"]), environment: Environment(rawValue: row["environment"]) ?? .development,
-        policy: BroadcastChannel.StoragePolicy(rawValue: row["storage_policy"]) ?? .none, created: row["created"],
-        deleted: row["deleted"], lastNumber: UInt64(row["last_number"] as Int64))
+        id: id, app: AppID(row: try channels.integer(1)),
+        environment: Environment(rawValue: try channels.text(2)) ?? .development,
+        policy: BroadcastChannel.StoragePolicy(rawValue: policy) ?? .none,
+        created: try channels.integer(4, in: StoredRange.milliseconds),
+        deleted: try channels.optionalInteger(5, in: StoredRange.milliseconds),
+        lastNumber: UInt64(try channels.integer(6, in: StoredRange.progress)))
       state.add(channel)
     }
-    let messages = try Row.fetchCursor(
-      db,
-      sql: "SELECT channel, number, request_id, unique_id, received, expires, priority, payload FROM channel_message")
-    while let row = try messages.next() {
-      guard let id = ChannelID(bytes: row["channel"] as Data), let channel = state.channels[id],
-        let requestID = APNSID(stored: Array(row["request_id"] as Data)),
-        let uniqueID = APNSID(stored: Array(row["unique_id"] as Data))
+    let messages = try PreparedStatement(
+      db, "SELECT channel, number, request_id, unique_id, received, expires, priority, payload FROM channel_message")
+    while try messages.next() {
+      guard let id = ChannelID(bytes: messages.blob(0)), let channel = state.channels[id],
+        let requestID = messages.id(2), let uniqueID = messages.id(3)
       else { continue }
-      state.channels[id]?.message = BroadcastMessage(
-        channel: id, app: channel.app, number: UInt64(row["number"] as Int64), id: requestID, uniqueID: uniqueID,
-        received: row["received"], expires: row["expires"], priority: UInt8(row["priority"] as Int64),
-        payload: Array(row["payload"] as Data))
+      let message = BroadcastMessage(
+        channel: id, app: channel.app, number: UInt64(try messages.integer(1, in: StoredRange.number)),
+        id: requestID, uniqueID: uniqueID, received: try messages.integer(4, in: StoredRange.milliseconds),
+        expires: try messages.integer(5, in: StoredRange.seconds), priority: try messages.priority(6),
+        payload: messages.blob(7))
+      state.channels[id]?.message = message
     }
-    let subscriptions = try Row.fetchCursor(db, sql: "SELECT device, channel, seen FROM channel_subscription")
-    while let row = try subscriptions.next() {
-      guard let id = ChannelID(bytes: row["channel"] as Data), state.channels[id] != nil else { continue }
-      state.subscriptions[DeviceID(row: row["device"]), default: []].append(
-        Subscription(channel: id, seen: UInt64(row["seen"] as Int64)))
+    let subscriptions = try PreparedStatement(db, "SELECT device, channel, seen FROM channel_subscription")
+    while try subscriptions.next() {
+      guard let id = ChannelID(bytes: subscriptions.blob(1)), state.channels[id] != nil else { continue }
+      let device = DeviceID(row: try subscriptions.integer(0))
+      let seen = UInt64(try subscriptions.integer(2, in: StoredRange.progress))
+      state.subscriptions[device, default: []].append(Subscription(channel: id, seen: seen))
       state.channels[id]?.subscriptions += 1
     }
     return state

@@ -61,20 +61,32 @@ final class HeldPushes: Sendable {
     }
   }
 
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
   /// When they are due depends on the choices of now, which is asked when the gateway starts (`tellDigest`).
   private static func load(_ db: Database) throws -> State {
     var state = State()
-    for row in try Row.fetchAll(db, sql: "SELECT * FROM held") {
-      guard let id = APNSID(stored: Array(row["apns_id"] as Data)), let reason = Hold.Reason(rawValue: row["reason"])
-      else { continue }
-      state.held[DeviceID(row: row["device"]), default: []].append(
-        Held(
-          id: id, seq: UInt64(row["seq"] as Int64), app: AppID(row: row["app"]), reason: reason,
-          received: row["received"], expires: row["expires"], relevance: row["relevance"], badge: row["badge"],
-          category: row["category"], collapseID: row["collapse_id"], title: row["title"], due: .max))
+    let rows = try PreparedStatement(
+      db,
+      """
+      SELECT device, apns_id, seq, app, reason, received, expires, relevance, badge, category, collapse_id, title
+      FROM held
+      """)
+    while try rows.next() {
+      guard let id = rows.id(1), let reason = Hold.Reason(rawValue: try rows.text(4)) else { continue }
+      let device = DeviceID(row: try rows.integer(0))
+      let held = Held(
+        id: id, seq: UInt64(try rows.integer(2, in: StoredRange.progress)), app: AppID(row: try rows.integer(3)),
+        reason: reason, received: try rows.integer(5, in: StoredRange.milliseconds),
+        expires: try rows.integer(6, in: StoredRange.seconds), relevance: try rows.real(7),
+        badge: try rows.optionalInteger(8).map { Int($0) }, category: try rows.optionalText(9),
+        collapseID: try rows.text(10), title: try rows.text(11), due: .max)
+      state.held[device, default: []].append(held)
     }
-    for row in try Row.fetchAll(db, sql: "SELECT device, seq FROM digest") {
-      state.told[DeviceID(row: row["device"])] = UInt64(row["seq"] as Int64)
+    let told = try PreparedStatement(db, "SELECT device, seq FROM digest")
+    while try told.next() {
+      state.told[DeviceID(row: try told.integer(0))] = UInt64(try told.integer(1, in: StoredRange.progress))
     }
     return state
   }

@@ -9,6 +9,8 @@ import GRDBSQLite
   private let statement: Statement
   private var handle: SQLiteStatement { unsafe statement.sqliteStatement }
   private var place: Int32 = 0
+  /// Why a parameter could not be bound; the statement does not run without it.
+  private var bindCode: Int32 = SQLITE_OK
 
   /// - Parameter isKept: the connection keeps the statement for the next access; whoever uses it must leave it reset.
   init(_ db: Database, _ sql: String, isKept: Bool = false) throws {
@@ -18,13 +20,17 @@ import GRDBSQLite
   /// Binds the next parameter.
   func bind(_ value: Int64?) {
     place += 1
-    if let value { unsafe sqlite3_bind_int64(handle, place, value) } else { unsafe sqlite3_bind_null(handle, place) }
+    if let value {
+      note(unsafe sqlite3_bind_int64(handle, place, value))
+    } else {
+      note(unsafe sqlite3_bind_null(handle, place))
+    }
   }
 
   /// Binds the next parameter to bytes that stay where they are until ``run()`` returns.
   func bind(borrowed value: UnsafeRawBufferPointer) {
     place += 1
-    unsafe sqlite3_bind_blob(handle, place, value.baseAddress, Int32(value.count), nil)
+    note(unsafe sqlite3_bind_blob64(handle, place, value.baseAddress, UInt64(value.count), nil))
   }
 
   /// Binds the next parameter.
@@ -33,47 +39,120 @@ import GRDBSQLite
     if value.isEmpty {
       let empty: StaticString = ""
       let start = unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
-      unsafe sqlite3_bind_text(handle, place, start, 0, nil)
-      return
+      return note(unsafe sqlite3_bind_text(handle, place, start, 0, nil))
     }
     var value = value
     value.withUTF8 { utf8 in
       unsafe utf8.withMemoryRebound(to: CChar.self) { text in
-        _ = unsafe sqlite3_bind_text(handle, place, text.baseAddress, Int32(text.count), PreparedStatement.copied)
+        note(
+          unsafe sqlite3_bind_text64(
+            handle, place, text.baseAddress, UInt64(text.count), PreparedStatement.copied, UInt8(SQLITE_UTF8)))
       }
     }
   }
 
+  private func note(_ code: Int32) {
+    if code != SQLITE_OK, bindCode == SQLITE_OK { bindCode = code }
+  }
+
   /// Runs a statement that returns no row, and makes it ready for the next.
+  ///
+  /// - Throws: `DatabaseError`, also for a parameter that could not be bound.
   func run() throws {
-    let code = unsafe sqlite3_step(handle)
+    let code = step()
     reset()
     guard code == SQLITE_DONE else { throw failure(code) }
   }
 
   /// Steps to the next row; after the last one the statement is ready again.
+  ///
+  /// - Throws: `DatabaseError`, also for a parameter that could not be bound.
   func next() throws -> Bool {
-    let code = unsafe sqlite3_step(handle)
+    let code = step()
     if code == SQLITE_ROW { return true }
     reset()
     guard code == SQLITE_DONE else { throw failure(code) }
     return false
   }
 
+  private func step() -> Int32 {
+    guard bindCode == SQLITE_OK else { return bindCode }
+    return unsafe sqlite3_step(handle)
+  }
+
+  /// Makes the statement ready to be bound and run again.
   func reset() {
     unsafe sqlite3_reset(handle)
-    place = 0
+    (place, bindCode) = (0, SQLITE_OK)
   }
 
   // MARK: The current row
 
-  func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+  // A row is what the disk holds: each of these throws `SQLITE_CORRUPT` for a value that no gateway writes.
 
+  /// A number within a range.
+  func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64 {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else {
+      throw damage(column, "a whole number is expected")
+    }
+    let value = unsafe sqlite3_column_int64(handle, column)
+    guard range.contains(value) else {
+      throw damage(column, "\(value) is not between \(range.lowerBound) and \(range.upperBound)")
+    }
+    return value
+  }
+
+  /// A number within a range, or nil for NULL.
+  func optionalInteger(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64? {
+    try isNull(column) ? nil : integer(column, in: range)
+  }
+
+  /// The priority of a push: 10, 5 or 1.
+  func priority(_ column: Int32) throws -> UInt8 {
+    let value = try integer(column)
+    guard value == 10 || value == 5 || value == 1 else { throw damage(column, "10, 5 or 1 is expected") }
+    return UInt8(clamping: value)
+  }
+
+  /// A number that need not be whole.
+  func real(_ column: Int32) throws -> Double {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_FLOAT else {
+      throw damage(column, "a number is expected")
+    }
+    let value = unsafe sqlite3_column_double(handle, column)
+    guard value.isFinite else { throw damage(column, "a finite number is expected") }
+    return value
+  }
+
+  /// A text; what is no UTF-8 in it is replaced.
+  func text(_ column: Int32) throws -> String {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "a text is expected") }
+    return unsafe withBytes(column) { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// A text, or nil for NULL.
+  func optionalText(_ column: Int32) throws -> String? { try isNull(column) ? nil : text(column) }
+
+  /// A value that is stored as JSON.
+  func json<Value: Decodable>(_ column: Int32, as type: Value.Type = Value.self) throws -> Value {
+    do {
+      return try decodeJSON(type, from: blob(column))
+    } catch {
+      throw damage(column, "other JSON is expected")
+    }
+  }
+
+  /// An error that says what is wrong with a column, for values that are checked elsewhere.
+  func damage(_ column: Int32, _ words: String) -> DatabaseError {
+    let name = unsafe sqlite3_column_name(handle, column).map { unsafe String(cString: $0) } ?? "value"
+    return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the \(name) of a row: \(words)")
+  }
+
+  /// Whether a column is NULL.
   func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
+  /// The bytes of a column of any type; none for NULL.
   func blob(_ column: Int32) -> [UInt8] { unsafe withBytes(column) { unsafe [UInt8]($0) } }
-
-  func text(_ column: Int32) -> String { unsafe withBytes(column) { unsafe String(decoding: $0, as: UTF8.self) } }
 
   /// Lends the bytes of a column until the statement goes on.
   func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {

@@ -124,6 +124,8 @@ extension SQLiteMailbox {
   }
 
   /// One scan over both tables, without the payloads.
+  ///
+  /// - Throws: `SQLITE_CORRUPT` when a row holds what no gateway writes; also what is not needed until a row is read.
   static func rebuild(
     _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]
   ) throws -> MailboxIndex {
@@ -131,29 +133,38 @@ extension SQLiteMailbox {
     let states = try PreparedStatement(
       db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")
     while try states.next() {
-      let gap =
-        states.isNull(3)
-        ? nil
-        : MailboxGap(
-          from: UInt64(states.integer(3)), to: UInt64(states.integer(4)), dropped: Int(states.integer(5)))
+      var gap: MailboxGap?
+      if !states.isNull(3) {
+        gap = MailboxGap(
+          from: UInt64(try states.integer(3, in: StoredRange.number)),
+          to: UInt64(try states.integer(4, in: StoredRange.number)),
+          dropped: Int(try states.integer(5, in: StoredRange.number)))
+      }
       index.restore(
-        DeviceID(row: states.integer(0)), acknowledged: UInt64(states.integer(1)),
-        lastSeq: UInt64(states.integer(2)), gap: gap)
+        DeviceID(row: try states.integer(0)),
+        acknowledged: UInt64(try states.integer(1, in: StoredRange.progress)),
+        lastSeq: UInt64(try states.integer(2, in: StoredRange.progress)), gap: gap)
     }
     let rows = try PreparedStatement(
       db,
       """
-      SELECT id, device, seq, app, apns_id, is_sender_id, received, expires, collapse_id, payload IS NULL
-      FROM mailbox ORDER BY id
+      SELECT id, device, seq, app, apns_id, is_sender_id, received, expires, collapse_id, payload IS NULL, unique_id,
+        priority FROM mailbox ORDER BY id
       """)
     while try rows.next() {
-      guard let id = rows.id(4) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+      guard let id = rows.id(4) else { throw rows.damage(4, "20 bytes are expected") }
+      guard rows.id(10) != nil else { throw rows.damage(10, "20 bytes are expected") }
+      _ = try rows.priority(11)
       let entry = MailboxIndex.Entry(
-        row: rows.integer(0), seq: UInt64(rows.integer(2)), app: AppID(row: rows.integer(3)), id: id,
-        isSenderID: rows.integer(5) != 0, received: rows.integer(6), expires: rows.integer(7),
-        collapseID: rows.text(8), isRemoved: rows.integer(9) != 0)
-      let device = DeviceID(row: rows.integer(1))
-      index.restore(entry, of: device, now: now, changes: &changes, removals: &removals)
+        row: try rows.integer(0, in: StoredRange.number), seq: UInt64(try rows.integer(2, in: StoredRange.number)),
+        app: AppID(row: try rows.integer(3)), id: id, isSenderID: try rows.integer(5) != 0,
+        received: try rows.integer(6, in: StoredRange.milliseconds),
+        expires: try rows.integer(7, in: StoredRange.seconds), collapseID: try rows.text(8),
+        isRemoved: try rows.integer(9) != 0)
+      let device = DeviceID(row: try rows.integer(1))
+      guard index.restore(entry, of: device, now: now, changes: &changes, removals: &removals) else {
+        throw rows.damage(2, "\(entry.seq) is not above those before it")
+      }
     }
     return index
   }
@@ -175,7 +186,7 @@ extension SQLiteMailbox {
       select.bind(last)
       var rest = rows[...]
       while try select.next() {
-        let row = select.integer(10)
+        let row = try select.integer(10)
         rest = rest.drop { $0 < row }
         if rest.first == row { entries.append(try entry(select, of: device)) }
       }
@@ -198,9 +209,10 @@ extension SQLiteMailbox {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT)
     }
     let push = StoredPush(
-      device: device, app: AppID(row: row.integer(1)), id: id, isSenderID: row.integer(3) != 0, uniqueID: uniqueID,
-      received: row.integer(5), expires: row.integer(6), priority: UInt8(clamping: row.integer(7)),
-      collapseID: row.text(8), payload: row.blob(9))
-    return MailboxEntry(seq: UInt64(row.integer(0)), push: push)
+      device: device, app: AppID(row: try row.integer(1)), id: id, isSenderID: try row.integer(3) != 0,
+      uniqueID: uniqueID, received: try row.integer(5, in: StoredRange.milliseconds),
+      expires: try row.integer(6, in: StoredRange.seconds), priority: try row.priority(7),
+      collapseID: try row.text(8), payload: row.blob(9))
+    return MailboxEntry(seq: UInt64(try row.integer(0, in: StoredRange.number)), push: push)
   }
 }

@@ -48,19 +48,23 @@ extension SQLiteRegistrations {
     try SQLiteRegistrations.requireBatchName(name)
     // The name, a hyphen, and nothing but digits: "load" is not to take "load-2-0" with it.
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
-    let names: StatementArguments = [name + "-[0-9]*", name + "-*[^0-9]*"]
+    let patterns = [name + "-[0-9]*", name + "-*[^0-9]*"]
+    let names = StatementArguments(patterns)
     let removed = try await write { db in
-      let rows = try GRDB.Row.fetchAll(
-        db, sql: "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)",
-        arguments: names)
+      let members = try PreparedStatement(
+        db, "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)")
+      for pattern in patterns { members.bind(text: pattern) }
+      var rows: [(device: DeviceID, person: PersonID, app: AppID)] = []
+      while try members.next() {
+        let (device, person, app) = (try members.integer(0), try members.integer(1), try members.integer(2))
+        rows.append((DeviceID(row: device), PersonID(row: person), AppID(row: app)))
+      }
       try db.execute(
         sql: "DELETE FROM token WHERE device IN (SELECT id FROM device WHERE \(isOfBatch))", arguments: names)
       try db.execute(sql: "DELETE FROM device WHERE \(isOfBatch)", arguments: names)
       try db.execute(
         sql: "DELETE FROM person WHERE \(isOfBatch) AND id NOT IN (SELECT person FROM device)", arguments: names)
-      return rows.map { row in
-        (device: DeviceID(row: row["id"]), person: PersonID(row: row["person"]), app: AppID(row: row["app"]))
-      }
+      return rows
     }
     forget(removed.map { ($0.device, $0.person) })
     try? store.moveLog()

@@ -380,57 +380,69 @@ final class SQLiteRegistrations: Registrations {
     }
   }
 
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
   private static func load(_ db: Database) throws -> State {
     var state = State()
-    state.teams = Set(try String.fetchAll(db, sql: "SELECT id FROM team"))
-    for row in try Row.fetchAll(db, sql: "SELECT id, team, public_key, environment, topics, related FROM key") {
-      let topics = try (row["topics"] as String?).map {
-        try JSONDecoder().decode(Set<String>.self, from: Data($0.utf8))
+    let teams = try PreparedStatement(db, "SELECT id FROM team")
+    while try teams.next() { state.teams.insert(try teams.text(0)) }
+    let keys = try PreparedStatement(db, "SELECT id, team, public_key, environment, topics, related FROM key")
+    while try keys.next() {
+      guard let publicKey = try? ES256Key(publicDER: keys.blob(2)) else {
+        throw keys.damage(2, "a P-256 key is expected")
       }
       let key = ProviderKey(
-        id: row["id"], team: row["team"], publicKey: try ES256Key(publicDER: Array(row["public_key"] as Data)),
-        environment: (row["environment"] as String?).flatMap(Environment.init), topics: topics,
-        related: row["related"])
+        id: try keys.text(0), team: try keys.text(1), publicKey: publicKey,
+        environment: try keys.optionalText(3).flatMap(Environment.init),
+        topics: try keys.isNull(4) ? nil : keys.json(4, as: Set<String>.self), related: try keys.optionalText(5))
       state.keys[key.id] = key
     }
-    for row in try Row.fetchAll(db, sql: "SELECT id, topic, name, icon, policy_mode, strict, ads FROM app") {
+    let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads FROM app")
+    while try apps.next() {
       let app = App(
-        id: AppID(row: row["id"]), topic: row["topic"], name: row["name"], icon: row["icon"],
-        policyMode: PolicyMode(rawValue: row["policy_mode"]) ?? .enforce, isStrict: row["strict"],
-        ads: AdMode(rawValue: row["ads"]) ?? .standard)
+        id: AppID(row: try apps.integer(0)), topic: try apps.text(1), name: try apps.text(2), icon: try apps.text(3),
+        policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
+        ads: AdMode(rawValue: try apps.text(6)) ?? .standard)
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }
-    for row in try Row.fetchAll(db, sql: "SELECT id, name, preferences FROM person") {
-      let preferences = try JSONDecoder().decode(Preferences.self, from: Data((row["preferences"] as String).utf8))
-      let person = Person(id: PersonID(row: row["id"]), name: row["name"], preferences: preferences)
+    let persons = try PreparedStatement(db, "SELECT id, name, preferences FROM person")
+    while try persons.next() {
+      let person = Person(
+        id: PersonID(row: try persons.integer(0)), name: try persons.text(1), preferences: try persons.json(2))
       state.persons[person.id] = person
     }
-    let devices = try Row.fetchCursor(db, sql: "SELECT id, uuid, name, person, secret_hash FROM device")
-    while let row = try devices.next() {
-      state.add(
-        Device(
-          id: DeviceID(row: row["id"]), uuid: row["uuid"], name: row["name"], person: PersonID(row: row["person"])),
-        secretHash: Array(row["secret_hash"] as Data))
+    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash FROM device")
+    while try devices.next() {
+      let device = Device(
+        id: DeviceID(row: try devices.integer(0)), uuid: try devices.text(1), name: try devices.text(2),
+        person: PersonID(row: try devices.integer(3)))
+      state.add(device, secretHash: devices.blob(4))
     }
-    let tokens = try Row.fetchCursor(
-      db, sql: "SELECT token, device, app, environment, unregistered, expires FROM token")
-    while let row = try tokens.next() {
-      guard let token = DeviceToken(bytes: row["token"] as Data) else { continue }
+    let tokens = try PreparedStatement(
+      db, "SELECT token, device, app, environment, unregistered, expires FROM token")
+    while try tokens.next() {
+      guard let token = DeviceToken(bytes: tokens.blob(0)) else { continue }
+      let times = StoredRange.milliseconds
+      // An earlier version took any time here.
+      let expires = try tokens.optionalInteger(5, in: Int64.min...Int64.max)
       state.add(
         Registration(
-          token: token, device: DeviceID(row: row["device"]), app: AppID(row: row["app"]),
-          environment: Environment(rawValue: row["environment"]) ?? .development, unregistered: row["unregistered"],
-          expires: row["expires"]))
+          token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
+          environment: Environment(rawValue: try tokens.text(3)) ?? .development,
+          unregistered: try tokens.optionalInteger(4, in: times),
+          expires: expires.map { min(max($0, times.lowerBound), times.upperBound) }))
     }
-    for row in try Row.fetchAll(db, sql: "SELECT * FROM certificate") {
-      func list(_ name: String) throws -> [String] {
-        try JSONDecoder().decode([String].self, from: Data((row[name] as String).utf8))
-      }
+    let certificates = try PreparedStatement(
+      db, "SELECT fingerprint, topic, topics, environments, expires, revoked FROM certificate")
+    while try certificates.next() {
+      let environments = try certificates.json(3, as: [String].self)
       let certificate = ProviderCertificate(
-        fingerprint: Array(row["fingerprint"] as Data), topic: row["topic"], topics: Set(try list("topics")),
-        environments: Set(try list("environments").compactMap(Environment.init)), expires: row["expires"],
-        revoked: row["revoked"])
+        fingerprint: certificates.blob(0), topic: try certificates.optionalText(1), topics: try certificates.json(2),
+        environments: Set(environments.compactMap(Environment.init)),
+        expires: try certificates.optionalInteger(4, in: StoredRange.certificateEnd),
+        revoked: try certificates.optionalInteger(5, in: StoredRange.milliseconds))
       state.certificates[certificate.fingerprint] = certificate
     }
     return state

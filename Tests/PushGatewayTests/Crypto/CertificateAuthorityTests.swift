@@ -25,6 +25,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [(65_000, true), (65_536, false), (700_000, false)])
+  func `a certificate lists no more topics than its format takes`(_ size: Int, _ fits: Bool) throws {
+    let files = try TLSFiles()
+    let topics = [(topic: String(repeating: "a", count: size), kind: "app")]
+    func issue() throws -> [UInt8] {
+      try files.authority.issueProvider(topic: "com.example", topics: topics, environments: [], days: 1).certificatePEM
+    }
+    if fits {
+      #expect(try PeerIdentity(pem: issue()).topics.first?.count == size)
+    } else {
+      #expect(throws: TLSError.self) { try issue() }
+    }
+  }
+
   @Test func `a server's certificate can't issue others`() throws {
     let files = try TLSFiles()
     let server = try files.authority.issueServer(names: ["localhost"], addresses: [])

@@ -72,6 +72,20 @@ import Testing
       PeerIdentity.der(topics: [("a", "app")]) == [0x30, 10, 0x0C, 1, 0x61, 0x30, 5, 0x0C, 3] + Array("app".utf8))
   }
 
+  /// OpenSSL would ask for it on the terminal.
+  @Test func `an encrypted certificate is refused, and nobody is asked for its password`() {
+    let pem = """
+      -----BEGIN CERTIFICATE-----
+      Proc-Type: 4,ENCRYPTED
+      DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
+
+      AAAAAAAAAAAAAAAAAAAAAA==
+      -----END CERTIFICATE-----
+
+      """
+    #expect(throws: TLSError.self) { try PeerIdentity(pem: Array(pem.utf8)) }
+  }
+
   @Test func `what is no list of topics holds none, however it is cut`() {
     let der = PeerIdentity.der(topics: [("com.example.a", "app"), (String(repeating: "x", count: 300), "app")])
     for end in der.indices { #expect(PeerIdentity.topics(der: Array(der[..<end])) == []) }

@@ -80,6 +80,31 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: target.databasePath))
   }
 
+  @Test(arguments: [
+    "(NULL, 384, x'00')", "('a', -1, x'00')", "('a', 'text', x'00')", "('a', 9223372036854775807, x'00')",
+    "('', 384, x'00')", "('development.json', 384, '[')",
+    "('development.json', 384, '\(String(repeating: "[", count: 513))')",
+  ])
+  func `a file that no backup holds is refused in one line`(_ row: String) async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let file = home.folder.file("a.backup")
+    _ = try Backup.write(home.store, StateFolder(home.folder.path), to: file, now: Date())
+    let queue = try DatabaseQueue(path: file)
+    try await queue.write { db in
+      try db.execute(
+        sql: """
+          DROP TABLE backup_file; CREATE TABLE backup_file (path, mode, content);
+          INSERT INTO backup_file VALUES \(row)
+          """)
+    }
+    try queue.close()
+    let target = StateFolder(home.folder.file("state"))
+    let error = #expect(throws: StoreError.self) { try Backup.restore(file, into: target) }
+    #expect(error?.description.contains(file) == true && error?.description.contains("\n") == false)
+    #expect(!FileManager.default.fileExists(atPath: target.databasePath))
+  }
+
   @Test func `a name that leads out of the folder is refused, and nothing is a gateway then`() async throws {
     let home = try SQLiteHome()
     defer { home.mailbox.close() }

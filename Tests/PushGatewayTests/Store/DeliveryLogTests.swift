@@ -71,6 +71,37 @@ import Testing
     #expect(read[0].detail == "détail" && read[1].detail.utf8.count == 65_515)
   }
 
+  @Test func `a row with a time that no clock shows is left out`() {
+    var batch = LogBatch()
+    for at in [Int64.min, -1, 5, Limits.maximumTime * 1000 + 1, .max] {
+      var row = row(1)
+      row.at = at
+      batch.append(row)
+    }
+    #expect(LogBatch.rows(batch.bytes).map(\.at) == [5])
+  }
+
+  @Test func `whatever number a batch has, it is read or left out`() async throws {
+    let log = try log()
+    defer { log.close() }
+    log.append([row(1)])
+    _ = try await log.rows(.init())
+    var batch = LogBatch()
+    batch.append(row(2))
+    let other = try DatabaseQueue(path: folder.file("log.sqlite"))
+    try await other.write { [batch] db in
+      for number in [Int64.min, -1, 1 << 43 - 1, 1 << 43, .max] {
+        try db.execute(
+          sql: "INSERT INTO batch VALUES (?, ?, ?, ?)",
+          arguments: [number, batch.first, batch.last, Data(batch.bytes)])
+      }
+      try db.execute(sql: "INSERT INTO batch VALUES (5, 2000, 2000, 'text'), (6, 'a', 'b', 7)")
+    }
+    #expect(try await log.rows(.init()).map(\.row.at) == [1001, 1002])
+    #expect(try await log.rows(.init(after: -5)).count == 2)
+    #expect(try await log.push(named: .number(2))?.id == .number(2))
+  }
+
   @Test func `a push is found by either of its ids`() async throws {
     let log = try log()
     defer { log.close() }

@@ -54,12 +54,12 @@ struct DatabasePages {
   /// Every row of the tree whose root is this page, in order (§1.6).
   func tree(root: Int) -> Tree {
     var tree = Tree()
-    walk(root, &tree)
+    walk(root, depth: 1, &tree)
     return tree
   }
 
-  private func walk(_ page: Int, _ tree: inout Tree) {
-    guard (1...max(1, count)).contains(page), tree.pages.insert(page).inserted else {
+  private func walk(_ page: Int, depth: Int, _ tree: inout Tree) {
+    guard depth <= Limits.maximumTreeDepth, (1...max(1, count)).contains(page), tree.pages.insert(page).inserted else {
       tree.damages += 1
       return
     }
@@ -72,9 +72,9 @@ struct DatabasePages {
           tree.damages += 1
           continue
         }
-        walk(child, &tree)
+        walk(child, depth: depth + 1, &tree)
       }
-      if let last = integer32(header + 8) { walk(last, &tree) }
+      if let last = integer32(header + 8) { walk(last, depth: depth + 1, &tree) }
     case .other: tree.damages += 1
     }
   }
@@ -90,8 +90,10 @@ struct DatabasePages {
   }
 
   private func readLeaf(_ page: Int, _ tree: inout Tree) {
+    // Cells that lie upon one another would make more of a page than it holds.
+    var room = usableSize
     for number in 0..<cellCount(page) {
-      if let cell = cellStart(page, number, headerSize: 8), let row = row(at: cell, &tree.pages) {
+      if let cell = cellStart(page, number, headerSize: 8), let row = row(at: cell, &room, &tree.pages) {
         tree.rows.append(row)
       } else {
         tree.damages += 1
@@ -147,16 +149,16 @@ struct DatabasePages {
     return (page - 1) * pageSize + offset
   }
 
-  private func row(at cell: Int, _ pages: inout Set<Int>) -> PageRow? {
+  private func row(at cell: Int, _ room: inout Int, _ pages: inout Set<Int>) -> PageRow? {
     var place = cell
     guard let size = varint(&place), let rowID = varint(&place), size >= 1, size <= Int64(bytes.count),
-      let payload = payload(at: place, size: Int(size), &pages)
+      let payload = payload(at: place, size: Int(size), &room, &pages)
     else { return nil }
     return DatabasePages.record(payload[...]).map { PageRow(rowID: rowID, values: $0) }
   }
 
-  /// What a cell holds, with what overflows into other pages (§1.6, §1.7).
-  private func payload(at place: Int, size: Int, _ pages: inout Set<Int>) -> [UInt8]? {
+  /// What a cell holds, with what overflows into other pages (§1.6, §1.7); nil beyond the room of its page.
+  private func payload(at place: Int, size: Int, _ room: inout Int, _ pages: inout Set<Int>) -> [UInt8]? {
     let largest = usableSize - 35
     var local = size
     if size > largest {
@@ -165,7 +167,8 @@ struct DatabasePages {
       local = kept <= largest ? kept : least
     }
     let end = (place / pageSize + 1) * pageSize
-    guard place + local <= end, place + local <= bytes.count else { return nil }
+    guard local <= room, place + local <= end, place + local <= bytes.count else { return nil }
+    room -= local
     var payload = Array(bytes[place..<place + local])
     guard local < size else { return payload }
     var next = integer32(place + local) ?? 0
@@ -216,7 +219,7 @@ struct DatabasePages {
     case 1...4: Int(type)
     case 5: 6
     case 6, 7: 8
-    case 12...(1 << 31): Int(type - 12) / 2
+    case 12...Int64(2 * Limits.maximumRepairedValueSize + 13): Int(type - 12) / 2
     default: nil
     }
   }

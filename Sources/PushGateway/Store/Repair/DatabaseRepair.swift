@@ -77,7 +77,9 @@ enum DatabaseRepair {
           }
           report.kept[table.name, default: 0] += 1
         }
-        report.refused += try mendReferences(db)
+        let disorder = try dropDisorder(db)
+        if disorder > 0 { report.kept["mailbox", default: 0] -= disorder }
+        report.refused += try disorder + mendReferences(db)
         return .commit
       }
       _ = try db.checkpoint(.truncate)
@@ -94,10 +96,11 @@ enum DatabaseRepair {
     report.damages += schema.damages
     var found: [(String?, PageRow)] = []
     var seen = schema.pages.union(pages.freePages)
+    var roots: Set<Int64> = []
     for entry in schema.rows {
       // type, name, tbl_name, rootpage, sql (SQLite file format §2.6)
       guard entry.values.count == 5, entry.values[0] == .text("table"), case .text(let name) = entry.values[1],
-        case .integer(let root) = entry.values[3]
+        case .integer(let root) = entry.values[3], roots.insert(root).inserted
       else { continue }
       let tree = pages.tree(root: Int(clamping: root))
       report.damages += tree.damages
@@ -108,6 +111,35 @@ enum DatabaseRepair {
       found += pages.leaf(page).rows.map { (nil, $0) }
     }
     return found
+  }
+
+  /// Drops pushes that wait and have no place among the numbers of their device: each that does not lie between its
+  /// neighbors, then what is not above all before it.
+  ///
+  /// - Returns: how many rows were dropped.
+  private static func dropDisorder(_ db: Database) throws -> Int {
+    let waiting = """
+      mailbox LEFT JOIN mailbox_state USING (device) WHERE payload IS NOT NULL AND seq > ifnull(acknowledged, 0)
+      """
+    try db.execute(
+      sql: """
+        DELETE FROM mailbox WHERE id IN (
+          SELECT id FROM (
+            SELECT id, seq, lag(seq, 1, 0) OVER rows_of AS below, lead(seq, 1, \(Int64.max)) OVER rows_of AS above
+            FROM \(waiting) WINDOW rows_of AS (PARTITION BY device ORDER BY id))
+          WHERE below < above AND (seq <= below OR seq > above))
+        """)
+    let dropped = db.changesCount
+    try db.execute(
+      sql: """
+        DELETE FROM mailbox WHERE id IN (
+          SELECT id FROM (
+            SELECT id, seq, max(seq) OVER (
+              PARTITION BY device ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS highest
+            FROM \(waiting))
+          WHERE seq <= highest)
+        """)
+    return dropped + db.changesCount
   }
 
   /// Makes the persons and teams anew that others refer to, and drops what refers to anything else that is gone.
@@ -134,6 +166,11 @@ enum DatabaseRepair {
   }
 }
 
+extension RecordValue {
+  /// Whether this is the priority of a push.
+  fileprivate var isPriority: Bool { self == .integer(10) || self == .integer(5) || self == .integer(1) }
+}
+
 /// A table of the newest schema, and which rows it takes.
 private struct RepairTable {
   struct Column {
@@ -142,6 +179,8 @@ private struct RepairTable {
     var isOptional: Bool
     /// The rowid under another name: the record itself holds NULL.
     var isRowID: Bool
+    /// What a whole number may be.
+    var range: ClosedRange<Int64>
   }
 
   var name: String
@@ -155,15 +194,17 @@ private struct RepairTable {
     )
     return try names.map { name in
       let columns = try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_info(?)", arguments: [name])
+      let hasOneKey = columns.count { ($0["pk"] as Int) > 0 } == 1
       return RepairTable(
         name: name,
         columns: columns.map { column in
           let isKey: Bool = (column["pk"] as Int) > 0
-          let type: String = column["type"]
+          let (columnName, type): (String, String) = (column["name"], column["type"])
           let hasDefault = (column["dflt_value"] as String?) != nil
           return Column(
-            name: column["name"], type: type, isOptional: !isKey && ((column["notnull"] as Int) == 0 || hasDefault),
-            isRowID: isKey && type == "INTEGER")
+            name: columnName, type: type, isOptional: !isKey && ((column["notnull"] as Int) == 0 || hasDefault),
+            isRowID: isKey && hasOneKey && type == "INTEGER",
+            range: StoredRange.range(ofColumn: columnName, in: name))
         })
     }
   }
@@ -173,33 +214,48 @@ private struct RepairTable {
     guard row.values.count <= columns.count, columns[row.values.count...].allSatisfy(\.isOptional) else { return false }
     let fits = zip(columns, row.values).allSatisfy { column, value in
       switch value {
-      case .null: column.isOptional || column.isRowID
-      case .integer: column.type == "INTEGER" && !column.isRowID
-      case .real: column.type == "REAL"
+      case .null: column.isRowID ? column.range.contains(row.rowID) : column.isOptional
+      // SQLite stores 1.0 as it stores 1.
+      case .integer(let number):
+        column.type == "REAL" || column.type == "INTEGER" && !column.isRowID && column.range.contains(number)
+      case .real(let number): column.type == "REAL" && number.isFinite
       case .text: column.type == "TEXT"
       case .blob: column.type == "BLOB"
       }
     }
-    return fits && isSound(row.values)
+    let absent = [RecordValue](repeating: .null, count: columns.count - row.values.count)
+    return fits && isSound(row.values + absent)
   }
 
   /// Whether a start would not stumble over it.
   private func isSound(_ values: [RecordValue]) -> Bool {
-    switch name {
+    func isJSON<Value: Decodable>(_ place: Int, _ type: Value.Type) -> Bool {
+      values[place].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
+    }
+    return switch name {
     case "team": values[0].text?.utf8.count == 10
-    case "key": values[2].blob.map { (try? ES256Key(publicDER: $0)) != nil } ?? false
-    case "person":
-      values[2].text.map { (try? JSONDecoder().decode(Preferences.self, from: Data($0.utf8))) != nil } ?? false
+    case "key":
+      values[2].blob.map { (try? ES256Key(publicDER: $0)) != nil } ?? false
+        && (values[4] == .null || isJSON(4, Set<String>.self))
+    case "person": isJSON(2, Preferences.self)
+    case "certificate": isJSON(2, Set<String>.self) && isJSON(3, [String].self)
+    case "category": isJSON(2, [AlertAction].self)
     case "token": values[0].blob?.count == DeviceToken.size
     case "channel": values[0].blob?.count == ChannelID.size
     case "channel_message":
       values[0].blob?.count == ChannelID.size && values[2].blob.flatMap { APNSID(stored: $0) } != nil
-        && values[3].blob.flatMap { APNSID(stored: $0) } != nil
-        && values[7].blob.map { (try? JSONParser().payload($0.span)) != nil } ?? false
+        && values[3].blob.flatMap { APNSID(stored: $0) } != nil && values[6].isPriority
+        && values[7].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
+          ?? false
     case "channel_subscription": values[2].blob?.count == ChannelID.size
     case "mailbox":
       values[4].blob.flatMap { APNSID(stored: $0) } != nil && values[6].blob.flatMap { APNSID(stored: $0) } != nil
-        && values[11].blob.map { (try? JSONParser().payload($0.span)) != nil } ?? true
+        && values[9].isPriority
+        && values[11].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
+          ?? true
+    case "mailbox_state":
+      // All of a gap, or none.
+      Set(values[3...5].map { $0 == .null }).count == 1
     default: true
     }
   }

@@ -1,21 +1,21 @@
 public import Foundation
 
 extension StateFolder {
-  /// Reads every page of the database, also while a gateway runs on it.
+  /// Reads every page and every row of the database, also while a gateway runs on it.
   ///
   /// - Throws: an error whose description is one line for people.
   public func checkDatabase() throws {
     guard FileManager.default.fileExists(atPath: databasePath) else { return }
     try SQLiteStore.check(path: databasePath)
+    try StoredRows.check(path: databasePath)
   }
 
   /// Looks at the whole database as a start does, and further.
   private func inspectDatabase() throws {
     // First without writing anything: what is damaged is to be kept as it was found.
     try checkDatabase()
-    let store = try SQLiteStore(path: databasePath, isCheckedWhole: true)
-    defer { try? store.close() }
-    _ = try SQLiteRegistrations(store: store)
+    try SQLiteStore(path: databasePath, isCheckedWhole: true).close()
+    try StoredRows.check(path: databasePath)
   }
 
   /// Saves what is readable of a damaged database into a new one; the damaged one is kept beside it.

@@ -124,6 +124,27 @@ import Testing
     }
   }
 
+  /// A record may have fewer values than its table has columns.
+  @Test func `a push without its last column is taken for one that was removed`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("push.sqlite")
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE mailbox (id INTEGER PRIMARY KEY, a, b, c, d, e, f, g, h, i, j);
+          INSERT INTO mailbox VALUES (1, 1, 1, 1, zeroblob(20), 1, zeroblob(20), 1700000000000, 9000000000, 10, '');
+          CREATE TABLE key (id TEXT, a, b);
+          INSERT INTO key VALUES ('ABC123DEFG', 'TEAM000001', zeroblob(91));
+          """)
+    }
+    try queue.close()
+    let report = try DatabaseRepair.repair(path: path, stamp: "now")
+    #expect(report.kept == ["mailbox": 1])
+    #expect(report.refused == 1)
+    #expect(throws: Never.self) { try StoredRows.check(path: path) }
+  }
+
   @Test func `a device whose person is gone gets another, and keeps its pushes`() async throws {
     let sample = try await Sample(pushCount: 2)
     let queue = try DatabaseQueue(path: sample.folder.databasePath)

@@ -1,0 +1,31 @@
+import GRDB
+
+/// Every row that a start reads.
+enum StoredRows {
+  /// Reads them from a file and changes nothing. An older version's are left for the start that brings them over.
+  ///
+  /// - Throws: ``StoreError`` when one is damaged.
+  static func check(path: String) throws(StoreError) {
+    do {
+      var configuration = GRDB.Configuration()
+      configuration.readonly = true
+      try DatabaseQueue(path: path, configuration: configuration).read { db in
+        if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Reads them and keeps nothing.
+  ///
+  /// - Throws: `SQLITE_CORRUPT` when one holds what no gateway writes.
+  static func check(_ db: Database) throws {
+    var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
+    _ = try SQLiteMailbox.rebuild(db, now: 0, changes: &changes, removals: &removals)
+    try SQLiteRegistrations.checkRows(db)
+    try Categories.checkRows(db)
+    try HeldPushes.checkRows(db)
+    try Channels.checkRows(db)
+  }
+}
