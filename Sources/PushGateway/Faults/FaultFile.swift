@@ -7,7 +7,7 @@ extension FaultRule {
   public static func list(yaml: String) throws(FaultError) -> [FaultRule] {
     let loaded: Any?
     do {
-      loaded = try Yams.load(yaml: yaml)
+      loaded = try Yams.compose(yaml: yaml).map(value)
     } catch {
       let words = String(describing: error).split(separator: "\n").prefix(2).joined(separator: " ")
       throw FaultError(description: "this is not YAML: \(words)")
@@ -28,6 +28,29 @@ extension FaultRule {
       rules.append(rule)
     }
     return rules
+  }
+
+  /// What a node is: a list, values by their names, or a text, a number or a truth value.
+  ///
+  /// Yams's own reading of some values ends the process, as of a list for a name, or of a number to the base 60.
+  private static func value(_ node: Node) -> Any {
+    switch node {
+    case .sequence(let list): return list.map(value)
+    case .mapping(let members):
+      let pairs = members.map { ($0.key.scalar?.string ?? "", value($0.value)) }
+      return Dictionary(pairs) { $1 }
+    case .scalar(let scalar):
+      guard scalar.style == .plain || scalar.style == .any else { return scalar.string }
+      switch scalar.string {
+      case "true": return true
+      case "false": return false
+      case let text:
+        if let whole = Int(text) { return whole }
+        if let number = Double(text) { return number }
+        return text
+      }
+    case .alias: return ""
+    }
   }
 
   /// Takes one entry's values; a key that nobody knows, or a value of another type, is refused.
@@ -55,8 +78,8 @@ extension FaultRule {
       }
       func seconds() throws(FaultError) -> Double {
         if let text = value as? String {
-          guard let seconds = FaultRule.seconds(text) else { throw fail("a time, as 250ms, 30s or 10m,") }
-          return seconds
+          guard let span = TimeSpan(text) else { throw fail("a time, as 250ms, 30s or 10m,") }
+          return span.seconds
         }
         return try number()
       }
@@ -93,15 +116,5 @@ extension FaultRule {
       case .seconds: self.seconds = try seconds()
       }
     }
-  }
-
-  /// Reads `250ms`, `30s`, `10m`, `2h`, or seconds without a unit.
-  public static func seconds(_ text: String) -> Double? {
-    let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("", 1)]
-    for (unit, factor) in units where text.hasSuffix(unit) {
-      guard let number = Double(text.dropLast(unit.count)), number >= 0, number.isFinite else { return nil }
-      return number * factor
-    }
-    return nil
   }
 }

@@ -72,7 +72,11 @@ struct Fleet: Sendable {
 
   /// How many pushes the device of a catch-up has received, and how long after its connection attempt the last came.
   func caughtUp() async -> (Int, Double) {
-    await each { ($0.tally.delivered, Double($0.tally.lastDelivery - $0.catchUpBegan) / 1e9) }.first ?? (0, 0)
+    await each { lane -> (Int, Double) in
+      // Where nothing came there is no last one.
+      let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
+      return (lane.tally.delivered, last > began ? Double(last - began) / 1e9 : 0)
+    }.first ?? (0, 0)
   }
 
   /// How far the test is.

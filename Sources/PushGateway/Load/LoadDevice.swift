@@ -177,7 +177,9 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       isCaughtUp = true
       lane.deviceCaughtUp(self)
     } else if text.hasPrefix(#"{"type":"gap""#), let place = text.firstRange(of: #""dropped":"#) {
-      lane.tally.dropped[index, default: 0] += Int(text[place.upperBound...].prefix { $0.isNumber }) ?? 0
+      // Nobody drops more than was sent, whatever a gateway says.
+      let (dropped, sent) = (Int(text[place.upperBound...].prefix { $0.isNumber }) ?? 0, lane.tally.sent)
+      lane.tally.dropped[index] = min((lane.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
     }
   }
 

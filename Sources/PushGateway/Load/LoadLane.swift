@@ -110,8 +110,9 @@ final class LoadLane {
   /// Nanoseconds after the start.
   func elapsed() -> UInt64 { NIODeadline.now().uptimeNanoseconds &- start }
 
-  /// Lends the digits of a device's token.
+  /// Lends the digits of a device's token; does nothing where no devices were enrolled.
   func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+    guard !tokens.isEmpty else { return }
     unsafe tokens.withUnsafeBytes { unsafe body(.init(rebasing: $0[(64 * device)..<(64 * device + 64)])) }
   }
 
@@ -316,7 +317,7 @@ final class LoadLane {
     guard !roomy.isEmpty, start > 0 else { return }
     let now = elapsed()
     let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= schedule.warmUp + schedule.duration
-    var due = plan.pushes ?? .max
+    var due = plan.pushes ?? LoadPlan.maximumPushes
     if plan.pace == .flatOut {
       if isTimeOver { due = 0 }
     } else {

@@ -53,6 +53,9 @@ public struct LoadPlan: Sendable {
 
   public init() {}
 
+  /// Pushes that one loop sends at most: a ``PushMark`` has 32 bits for their numbers.
+  public static let maximumPushes = 4_000_000_000
+
   /// The smallest payload that a test can send.
   public static var minimumPayloadSize: Int { MarkedPayload.minimumSize }
 

@@ -98,11 +98,17 @@ public struct LoadTest: Sendable {
         topic: target.topic)
       let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wish))
       guard answer.status == 201 else {
-        let problem = try? JSONDecoder().decode(ProblemRecord.self, from: Data(answer.body))
+        let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
         throw Failure(
           kind: .failed, description: problem?.detail ?? "the gateway refused to enrol devices with \(answer.status)")
       }
-      devices += try JSONDecoder().decode([BatchDevice].self, from: Data(answer.body))
+      let made = try decodeJSON([BatchDevice].self, from: answer.body)
+      guard made.count == wish.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
+        throw Failure(
+          kind: .failed,
+          description: "the gateway enrolled other devices than the \(wish.count) it was asked for: is it older?")
+      }
+      devices += made
       tell(.enrol, Double(devices.count) / Double(plan.devices), .init())
     }
     return devices
@@ -118,7 +124,7 @@ public struct LoadTest: Sendable {
   private func gatewayPID(_ admin: Client?) async -> Int32? {
     if let pid = target.pid { return pid }
     guard let answer = try? await admin?.request("GET", "/admin/v1/status") else { return nil }
-    return (try? JSONDecoder().decode(GatewayStatus.self, from: Data(answer.body)))?.pid
+    return (try? decodeJSON(GatewayStatus.self, from: answer.body))?.pid
   }
 
   // MARK: The way of a test

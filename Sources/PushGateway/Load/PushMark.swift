@@ -11,9 +11,11 @@ struct PushMark: Equatable {
   var device: UInt32
   /// Counts from 0 for each pair of provider and device.
   var number: UInt32
-  /// Nanoseconds after the test's start, below 2⁴⁸ (78 hours).
+  /// Nanoseconds after the test's start, up to ``maximumIntended``.
   var intended: UInt64
 
+  /// 78 hours.
+  static let maximumIntended: UInt64 = (1 << 48) - 1
   /// Hex digits of a mark.
   static let size = 4 + 4 + 8 + 8 + 12
   /// What stands before the digits.

@@ -48,6 +48,7 @@ struct SendSchedule: Sendable {
         seconds = warmUp + ((from * from + 2 * bend * rest).squareRoot() - from) / bend
       }
     }
-    return UInt64(max(0, seconds * 1e9))
+    // A rate that is next to nothing, or comes to nothing, has its next push after any test.
+    return UInt64(min(max(0, seconds * 1e9), Double(PushMark.maximumIntended)))
   }
 }

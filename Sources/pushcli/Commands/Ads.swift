@@ -18,6 +18,8 @@ struct Ads: AsyncParsableCommand {
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
+    func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
+
     func run() async throws {
       let reports: [AdReportRecord] = try await Admin(state).get("/admin/v1/ads/reports?limit=\(limit)")
       if format.json { return Output.json(lines: reports) }

@@ -48,12 +48,13 @@ struct Ask: AsyncParsableCommand {
   func validate() throws {
     if !(1...4).contains(action.count) { throw ValidationError("--action is given one to four times") }
     if to.split(separator: "/").count < 2 { throw ValidationError("--to is DEVICE/TOPIC") }
-    if Ask.seconds(timeout) == nil { throw ValidationError("--timeout is a number of seconds, or 30s, 5m, 2h") }
   }
 
   func run() async throws {
+    let wait = try TimeSpan(timeout, option: "--timeout")
+    guard wait.seconds > 0 else { throw CommandFailure(.usage, "--timeout is \"\(timeout)\": a time above 0s is due") }
     let admin = try await Admin(gateway.state)
-    let end = ContinuousClock.now + .seconds(Ask.seconds(timeout) ?? 300)
+    let end = ContinuousClock.now + wait.duration
     let category = try await putCategory(admin)
     // A question that is asked again takes the place of its last alert.
     let collapseID = UUID().uuidString
@@ -157,12 +158,5 @@ struct Ask: AsyncParsableCommand {
     }
     if outcome.event == "expired" { throw CommandFailure(.timedOut, format.json ? "" : "nobody answered in time") }
     throw CommandFailure(.failed, format.json ? "" : "the question was \(outcome.event) without an answer")
-  }
-
-  /// `30`, `30s`, `5m`, `2h`.
-  static func seconds(_ text: String) -> Int64? {
-    let factors: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600]
-    guard let factor = text.last.flatMap({ factors[$0] }) else { return Int64(text).flatMap { $0 > 0 ? $0 : nil } }
-    return Int64(text.dropLast()).flatMap { $0 > 0 && $0 < 1_000_000 ? $0 * factor : nil }
   }
 }

@@ -24,8 +24,8 @@ struct Bench: AsyncParsableCommand {
 
   @Option(help: "Registered devices. (100; 1 with --accept-only and --catch-up)") var devices: Int?
   @Option(help: "Provider connections.") var providers = 4
-  @Option(help: "Pushes a second, or max.") var rate: Rate?
-  @Option(help: "FROM:TO pushes a second, changing evenly over the duration.") var ramp: Ramp?
+  @Option(help: "Pushes a second, from 0.001 to 10000000, or max.") var rate: Rate?
+  @Option(help: "FROM:TO pushes a second, changing evenly over the duration; each as in --rate.") var ramp: Ramp?
   @Option(help: "Seconds that are measured.") var duration = 10.0
   @Option(help: "Seconds before them.") var warmUp = 1.0
   @Option(help: "Stop after so many pushes instead; nothing is warmed up.") var pushes: Int?
@@ -73,10 +73,13 @@ struct Bench: AsyncParsableCommand {
       if argument == "max" {
         self = .max
       } else {
-        guard let number = Double(argument), number > 0, number <= 10_000_000 else { return nil }
+        guard let number = Double(argument), Rate.range.contains(number) else { return nil }
         self = .number(number)
       }
     }
+
+    /// The slowest sends a push in a quarter of an hour; all times of a test fit.
+    static let range = 0.001...10_000_000
   }
 
   /// A rate that changes.
@@ -86,8 +89,8 @@ struct Bench: AsyncParsableCommand {
 
     init?(argument: String) {
       let parts = argument.split(separator: ":").map { Double($0) }
-      guard parts.count == 2, let from = parts[0], let to = parts[1], from > 0, to > 0, from <= 10_000_000,
-        to <= 10_000_000
+      guard parts.count == 2, let from = parts[0], let to = parts[1], Rate.range.contains(from),
+        Rate.range.contains(to)
       else { return nil }
       (self.from, self.to) = (from, to)
     }
@@ -103,16 +106,20 @@ struct Bench: AsyncParsableCommand {
     try require((1...1000).contains(providers), "--providers is a number from 1 to 1000")
     try require((1...1000).contains(streams), "--streams is a number from 1 to 1000")
     try require((1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and of --providers")
-    try require(loops == 1 || catchUp == nil && !acceptOnly || loops <= devices ?? 1, "--loops is for several devices")
-    try require(duration > 0 && duration <= 86_400, "--duration is in seconds, up to a day")
+    // Each loop has a device of its own to send to.
+    try require(loops <= plan.devices, "--loops is at most the number of devices, which is \(plan.devices)")
+    try OptionRange.check(gatewayLoops, "--gateway-loops", 1...256)
+    try require((0.001...86_400).contains(duration), "--duration is in seconds, from 0.001 to 86400 (a day)")
     try require(warmUp >= 0 && warmUp <= 3600, "--warm-up is in seconds, up to an hour")
-    try require(pushes ?? 1 >= 1, "--pushes is 1 or more")
+    try OptionRange.check(pushes, "--pushes", 1...LoadPlan.maximumPushes)
     try require(catchUp ?? 1 >= 1 && catchUp ?? 1 <= 1_000_000, "--catch-up is a number from 1 to 1000000")
     try require(
       (LoadPlan.minimumPayloadSize...4096).contains(payload),
       "--payload is a number from \(LoadPlan.minimumPayloadSize), which the test's own mark needs, to 4096")
     try require((0...100).contains(offline) && (0...100).contains(slow), "--offline and --slow are percentages")
-    try require(churn >= 0 && churn <= 10_000, "--churn is a number from 0 to 10000")
+    try require(churn == 0 || (0.001...10_000).contains(churn), "--churn is 0, or a number from 0.001 to 10000")
+    try OptionRange.check(expiration, "--expiration", 0...315_360_000)
+    try OptionRange.check(pid.map { Int($0) }, "--pid", 1...Int(Int32.max))
     try require(path == nil || acceptOnly, "--path is for --accept-only")
     try require(durability == nil || ["full", "normal"].contains(durability), "--durability is full or normal")
     for text in failIf {

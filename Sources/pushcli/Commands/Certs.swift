@@ -44,7 +44,7 @@ struct Certs: AsyncParsableCommand {
     var kind: [String] = []
     @Option(help: "A further topic, as it is sent; several may be given.") var also: [String] = []
     @Option(help: "development, production or both.") var environment = "both"
-    @Option(help: "How many days it lasts.") var days = 365
+    @Option(help: "How many days it lasts, up to 3650.") var days = 365
     @Option(help: "The folder for the two files.") var out = "."
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -53,6 +53,7 @@ struct Certs: AsyncParsableCommand {
       guard ["development", "production", "both"].contains(environment) else {
         throw ValidationError("--environment is development, production or both")
       }
+      try OptionRange.check(days, "--days", 1...3650)
     }
 
     func run() async throws {

@@ -50,7 +50,7 @@ struct Channels: AsyncParsableCommand {
     @Argument(help: "The app's bundle id.") var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
     @Option(help: "development or production. (the gateway's)") var environment: String?
-    @Option(help: "Make so many.") var count = 1
+    @Option(help: "Make so many, up to 10000.") var count = 1
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -58,6 +58,7 @@ struct Channels: AsyncParsableCommand {
       guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
         throw ValidationError("--environment is development or production")
       }
+      try OptionRange.check(count, "--count", 1...10_000)
     }
 
     func run() async throws {

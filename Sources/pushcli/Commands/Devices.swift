@@ -54,6 +54,7 @@ struct Devices: AsyncParsableCommand {
       guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
         throw ValidationError("--environment is development or production")
       }
+      try OptionRange.check(validFor, "--valid-for", 0...315_360_000)
     }
 
     func run() async throws {
@@ -80,9 +81,11 @@ struct Devices: AsyncParsableCommand {
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make a code with which one device can enrol from another machine.")
-    @Option(help: "How long it is good for, in minutes.") var minutes = 60
+    @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 60
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
+
+    func validate() throws { try OptionRange.check(minutes, "--minutes", 1...525_600) }
 
     func run() async throws {
       let answer: [String: String] = try await Admin(state).post(

@@ -52,10 +52,10 @@ struct LintAds: ParsableArguments {
     let clock = ContinuousClock()
     let start = clock.now
     var count = 0
-    while clock.now - start < .seconds(2) {
+    repeat {
       pass()
       count += notifications.count
-    }
+    } while clock.now - start < .seconds(2)
     let nanoseconds = Double((clock.now - start) / .nanoseconds(1)) / Double(count)
     Output.data(
       "\(Int(nanoseconds)) ns a text of \(size / notifications.count) bytes at the mean, "

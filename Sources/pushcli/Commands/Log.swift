@@ -23,7 +23,10 @@ struct Log: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
 
+  func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
+
   func run() async throws {
+    let since = try since.map { try TimeSpan($0, option: "--since", requiresUnit: true) }
     let admin = try await Admin(state)
     var last: Int64 = 0
     repeat {
@@ -32,7 +35,7 @@ struct Log: AsyncParsableCommand {
       if let device { query.append("device=\(pathPart(device))") }
       if let app { query.append("app=\(pathPart(app))") }
       if let event { query.append("event=\(pathPart(event))") }
-      if let since { query.append("since=\(try LogTime.start(since))") }
+      if let since { query.append("since=\(since.before(Date()))") }
       let records: [LogRecord] = try await admin.get("/admin/v1/log?" + query.joined(separator: "&"))
       records.forEach(print)
       last = records.last?.number ?? last
@@ -47,17 +50,5 @@ struct Log: AsyncParsableCommand {
     var words = [record.at, event, record.id, place, record.detail ?? ""]
     if let status = record.status { words.append("[\(status)]") }
     Output.data(words.filter { !$0.isEmpty }.joined(separator: "  "))
-  }
-}
-
-/// Times as people say them.
-enum LogTime {
-  /// The moment that lies `text` back, in milliseconds since 1970.
-  static func start(_ text: String) throws -> Int64 {
-    let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0 else {
-      throw CommandFailure(.usage, "\"\(text)\" is no time: 30s, 10m, 2h or 7d is due")
-    }
-    return Int64(Date().timeIntervalSince1970 * 1000) - count * unit * 1000
   }
 }

@@ -40,6 +40,8 @@ struct PolicyExplain: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
 
+  func validate() throws { try OptionRange.check(recent, "--recent", 0...1_000_000_000) }
+
   func run() async throws {
     let bytes = try PayloadFile.read(file)
     let admin = try await Admin(state)
@@ -212,10 +214,15 @@ extension PayloadError {
 
 /// A time that a person names.
 enum ExplainedTime {
+  /// The years from 1970 to 9999, in seconds since 1970.
+  private static let range = 0..<253_402_300_800.0
+
   /// Seconds since 1970; `text` is RFC 3339, or a time of day that is the next to come; nil is now.
   static func seconds(_ text: String?, now: Date, calendar: Calendar = .current) throws -> Int64 {
     guard let text else { return Int64(now.timeIntervalSince1970) }
-    if let date = try? Date(text, strategy: .iso8601) { return Int64(date.timeIntervalSince1970) }
+    if let date = try? Date(text, strategy: .iso8601), range.contains(date.timeIntervalSince1970) {
+      return Int64(date.timeIntervalSince1970)
+    }
     let parts = text.split(separator: ":").compactMap { Int($0) }
     guard parts.count == 2, (0..<24).contains(parts[0]), (0..<60).contains(parts[1]),
       let date = calendar.nextDate(

@@ -30,9 +30,10 @@ struct PolicyReplay: AsyncParsableCommand {
   @OptionGroup var format: FormatOptions
 
   func run() async throws {
+    let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
     let admin = try await Admin(state)
     let choices = try await choices(admin)
-    let log = try await records(admin)
+    let log = try await records(admin, since: start)
     var replay = Replay(choices, offset: Moment.gateway(0).offset)
     let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
@@ -57,7 +58,7 @@ struct PolicyReplay: AsyncParsableCommand {
       let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.fault(in: $0) }
       if let fault = fault ?? nil { throw CommandFailure(.failed, "\(preferences): \(fault)") }
       do {
-        choices = try JSONDecoder().decode(Preferences.self, from: Data(bytes))
+        choices = try decodeJSON(Preferences.self, from: bytes)
       } catch {
         throw CommandFailure(.failed, "\(preferences) holds no choices: `pushcli prefs --json` shows the form")
       }
@@ -74,9 +75,8 @@ struct PolicyReplay: AsyncParsableCommand {
     return choices
   }
 
-  /// The rows of the log, oldest first.
-  private func records(_ admin: Admin) async throws -> [LogRecord] {
-    let start = try LogTime.start(since)
+  /// The rows of the log from `start` on, in milliseconds since 1970, oldest first.
+  private func records(_ admin: Admin, since start: Int64) async throws -> [LogRecord] {
     var records: [LogRecord] = []
     var before = ""
     while true {

@@ -42,7 +42,7 @@ struct Send: AsyncParsableCommand {
   @Option(help: "development or production, at a gateway that serves both. (its first listener's)") var environment:
     String?
   @Option(help: "Wait until the push is acknowledged, viewed or closed.") var wait: Awaited?
-  @Option(help: "How long to wait, in seconds.") var timeout = 30.0
+  @Option(help: "How long to wait: 30s, 5m, 2h. (30s)") var timeout = "30s"
   @Argument(help: "A payload file, or - for standard input.") var file: String?
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
@@ -79,13 +79,14 @@ struct Send: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let timeout = try TimeSpan(timeout, option: "--timeout")
     var payload = try Payload.read(self)
     let (token, topic) = try await target(&payload)
     let answer = try await post(payload.bytes, token: token, topic: topic)
-    let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
+    let refusal = try? decodeJSON(Refusal.self, from: answer.body)
     report(answer, refusal, payload.bytes)
     guard answer.status == 200 else { throw CommandFailure(exit(answer.status, refusal?.reason)) }
-    if let wait, let id = answer.apnsID { try await follow(id, until: wait) }
+    if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout) }
   }
 
   // MARK: Where to
@@ -204,8 +205,8 @@ struct Send: AsyncParsableCommand {
 
   private func expiration(_ text: String) throws -> String {
     if Int(text) != nil { return text }
-    let now = Int64(Date().timeIntervalSince1970 * 1000)
-    return String((2 * now - (try LogTime.start(text))) / 1000)
+    let span = try TimeSpan(text, option: "--expires", requiresUnit: true)
+    return String(Int64(Date().timeIntervalSince1970 + span.seconds))
   }
 
   // MARK: The answer
@@ -247,9 +248,9 @@ struct Send: AsyncParsableCommand {
   // MARK: Waiting
 
   /// Follows the delivery log until the push is where it should be, or never will be.
-  private func follow(_ id: String, until awaited: Awaited) async throws {
+  private func follow(_ id: String, until awaited: Awaited, atMost timeout: TimeSpan) async throws {
     let admin = try await Admin(gateway.state)
-    let end = ContinuousClock.now + .seconds(timeout)
+    let end = ContinuousClock.now + timeout.duration
     var last: Int64 = 0
     var isSuppressed = false
     while ContinuousClock.now < end {
@@ -271,7 +272,7 @@ struct Send: AsyncParsableCommand {
       }
       try await Task.sleep(for: .milliseconds(100))
     }
-    throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout) seconds")
+    throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout.seconds) seconds")
   }
 }
 

@@ -40,10 +40,10 @@ struct ClockText: Sendable {
 
   private func dayNumber(_ date: Date) -> Int { localSeconds(date) / 86_400 }
 
-  /// Seconds on the wall's clock since 1970; earlier dates count as 1970, later ones than the year 9999 as that.
+  /// Seconds on the wall's clock since 1970; no number and earlier dates count as 1970, later ones as the year 9999.
   private func localSeconds(_ date: Date) -> Int {
-    let seconds = min(max(date.timeIntervalSince1970, 0), 253_402_300_799)
-    return max(Int(seconds) + timeZone.secondsFromGMT(for: date), 0)
+    let seconds = min(max(0, date.timeIntervalSince1970), 253_402_300_799)
+    return max(Int(seconds) + timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: seconds)), 0)
   }
 
   private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }

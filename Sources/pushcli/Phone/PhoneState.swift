@@ -9,6 +9,8 @@ struct PhoneState: Sendable, Equatable {
   static let maximumAlerts = 200
   /// How many answers wait for the gateway at most.
   static let maximumUntold = 1_000
+  /// The most dropped pushes that are told; more are told as this many.
+  static let maximumDropped = 1_000_000_000
 
   /// In the order of the home screen.
   var apps: [InstalledApp] = []
@@ -182,7 +184,8 @@ extension PhoneState {
     case .preferences(let preferences): self.preferences = preferences
     case .settings(let settings): self.settings = settings
     case .place(let place): self.place = place
-    case .gap(let dropped): droppedCount += dropped
+    case .gap(let dropped):
+      droppedCount = min(droppedCount + min(max(dropped, 0), Self.maximumDropped), Self.maximumDropped)
     case .gapNoted: droppedCount = 0
     }
   }

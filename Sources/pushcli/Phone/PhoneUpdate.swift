@@ -160,6 +160,7 @@ extension PhoneModel {
   /// Presses a button of the alert on screen: one dismisses, the other opens the app or its actions (A3, A4, A6).
   private mutating func press(_ button: Int) -> [PhoneEffect] {
     let alert = alerts[0]
+    guard alert.choices.indices.contains(button) else { return [] }
     let choice = alert.choices[button]
     if choice.action == AlertChoice.options {
       sheet = ActionSheet(.alert, alert.alert.sheetChoices)

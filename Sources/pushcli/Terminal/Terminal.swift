@@ -66,13 +66,17 @@ final class Terminal: Sendable {
     if wasEntered { TerminalGuard.release() }
   }
 
-  /// Columns and rows now (TIOCGWINSZ); 80×24 when the terminal does not know.
+  /// The largest screen that is drawn on: more than any has, and frames of this size fit into memory.
+  private static let maximumSize = Size(columns: 1_000, rows: 500)
+
+  /// Columns and rows now (TIOCGWINSZ), as far as they are drawn on; 80×24 when the terminal does not know.
   var size: Size {
     var window = winsize()
     guard unsafe ioctl(output, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
       return Size(columns: 80, rows: 24)
     }
-    return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
+    return Size(
+      columns: min(Int(window.ws_col), Self.maximumSize.columns), rows: min(Int(window.ws_row), Self.maximumSize.rows))
   }
 
   /// Writes all of `text`. A terminal that is gone is noticed by who reads from it.

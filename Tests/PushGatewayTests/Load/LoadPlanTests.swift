@@ -18,4 +18,11 @@ import Testing
     let rates = shares.map { if case .steady(let rate) = $0.pace { rate } else { 0.0 } }
     #expect(rates == [300, 300, 400])
   }
+
+  @Test func `loops share as many pushes as there can be`() {
+    var plan = LoadPlan()
+    (plan.devices, plan.pushes, plan.loops) = (64, LoadPlan.maximumPushes, 64)
+    let shares = (0..<64).map { plan.share($0, devices: 1, providers: 1) }
+    #expect(shares.compactMap(\.pushes).reduce(0, +) == LoadPlan.maximumPushes)
+  }
 }

@@ -30,6 +30,19 @@ import Testing
     #expect(schedule.due(at: 6) == 200 + 800)
   }
 
+  @Test(arguments: [
+    SendSchedule.Pace.steady(0), .steady(.leastNonzeroMagnitude), .steady(1e-300), .steady(0.001),
+    .ramp(from: 0, to: 0),
+    .ramp(from: 1e-300, to: 1e-300), .ramp(from: 10_000_000, to: 0.001), .ramp(from: 0.001, to: 10_000_000),
+  ])
+  func `every push has a time that a mark can hold, also what is never sent`(_ pace: SendSchedule.Pace) {
+    let schedule = SendSchedule(pace: pace, warmUp: 3600, duration: 86_400)
+    for number in [0, 1, LoadPlan.maximumPushes] {
+      #expect(schedule.intended(number) <= PushMark.maximumIntended)
+    }
+    #expect(schedule.due(at: .infinity) >= 0)
+  }
+
   @Test func `nothing becomes due after the end`() {
     let schedule = SendSchedule(pace: .steady(10), warmUp: 0, duration: 1)
     #expect(schedule.due(at: 100) == 10)

@@ -26,9 +26,13 @@ import Testing
   }
 
   @Test func `no date breaks it`() {
-    for date in [Date.distantPast, .distantFuture, Date(timeIntervalSince1970: .infinity)] {
-      #expect(clock.timeWithSeconds(date).count == 8)
-      #expect(!clock.day(date).isEmpty)
+    let berlin = ClockText(timeZone: TimeZone(identifier: "Europe/Berlin")!)
+    let seconds: [Double] = [.infinity, -.infinity, .nan, .greatestFiniteMagnitude, -1e300, 9.3e18, -9.3e18]
+    for date in [Date.distantPast, .distantFuture] + seconds.map({ Date(timeIntervalSince1970: $0) }) {
+      for clock in [clock, berlin] {
+        #expect(clock.timeWithSeconds(date).count == 8)
+        #expect(!clock.day(date).isEmpty)
+      }
     }
   }
 }

@@ -39,6 +39,16 @@ import Testing
     #expect(state.index(of: 1) == nil)
   }
 
+  @Test func `what a gateway says to have dropped is counted up to a bound`() {
+    var state = PhoneState()
+    for dropped in [3, -5, 0, Int.min] { state.apply(.gap(dropped: dropped)) }
+    #expect(state.droppedCount == 3)
+    for _ in 1...3 { state.apply(.gap(dropped: .max)) }
+    #expect(state.droppedCount == PhoneState.maximumDropped)
+    state.apply(.gapNoted)
+    #expect(state.droppedCount == 0)
+  }
+
   @Test func `a push with nothing to present leaves only its number`() {
     let phone = Sample.phone([.push(Sample.push(5))])
     #expect(phone.state.entries.isEmpty && phone.state.lastSeq == 5)

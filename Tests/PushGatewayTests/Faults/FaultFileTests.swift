@@ -1,0 +1,35 @@
+import Testing
+
+@testable import PushGateway
+
+@Suite struct FaultFileTests {
+  private func rules(_ members: String) throws(FaultError) -> [FaultRule] {
+    try FaultRule.list(yaml: "faults: [{name: a, reason: BadPath, \(members)}]")
+  }
+
+  @Test(arguments: [
+    ("250ms", 0.25), ("30s", 30), ("10m", 600), ("2h", 7200), ("1d", 86_400), ("5", 5), ("0.5", 0.5), ("\"5\"", 5),
+  ])
+  func `a time in a scenario is a number with a unit, or of seconds`(_ text: String, _ seconds: Double) throws {
+    #expect(try rules("for: \(text)").map(\.seconds) == [seconds])
+    #expect(try rules("delay: \(text)").map(\.delay) == [seconds])
+  }
+
+  @Test(arguments: ["for", "delay", "count", "rate", "status", "streams", "throttle", "seed"])
+  func `no number of a scenario does more than to be refused`(_ name: String) {
+    for number in [
+      "-9223372036854775808", "-1", "-0.5", "9223372036854775808", "99999999999999999999999", "1e300", "-1e300",
+      "1e400", ".nan", "9223372036854775807:59", "0x7fffffffffffffffff", "-.inf", "99999999999999999999s",
+      "9223372036854775807d", "106751991168d", "-5s", "infs", "nan",
+    ] {
+      #expect(throws: FaultError.self, "\(number)") { try rules("\(name): \(number)") }
+    }
+  }
+
+  @Test(arguments: [
+    "[a]: 1", "!!set {? [b]}", "? {a: b}\n: c", "faults: [[]]", "faults: [{[name]: a}]", "faults: !!set {a}",
+  ])
+  func `a document of another form is refused`(_ yaml: String) {
+    #expect(throws: FaultError.self) { try FaultRule.list(yaml: yaml) }
+  }
+}
