@@ -82,14 +82,18 @@ class Connection:
 
     def __init__(
         self, gateway, *, alpn=("h2",), version=None, preface=True, certificate=None, name=None, listener=0,
-        context=None, session=None,
+        context=None, session=None, admin=False,
     ):
         self.gateway = gateway
-        host, port = gateway.addresses[listener]
-        raw = socket.create_connection((host, int(port)), timeout=10)
-        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        context = context or tls_context(gateway.trust, alpn, version, certificate)
-        self.socket = context.wrap_socket(raw, server_hostname=name or host, session=session)
+        if admin:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.connect(str(gateway.state / "admin.sock"))
+        else:
+            host, port = gateway.addresses[listener]
+            raw = socket.create_connection((host, int(port)), timeout=10)
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            context = context or tls_context(gateway.trust, alpn, version, certificate)
+            self.socket = context.wrap_socket(raw, server_hostname=name or host, session=session)
         self.h2 = h2.connection.H2Connection(
             h2.config.H2Configuration(
                 client_side=True, header_encoding="utf-8", validate_outbound_headers=False,

@@ -1,0 +1,84 @@
+"""A gateway of a test's own, which says whatever the test wants: real TLS and HTTP/2 against the real commands."""
+
+import json
+import socket
+import ssl
+import threading
+
+import h2.config
+import h2.connection
+import h2.events
+
+
+class HostileGateway:
+    """Answers every request with a status and a body, and a device's stream with lines; remembers what it was sent."""
+
+    def __init__(self, state, lines=(), status=200, body=b"{}"):
+        self.lines, self.status, self.body = list(lines), status, body
+        self.received = []
+        self.arrived = threading.Condition()
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(state / "server.pem", state / "server.key")
+        self.context.set_alpn_protocols(["h2"])
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def accept(self):
+        while True:
+            try:
+                raw, _ = self.listener.accept()
+                threading.Thread(target=self.serve, args=[self.context.wrap_socket(raw, server_side=True)], daemon=True).start()
+            except ssl.SSLError:
+                continue
+            except OSError:
+                return
+
+    def serve(self, peer):
+        connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
+        connection.initiate_connection()
+        peer.sendall(connection.data_to_send())
+        streams, partial = {}, b""
+        while data := peer.recv(1 << 16):
+            for event in connection.receive_data(data):
+                match event:
+                    case h2.events.RequestReceived():
+                        path = dict(event.headers)[":path"]
+                        if path == "/v1/device/stream":
+                            streams[event.stream_id] = b"".join(line + b"\n" for line in self.lines)
+                            connection.send_headers(event.stream_id, [(":status", "200")])
+                        elif event.stream_ended:
+                            self.answer(connection, event.stream_id)
+                    case h2.events.DataReceived():
+                        connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                        if event.stream_id in streams:
+                            *lines, partial = (partial + event.data).split(b"\n")
+                            with self.arrived:
+                                self.received += [json.loads(line) for line in lines]
+                                self.arrived.notify_all()
+                    case h2.events.StreamEnded() if event.stream_id in streams:
+                        del streams[event.stream_id]
+                        connection.end_stream(event.stream_id)
+                    case h2.events.StreamEnded():
+                        self.answer(connection, event.stream_id)
+            for stream, rest in streams.items():
+                while rest and (room := min(connection.local_flow_control_window(stream), 16_384)):
+                    connection.send_data(stream, rest[:room])
+                    rest = rest[room:]
+                streams[stream] = rest
+            peer.sendall(connection.data_to_send())
+
+    def answer(self, connection, stream):
+        connection.send_headers(stream, [(":status", str(self.status))])
+        connection.send_data(stream, self.body, end_stream=True)
+
+    def wait(self, condition, timeout=10):
+        """Returns when what was received fulfils a condition."""
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: condition(self.received), timeout), self.received
