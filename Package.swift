@@ -56,6 +56,10 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
+      path: "Sources",
+      sources: [
+        "PushCore", "HTTP2Transport", "GatewayProtocol", "PushStorage", "PushGateway", "GatewayClient", "LoadTest",
+      ],
       // So that the compiler keeps a field's bytes from outliving their message.
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
