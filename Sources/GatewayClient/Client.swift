@@ -1,12 +1,15 @@
 import Foundation
-import NIOCore
+import GatewayProtocol
+package import HTTP2Transport
+package import NIOCore
 import NIOPosix
+import PushCore
 import Synchronization
 
 /// A client of the gateway: the same session from the other end, for `pushcli` and the tests.
-public final class Client: Sendable {
+package final class Client: Sendable {
   /// Where a gateway is.
-  public enum Endpoint: Sendable {
+  package enum Endpoint: Sendable {
     /// TLS, with the certificates to trust in a file, and a certificate of one's own if there is one.
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil)
     /// The admin socket.
@@ -14,17 +17,17 @@ public final class Client: Sendable {
   }
 
   /// A whole answer.
-  public struct Answer: Sendable {
-    public var status: Int
-    public var body: [UInt8]
+  package struct Answer: Sendable {
+    package var status: Int
+    package var body: [UInt8]
     /// `apns-id`, as it came.
-    public var apnsID: String?
+    package var apnsID: String?
     /// `apns-unique-id`, as it came.
-    public var apnsUniqueID: String?
+    package var apnsUniqueID: String?
   }
 
   /// Fields of a request besides the pseudo-fields, by the names this client knows.
-  public enum Field: Sendable {
+  package enum Field: Sendable {
     case accept, authorization, contentType, lastEventID
     case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   }
@@ -38,7 +41,7 @@ public final class Client: Sendable {
   /// - Parameter pingInterval: how often the gateway is asked for a sign of life; without one for twice that the
   ///   connection is given up, and what waits on it fails. nil: as it is where nothing is set.
   /// - Throws: ``ClientError`` when nobody answers there, or not the one that should.
-  public static func connect(to endpoint: Endpoint, pingInterval: Duration? = nil) async throws -> Client {
+  package static func connect(to endpoint: Endpoint, pingInterval: Duration? = nil) async throws -> Client {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let authority: String
     let tls: (TLSContext, String)?
@@ -90,7 +93,7 @@ public final class Client: Sendable {
   }
 
   /// Sends a request and waits for the whole answer.
-  public func request(
+  package func request(
     _ method: String, _ path: String, _ fields: [(Field, String)] = [], body: [UInt8] = []
   ) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
@@ -104,7 +107,7 @@ public final class Client: Sendable {
   ///
   /// - Parameter isGathering: Whether lines that come together are handed on together, each with its end.
   /// - Throws: ``ClientError`` with the gateway's words when it refuses.
-  public func stream(
+  package func stream(
     _ method: String, _ path: String, _ fields: [(Field, String)] = [], isGathering: Bool = false
   ) async throws -> LineStream {
     try await withCheckedThrowingContinuation { continuation in
@@ -115,13 +118,13 @@ public final class Client: Sendable {
   }
 
   /// Hangs up.
-  public func close() {
+  package func close() {
     core.eventLoop.execute { self.core.value.connection.closeAfterFlush() }
   }
 }
 
 extension Client.Endpoint: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .tls(let host, let port, _, _): "\(host):\(port)"
     case .admin(let path): path
@@ -130,30 +133,30 @@ extension Client.Endpoint: CustomStringConvertible {
 }
 
 /// Why a request got no answer.
-public struct ClientError: Error, CustomStringConvertible {
-  public enum Kind: Sendable {
+package struct ClientError: Error, CustomStringConvertible {
+  package enum Kind: Sendable {
     /// Nobody answers, or the connection was lost.
     case unreachable
     /// The gateway refused; the status says how.
     case refused(status: Int)
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// One line: what went wrong, what to do.
-  public var description: String
+  package var description: String
 
-  public init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }
 }
 
 /// A stream of lines in both directions.
-public final class LineStream: Sendable {
+package final class LineStream: Sendable {
   /// Lines of the gateway, without their ends; finishes with the stream, throws when the connection is lost.
   ///
   /// When they are gathered, each element is one line or more, with their ends, and is to be ``taken(_:)``.
-  public let lines: AsyncThrowingStream<[UInt8], any Error>
+  package let lines: AsyncThrowingStream<[UInt8], any Error>
   private let writer: NIOLoopBound<StreamReference>
   private let backlog: ReaderBacklog
 
@@ -167,20 +170,20 @@ public final class LineStream: Sendable {
 
   /// Says that this many bytes of gathered lines are no longer held: what waits here is bounded, and beyond it the
   /// gateway waits.
-  public func taken(_ size: Int) {
+  package func taken(_ size: Int) {
     guard backlog.take(size) else { return }
     writer.eventLoop.execute { self.writer.value.connection.resumeReading() }
   }
 
   /// Sends a line.
-  public func send(_ line: String) {
+  package func send(_ line: String) {
     writer.eventLoop.execute {
       self.writer.value.exchange?.write(Array((line + "\n").utf8))
     }
   }
 
   /// Says that no more lines come; the gateway then ends its side.
-  public func finish() {
+  package func finish() {
     writer.eventLoop.execute {
       self.writer.value.exchange?.write([], ending: true)
     }
@@ -188,29 +191,29 @@ public final class LineStream: Sendable {
 }
 
 /// The client's side of a connection, on its loop.
-final class ClientCore: HTTP2SessionDelegate {
-  typealias Completion = (Result<Client.Answer, any Error>) -> Void
+package final class ClientCore: HTTP2SessionDelegate {
+  package typealias Completion = (Result<Client.Answer, any Error>) -> Void
 
   private enum Use {
     case answer(Completion)
     case lines(LineReader)
   }
 
-  let connection: Connection
+  package let connection: Connection
   private let authority: String
   private var ready: EventLoopPromise<NIOLoopBound<ClientCore>>?
   private var uses: [Int32: Use] = [:]
   private var failure: (any Error)?
   private var pings: RepeatedTask?
 
-  init(_ connection: Connection, authority: String, ready: EventLoopPromise<NIOLoopBound<ClientCore>>) {
+  package init(_ connection: Connection, authority: String, ready: EventLoopPromise<NIOLoopBound<ClientCore>>) {
     self.connection = connection
     self.authority = authority
     self.ready = ready
   }
 
   /// The connection keeps this until it closes.
-  func attach(pingInterval: Duration = Limits.pingInterval) {
+  package func attach(pingInterval: Duration = Limits.pingInterval) {
     connection.session.delegate = self
     connection.closed = { [self] error in lost(error) }
     connection.isWatched = true
@@ -223,7 +226,7 @@ final class ClientCore: HTTP2SessionDelegate {
     ready?.futureResult.whenFailure { _ in this.value.pings?.cancel() }
   }
 
-  func request(
+  package func request(
     _ method: String, _ path: String, _ fields: [(Client.Field, String)], body: [UInt8],
     _ completion: @escaping Completion
   ) {
@@ -236,7 +239,7 @@ final class ClientCore: HTTP2SessionDelegate {
     }
   }
 
-  func stream(
+  package func stream(
     _ method: String, _ path: String, _ fields: [(Client.Field, String)], isGathering: Bool = false,
     _ completion: @escaping (Result<LineStream, any Error>) -> Void
   ) {
@@ -280,14 +283,14 @@ final class ClientCore: HTTP2SessionDelegate {
 
   // MARK: HTTP2SessionDelegate
 
-  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     stream.message.maximumBodySize = .max
     guard case .lines(let reader) = uses[stream.id], stream.message.has(.status, "200") else { return }
     stream.consumer = reader
     reader.begin()
   }
 
-  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
     guard let use = uses[stream.id], stream.consumer == nil else { return }
     uses[stream.id] = nil
     let answer = Client.Answer(
@@ -300,7 +303,7 @@ final class ClientCore: HTTP2SessionDelegate {
     }
   }
 
-  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+  package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard let use = uses.removeValue(forKey: stream.id) else { return }
     let error = silence ?? failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
     switch use {
@@ -309,14 +312,14 @@ final class ClientCore: HTTP2SessionDelegate {
     }
   }
 
-  func sessionReceivedSettings(_ session: HTTP2Session) {
+  package func sessionReceivedSettings(_ session: HTTP2Session) {
     ready?.succeed(NIOLoopBound(self, eventLoop: connection.loop.eventLoop))
     ready = nil
   }
 
-  func sessionReceivedPong(_ session: HTTP2Session) {}
+  package func sessionReceivedPong(_ session: HTTP2Session) {}
 
-  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     failure = ClientError(.unreachable, "the gateway is going away: \(String(decoding: debugData, as: UTF8.self))")
   }
 }

@@ -1,32 +1,32 @@
-public import PushPolicy
+package import PushPolicy
 
 /// What the admin API and the commands say to each other, as JSON with snake_case keys.
 
 /// A team.
-public struct TeamRecord: Codable, Sendable {
+package struct TeamRecord: Codable, Sendable {
   /// 10 characters.
-  public var id: String
+  package var id: String
 
-  public init(id: String) { self.id = id }
+  package init(id: String) { self.id = id }
 
-  enum CodingKeys: String, CodingKey { case id = "team_id" }
+  package enum CodingKeys: String, CodingKey { case id = "team_id" }
 }
 
 /// The wish for a new key.
-public struct KeyRequest: Codable, Sendable {
-  public var team: String
+package struct KeyRequest: Codable, Sendable {
+  package var team: String
   /// `development`, `production`, or nil for both.
-  public var environment: String?
+  package var environment: String?
   /// Empty for every topic.
-  public var topics: [String]
+  package var topics: [String]
   /// The key it is rotated with.
-  public var related: String?
+  package var related: String?
   /// Its id, when there is a key already, whose public half follows.
-  public var id: String?
+  package var id: String?
   /// PEM, public or private; nil: a new one is made. A private half is not kept.
-  public var pem: String?
+  package var pem: String?
 
-  public init(
+  package init(
     team: String, environment: String?, topics: [String], related: String? = nil, id: String? = nil, pem: String? = nil
   ) {
     self.team = team
@@ -39,14 +39,20 @@ public struct KeyRequest: Codable, Sendable {
 }
 
 /// A key that was made. The private half is told this once and not kept.
-public struct CreatedKey: Codable, Sendable {
+package struct CreatedKey: Codable, Sendable {
   /// 10 characters.
-  public var id: String
-  public var team: String
+  package var id: String
+  package var team: String
   /// PEM, as a `.p8` file holds it; nil for a key that was there already.
-  public var privateKey: String?
+  package var privateKey: String?
 
-  enum CodingKeys: String, CodingKey {
+  package init(id: String, team: String, privateKey: String? = nil) {
+    self.id = id
+    self.team = team
+    self.privateKey = privateKey
+  }
+
+  package enum CodingKeys: String, CodingKey {
     case id = "key_id"
     case team = "team_id"
     case privateKey = "private_key"
@@ -54,25 +60,25 @@ public struct CreatedKey: Codable, Sendable {
 }
 
 /// A key as it is listed.
-public struct KeyRecord: Codable, Sendable {
-  public var id: String
-  public var team: String
+package struct KeyRecord: Codable, Sendable {
+  package var id: String
+  package var team: String
   /// `development`, `production` or `both`.
-  public var environment: String
+  package var environment: String
   /// nil for every topic.
-  public var topics: [String]?
+  package var topics: [String]?
   /// The key it is rotated with.
-  public var related: String?
+  package var related: String?
 
-  init(_ key: ProviderKey) {
-    id = key.id
-    team = key.team
-    environment = key.environment?.rawValue ?? "both"
-    topics = key.topics?.sorted()
-    related = key.related
+  package init(id: String, team: String, environment: String, topics: [String]? = nil, related: String? = nil) {
+    self.id = id
+    self.team = team
+    self.environment = environment
+    self.topics = topics
+    self.related = related
   }
 
-  enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey {
     case id = "key_id"
     case team = "team_id"
     case environment, topics, related
@@ -80,19 +86,19 @@ public struct KeyRecord: Codable, Sendable {
 }
 
 /// The wish for an app, or for a change of one.
-public struct AppRequest: Codable, Sendable {
-  public var topic: String
-  public var name: String
+package struct AppRequest: Codable, Sendable {
+  package var topic: String
+  package var name: String
   /// One emoji or two letters; nil: as it was, or the name's initials.
-  public var icon: String?
+  package var icon: String?
   /// `enforce` or `report`; nil: as it was, or `enforce`.
-  public var policyMode: String?
+  package var policyMode: String?
   /// Whether payloads that break the schema of `aps` are refused; nil: as it was, or not.
-  public var strict: Bool?
+  package var strict: Bool?
   /// `off`, `report`, `hold` or `refuse`; nil: as it was, or `refuse`.
-  public var ads: String?
+  package var ads: String?
 
-  public init(
+  package init(
     topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil, ads: String? = nil
   ) {
     self.topic = topic
@@ -103,85 +109,105 @@ public struct AppRequest: Codable, Sendable {
     self.ads = ads
   }
 
-  enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey {
     case topic, name, icon, strict, ads
     case policyMode = "policy_mode"
   }
 }
 
 /// An event type of an app, and what its alerts offer.
-public struct CategoryRecord: Codable, Sendable {
+package struct CategoryRecord: Codable, Sendable {
   /// As payloads name it.
-  public var category: String
-  public var actions: [AlertAction]
+  package var category: String
+  package var actions: [AlertAction]
 
-  public init(category: String, actions: [AlertAction]) {
+  package init(category: String, actions: [AlertAction]) {
     self.category = category
     self.actions = actions
   }
 }
 
 /// A device as it is listed.
-public struct DeviceRecord: Codable, Sendable {
+package struct DeviceRecord: Codable, Sendable {
   /// Its public identifier.
-  public var device: String
-  public var name: String
-  public var person: String
+  package var device: String
+  package var name: String
+  package var person: String
   /// Topics it is registered for.
-  public var apps: [String]
+  package var apps: [String]
   /// Pushes that wait for it.
-  public var waiting: Int
+  package var waiting: Int
   /// Streams it has open now.
-  public var streams: Int
+  package var streams: Int
   /// What it last reported: whether its silent switch is on, and the Focus that is.
-  public var silent: Bool?
-  public var focus: String?
+  package var silent: Bool?
+  package var focus: String?
+
+  package init(
+    device: String, name: String, person: String, apps: [String], waiting: Int, streams: Int, silent: Bool? = nil,
+    focus: String? = nil
+  ) {
+    self.device = device
+    self.name = name
+    self.person = person
+    self.apps = apps
+    self.waiting = waiting
+    self.streams = streams
+    self.silent = silent
+    self.focus = focus
+  }
 }
 
 /// The wish for a registration.
-public struct RegistrationRequest: Codable, Sendable {
-  public var topic: String
+package struct RegistrationRequest: Codable, Sendable {
+  package var topic: String
   /// nil: the gateway's.
-  public var environment: String?
+  package var environment: String?
   /// How long a new token is good for; nil: until it is unregistered.
-  public var validSeconds: Int?
+  package var validSeconds: Int?
 
-  public init(topic: String, environment: String?, validSeconds: Int? = nil) {
+  package init(topic: String, environment: String?, validSeconds: Int? = nil) {
     self.topic = topic
     self.environment = environment
     self.validSeconds = validSeconds
   }
 
-  enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey {
     case topic, environment
     case validSeconds = "valid_seconds"
   }
 }
 
 /// A registration as it is listed.
-public struct RegistrationRecord: Codable, Sendable {
+package struct RegistrationRecord: Codable, Sendable {
   /// 64 hex digits.
-  public var token: String
-  public var topic: String
-  public var environment: String
+  package var token: String
+  package var topic: String
+  package var environment: String
+
+  package init(token: String, topic: String, environment: String) {
+    self.token = token
+    self.topic = topic
+    self.environment = environment
+  }
 }
 
 /// The wish for an invitation.
-public struct InvitationRequest: Codable, Sendable {
-  public var validSeconds: Int
+package struct InvitationRequest: Codable, Sendable {
+  package var validSeconds: Int
 
-  public init(validSeconds: Int) { self.validSeconds = validSeconds }
+  package init(validSeconds: Int) { self.validSeconds = validSeconds }
 
-  enum CodingKeys: String, CodingKey { case validSeconds = "valid_seconds" }
+  package enum CodingKeys: String, CodingKey { case validSeconds = "valid_seconds" }
 }
 
 /// Changes of preferences, such as `badge=off`.
-public struct PreferencesRequest: Codable, Sendable {
-  public var settings: [String]
-  public var app: String?
-  public var category: String?
+package struct PreferencesRequest: Codable, Sendable {
+  package var settings: [String]
+  package var app: String?
+  package var category: String?
 
-  public init(settings: [String], app: String?, category: String?) {
+  package init(settings: [String], app: String?, category: String?) {
     self.settings = settings
     self.app = app
     self.category = category
@@ -189,46 +215,61 @@ public struct PreferencesRequest: Codable, Sendable {
 }
 
 /// The wish for a backup.
-public struct BackupRequest: Codable, Sendable {
+package struct BackupRequest: Codable, Sendable {
   /// Absolute: the gateway has a working folder of its own.
-  public var path: String
+  package var path: String
 
-  public init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 }
 
 /// A gateway's state.
-public struct GatewayStatus: Codable, Sendable {
+package struct GatewayStatus: Codable, Sendable {
   /// `HOST:PORT` of every listener.
-  public var listening: [String]
-  public var environment: String
+  package var listening: [String]
+  package var environment: String
   /// RFC 3339, UTC.
-  public var started: String
+  package var started: String
   /// Every listener with its environment.
-  public var listeners: [ListenerRecord] = []
+  package var listeners: [ListenerRecord] = []
   /// The gateway's process, to measure it from outside.
-  public var pid: Int32
+  package var pid: Int32
+
+  package init(
+    listening: [String], environment: String, started: String, listeners: [ListenerRecord] = [], pid: Int32
+  ) {
+    self.listening = listening
+    self.environment = environment
+    self.started = started
+    self.listeners = listeners
+    self.pid = pid
+  }
 
   /// A listener as it is listed.
-  public struct ListenerRecord: Codable, Sendable {
+  package struct ListenerRecord: Codable, Sendable {
     /// `HOST:PORT`.
-    public var address: String
+    package var address: String
     /// `development`, `production` or `by-name`.
-    public var environment: String
+    package var environment: String
+
+    package init(address: String, environment: String) {
+      self.address = address
+      self.environment = environment
+    }
   }
 }
 
 /// The wish for a provider's certificate.
-public struct CertificateRequest: Codable, Sendable {
-  public var topic: String
+package struct CertificateRequest: Codable, Sendable {
+  package var topic: String
   /// Further topics, besides the one above and those of ``kinds``.
-  public var topics: [String]
+  package var topics: [String]
   /// Kinds of push besides plain ones: `voip`, `complication`, ….
-  public var kinds: [String]
+  package var kinds: [String]
   /// `development`, `production`, or nil for both.
-  public var environment: String?
-  public var days: Int
+  package var environment: String?
+  package var days: Int
 
-  public init(topic: String, topics: [String], kinds: [String], environment: String?, days: Int) {
+  package init(topic: String, topics: [String], kinds: [String], environment: String?, days: Int) {
     self.topic = topic
     self.topics = topics
     self.kinds = kinds
@@ -238,85 +279,87 @@ public struct CertificateRequest: Codable, Sendable {
 }
 
 /// The wish for a server's certificate.
-public struct ServerCertificateRequest: Codable, Sendable {
-  public var names: [String]
-  public var addresses: [String]
+package struct ServerCertificateRequest: Codable, Sendable {
+  package var names: [String]
+  package var addresses: [String]
   /// Whether the gateway itself is to use it, from the next connection on.
-  public var isInstalled: Bool
+  package var isInstalled: Bool
 
-  public init(names: [String], addresses: [String], isInstalled: Bool) {
+  package init(names: [String], addresses: [String], isInstalled: Bool) {
     self.names = names
     self.addresses = addresses
     self.isInstalled = isInstalled
   }
 
-  enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey {
     case names, addresses
     case isInstalled = "installed"
   }
 }
 
 /// A certificate that was made. The key is told this once and not kept.
-public struct CreatedCertificate: Codable, Sendable {
+package struct CreatedCertificate: Codable, Sendable {
   /// The first 16 hex digits of its SHA-256.
-  public var id: String
+  package var id: String
   /// PEM.
-  public var certificate: String
+  package var certificate: String
   /// PEM.
-  public var key: String
+  package var key: String
+
+  package init(id: String, certificate: String, key: String) {
+    self.id = id
+    self.certificate = certificate
+    self.key = key
+  }
 }
 
 /// A certificate of a provider as it is listed.
-public struct CertificateRecord: Codable, Sendable {
+package struct CertificateRecord: Codable, Sendable {
   /// The first 16 hex digits of its SHA-256.
-  public var id: String
-  public var topic: String?
-  public var topics: [String]
-  public var environments: [String]
+  package var id: String
+  package var topic: String?
+  package var topics: [String]
+  package var environments: [String]
   /// RFC 3339, UTC.
-  public var expires: String?
+  package var expires: String?
   /// RFC 3339, UTC; nil while it is good.
-  public var revoked: String?
+  package var revoked: String?
 
-  init(_ certificate: ProviderCertificate) {
-    func text(_ milliseconds: Int64?) -> String? {
-      milliseconds.map { milliseconds in
-        var bytes: [UInt8] = []
-        appendTimestamp(milliseconds, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-      }
-    }
-    id = certificate.id
-    topic = certificate.topic
-    topics = certificate.topics.sorted()
-    environments = certificate.environments.map(\.rawValue).sorted()
-    expires = text(certificate.expires.map { $0 * 1000 })
-    revoked = text(certificate.revoked)
+  package init(
+    id: String, topic: String? = nil, topics: [String], environments: [String], expires: String? = nil,
+    revoked: String? = nil
+  ) {
+    self.id = id
+    self.topic = topic
+    self.topics = topics
+    self.environments = environments
+    self.expires = expires
+    self.revoked = revoked
   }
 }
 
 /// The wish that a certificate be good no longer: one by its id, or any by its PEM.
-public struct RevocationRequest: Codable, Sendable {
-  public var id: String?
-  public var certificate: String?
+package struct RevocationRequest: Codable, Sendable {
+  package var id: String?
+  package var certificate: String?
 
-  public init(id: String?, certificate: String?) {
+  package init(id: String?, certificate: String?) {
     self.id = id
     self.certificate = certificate
   }
 }
 
 /// The wish for many devices at once, each with a person of its own and registered for one app.
-public struct BatchRequest: Codable, Sendable {
+package struct BatchRequest: Codable, Sendable {
   /// What their names begin with; `-` and a number follow.
-  public var name: String
+  package var name: String
   /// The number of the first.
-  public var first: Int
+  package var first: Int
   /// How many.
-  public var count: Int
-  public var topic: String
+  package var count: Int
+  package var topic: String
 
-  public init(name: String, first: Int, count: Int, topic: String) {
+  package init(name: String, first: Int, count: Int, topic: String) {
     self.name = name
     self.first = first
     self.count = count
@@ -325,15 +368,20 @@ public struct BatchRequest: Codable, Sendable {
 }
 
 /// One device of a batch. Its secret is told this once and kept only as a hash.
-public struct BatchDevice: Codable, Sendable {
-  public var secret: String
+package struct BatchDevice: Codable, Sendable {
+  package var secret: String
   /// 64 hex digits.
-  public var token: String
+  package var token: String
+
+  package init(secret: String, token: String) {
+    self.secret = secret
+    self.token = token
+  }
 }
 
 /// What a refused request says (RFC 9457).
-public struct ProblemRecord: Codable, Sendable {
-  public var status: Int
-  public var title: String
-  public var detail: String
+package struct ProblemRecord: Codable, Sendable {
+  package var status: Int
+  package var title: String
+  package var detail: String
 }

@@ -2,9 +2,9 @@
 ///
 /// Pushes of one provider to one device are numbered from 0; of different providers nothing is promised. In the common
 /// case an arrival compares one number; what is out of line is kept in sets.
-struct DeliveryLedger {
+package struct DeliveryLedger {
   /// What an arrival means.
-  enum Arrival: Equatable {
+  package enum Arrival: Equatable {
     case inOrder
     /// After one that was sent later.
     case reordered
@@ -27,14 +27,14 @@ struct DeliveryLedger {
   /// Never answered with 200: these need not arrive.
   private var unaccepted: Set<UInt64> = []
 
-  init(providers: Int, devices: Int) {
+  package init(providers: Int, devices: Int) {
     deviceCount = devices
     sent = [UInt32](repeating: 0, count: providers * devices)
     next = sent
   }
 
   /// The number of the next push of a provider to a device.
-  mutating func send(provider: Int, device: Int) -> UInt32 {
+  package mutating func send(provider: Int, device: Int) -> UInt32 {
     let pair = provider * deviceCount + device
     let number = sent[pair]
     sent[pair] = number + 1
@@ -42,17 +42,17 @@ struct DeliveryLedger {
   }
 
   /// A push is sent again with the same `apns-id`.
-  mutating func retry(provider: Int, device: Int, number: UInt32) {
+  package mutating func retry(provider: Int, device: Int, number: UInt32) {
     retried.insert(key(provider * deviceCount + device, number))
   }
 
   /// A push was refused, or its fate is not known.
-  mutating func refuse(provider: Int, device: Int, number: UInt32) {
+  package mutating func refuse(provider: Int, device: Int, number: UInt32) {
     unaccepted.insert(key(provider * deviceCount + device, number))
   }
 
   /// A push arrived at a device.
-  mutating func arrive(provider: Int, device: Int, number: UInt32) -> Arrival {
+  package mutating func arrive(provider: Int, device: Int, number: UInt32) -> Arrival {
     let pair = provider * deviceCount + device
     guard device < deviceCount, pair < sent.count, number < sent[pair] else { return .misdelivered }
     let expected = next[pair]
@@ -70,7 +70,7 @@ struct DeliveryLedger {
   }
 
   /// For each device, how many accepted pushes have not arrived; `isExpected` says whose should have.
-  func missing(where isExpected: (Int) -> Bool) -> [Int: Int] {
+  package func missing(where isExpected: (Int) -> Bool) -> [Int: Int] {
     var missing: [Int: Int] = [:]
     for hole in holes where !unaccepted.contains(hole) {
       let device = Int(hole >> 32) % deviceCount

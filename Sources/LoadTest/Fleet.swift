@@ -1,14 +1,18 @@
+import GatewayClient
+package import GatewayProtocol
+import HTTP2Transport
 import NIOCore
-import NIOPosix
+package import NIOPosix
+import PushCore
 
 /// All loops of a load test, as one: what is asked of it is asked of each.
-struct Fleet: Sendable {
+package struct Fleet: Sendable {
   private let lanes: [NIOLoopBound<LoadLane>]
   private let target: LoadTarget
   private let plan: LoadPlan
 
   /// Divides devices, providers and rate among the loops of `group`.
-  init(
+  package init(
     _ plan: LoadPlan, _ target: LoadTarget, run: UInt16, credentials: [BatchDevice], group: MultiThreadedEventLoopGroup
   ) async throws {
     self.target = target
@@ -46,32 +50,32 @@ struct Fleet: Sendable {
     return values
   }
 
-  func connectProviders() async throws {
+  package func connectProviders() async throws {
     let authorization = try target.authorization?()
     _ = await each { $0.connectProviders(authorization: authorization) }
   }
 
-  func renewAuthorization() async throws {
+  package func renewAuthorization() async throws {
     let authorization = try target.authorization?()
     _ = await each { $0.setAuthorization(authorization) }
   }
 
-  func connectDevices() async throws { _ = await each { $0.connectDevices() } }
+  package func connectDevices() async throws { _ = await each { $0.connectDevices() } }
 
-  func begin(start: UInt64) async { _ = await each { $0.begin(start: start) } }
+  package func begin(start: UInt64) async { _ = await each { $0.begin(start: start) } }
 
-  func stopSending() async { _ = await each { $0.stopSending() } }
+  package func stopSending() async { _ = await each { $0.stopSending() } }
 
-  func beginStorm() async { _ = await each { $0.beginStorm() } }
+  package func beginStorm() async { _ = await each { $0.beginStorm() } }
 
   /// Connects the one device of a catch-up, which the first loop has.
-  func connectFirstDevice() async {
+  package func connectFirstDevice() async {
     guard let lane = lanes.first else { return }
     try? await lane.eventLoop.submit { lane.value.connectFirstDevice() }.get()
   }
 
   /// How many pushes the device of a catch-up has received, and how long after its connection attempt the last came.
-  func caughtUp() async -> (Int, Double) {
+  package func caughtUp() async -> (Int, Double) {
     await each { lane -> (Int, Double) in
       // Where nothing came there is no last one.
       let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
@@ -80,36 +84,36 @@ struct Fleet: Sendable {
   }
 
   /// How far the test is.
-  struct Standing: Sendable {
-    var readyProviders = 0
-    var providers = 0
-    var live = 0
-    var expectedDevices = 0
-    var sent = 0
-    var accepted = 0
-    var delivered = 0
-    var expected = 0
-    var refused = 0
-    var dropped = 0
-    var inFlight = 0
-    var unsent = 0
-    var isSending = false
-    var isQuiet = true
-    var failure: String?
-    var lastLoss: String?
-    var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
+  package struct Standing: Sendable {
+    package var readyProviders = 0
+    package var providers = 0
+    package var live = 0
+    package var expectedDevices = 0
+    package var sent = 0
+    package var accepted = 0
+    package var delivered = 0
+    package var expected = 0
+    package var refused = 0
+    package var dropped = 0
+    package var inFlight = 0
+    package var unsent = 0
+    package var isSending = false
+    package var isQuiet = true
+    package var failure: String?
+    package var lastLoss: String?
+    package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
 
     /// Whether all that should be connected is.
-    var isConnected: Bool { live >= expectedDevices && readyProviders >= providers }
+    package var isConnected: Bool { live >= expectedDevices && readyProviders >= providers }
 
     /// - Throws: ``ClientError`` when a loop can't go on.
-    func check() throws {
+    package func check() throws {
       guard let failure else { return }
       throw ClientError(.unreachable, failure)
     }
   }
 
-  func standing() async -> Standing {
+  package func standing() async -> Standing {
     var sum = Standing()
     sum.providers = plan.kind == .idle ? 0 : plan.providers
     for one in await each({ $0.standing }) {
@@ -143,7 +147,7 @@ struct Fleet: Sendable {
   }
 
   /// Ends everything.
-  func finish() async -> (LoadTally, missing: [Int: Int]) {
+  package func finish() async -> (LoadTally, missing: [Int: Int]) {
     var sum = LoadTally()
     var missing: [Int: Int] = [:]
     var first = 0

@@ -1,37 +1,41 @@
+import GatewayClient
+import GatewayProtocol
 import Glibc
+package import HTTP2Transport
 import NIOCore
+import PushCore
 
 /// One device of a load test: an open stream whose lines are counted and acknowledged, as often as any device does.
 /// Belongs to the loop of its ``LoadLane``.
-final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
-  enum State { case offline, connecting, live }
+package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
+  package enum State { case offline, connecting, live }
 
-  let index: Int
-  let isSlow: Bool
-  private(set) var state = State.offline
+  package let index: Int
+  package let isSlow: Bool
+  package private(set) var state = State.offline
   /// Whether it has been told that nothing waits, since it connected.
-  private(set) var isCaughtUp = false
+  package private(set) var isCaughtUp = false
   /// The number of the last push that it has.
-  private(set) var cursor: UInt64 = 0
+  package private(set) var cursor: UInt64 = 0
   private unowned let lane: LoadLane
   private var connection: Connection?
   private var stream: HTTP2Stream?
   private var tls: TLSConnection?
   /// What the last connection left, for the next one to resume.
-  private(set) var tlsSession: TLSSession?
+  package private(set) var tlsSession: TLSSession?
   private var isAcknowledgementDue = false
   private var pace = AcknowledgementPace()
   /// The beginning of a line whose end has not come.
   private var partial: [UInt8] = []
 
-  init(index: Int, isSlow: Bool, lane: LoadLane) {
+  package init(index: Int, isSlow: Bool, lane: LoadLane) {
     self.index = index
     self.isSlow = isSlow
     self.lane = lane
   }
 
   /// Asks for the stream on a connection that is about to be made.
-  func attach(_ connection: Connection, _ tls: TLSConnection, secret: String) throws {
+  package func attach(_ connection: Connection, _ tls: TLSConnection, secret: String) throws {
     self.connection = connection
     self.tls = tls
     tlsSession = nil
@@ -41,23 +45,23 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     head.append(.method, "POST")
     head.append(.scheme, "https")
     head.append(.authority, "\(lane.target.host):\(lane.target.port)".utf8)
-    head.append(.path, DeviceAPI.streamPath)
+    head.append(.path, Paths.deviceStream)
     head.append(.authorization, "bearer \(secret)".utf8)
     let stream = try connection.session.request(head, hasBody: true)
     connection.session.write(#"{"type":"hello","cursor":\#(cursor)}\#n"#.utf8, ending: false, on: stream)
     self.stream = stream
   }
 
-  func begin() { state = .connecting }
+  package func begin() { state = .connecting }
 
   /// Loses the connection without a word, as a device does that loses its network.
-  func drop() {
+  package func drop() {
     if lane.resumesSessions { tlsSession = tls?.session }
     connection?.close(nil)
   }
 
   /// Ends the stream in good order.
-  func leave() {
+  package func leave() {
     guard let connection, let stream else { return }
     tellAcknowledged()
     connection.session.write(EmptyCollection<UInt8>(), ending: true, on: stream)
@@ -66,7 +70,7 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   }
 
   /// A burst has come.
-  func acknowledge() {
+  package func acknowledge() {
     isAcknowledgementDue = false
     switch pace.store(cursor, at: .now) {
     case .tell: tellAcknowledged()
@@ -76,7 +80,7 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   }
 
   /// Sends what is due; a device that is not connected says it when it connects.
-  func tellAcknowledged() {
+  package func tellAcknowledged() {
     guard let seq = pace.tell(at: .now), let connection, let stream else { return }
     lane.acknowledgement.removeSubrange(LoadLane.acknowledgementHead.count...)
     appendDecimal(seq, to: &lane.acknowledgement)
@@ -100,7 +104,7 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
 
   // MARK: HTTP2SessionDelegate
 
-  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     guard stream.message.has(.status, "200") else {
       lane.fail("a device's stream was refused with \(stream.message.text(.status) ?? "nothing")")
       connection?.closeAfterFlush()
@@ -109,18 +113,18 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     stream.consumer = self
   }
 
-  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {}
-  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+  package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {}
+  package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     self.stream = nil
     connection?.closeAfterFlush()
   }
-  func sessionReceivedSettings(_ session: HTTP2Session) {}
-  func sessionReceivedPong(_ session: HTTP2Session) {}
-  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
+  package func sessionReceivedSettings(_ session: HTTP2Session) {}
+  package func sessionReceivedPong(_ session: HTTP2Session) {}
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
 
   // MARK: StreamConsumer
 
-  func received(_ bytes: UnsafeRawBufferPointer) {
+  package func received(_ bytes: UnsafeRawBufferPointer) {
     var rest = unsafe bytes
     let now = lane.elapsed()
     while let start = rest.baseAddress, let end = unsafe memchr(start, LoadDevice.newline, rest.count) {
@@ -138,10 +142,10 @@ final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     if unsafe !rest.isEmpty { unsafe partial.append(contentsOf: rest) }
   }
 
-  func receivedEnd() {}
-  func drained() {}
-  func drain() {}
-  func closed() {}
+  package func receivedEnd() {}
+  package func drained() {}
+  package func drain() {}
+  package func closed() {}
 
   private static let newline = Int32(UInt8(ascii: "\n"))
   private static let pushStart = Array(#"{"type":"push","seq":"#.utf8)

@@ -1,27 +1,30 @@
 import DequeModule
-import NIOCore
+package import GatewayProtocol
+package import HTTP2Transport
+package import NIOCore
 import NIOPosix
+import PushCore
 
 /// One loop of a load test with its own devices, providers, rate and counts; loops share nothing.
 ///
 /// Everything is called on the loop. What a turn of the loop brings is acknowledged and answered with new requests at the
 /// turn's end, in one flush for each connection.
-final class LoadLane {
-  let plan: LoadPlan
-  let target: LoadTarget
-  let run: UInt16
+package final class LoadLane {
+  package let plan: LoadPlan
+  package let target: LoadTarget
+  package let run: UInt16
   /// Seconds since 1970 at the start.
-  let wallStart: Int
+  package let wallStart: Int
   /// The first 18 characters of every `apns-id` of this lane.
-  let idPrefix: String
-  var tally = LoadTally()
+  package let idPrefix: String
+  package var tally = LoadTally()
   /// Devices to be acknowledged when this turn ends.
   private var acknowledgements: [LoadDevice] = []
   /// An acknowledgement in the making, used again each time.
-  var acknowledgement = LoadLane.acknowledgementHead
-  static let acknowledgementHead = Array(#"{"type":"ack","seq":"#.utf8)
+  package var acknowledgement = LoadLane.acknowledgementHead
+  package static let acknowledgementHead = Array(#"{"type":"ack","seq":"#.utf8)
   /// Whether devices that come back resume their TLS session.
-  let resumesSessions: Bool
+  package let resumesSessions: Bool
 
   private let context: LoopContext
   private let address: SocketAddress
@@ -31,7 +34,7 @@ final class LoadLane {
   private let tokens: [UInt8]
   private let schedule: SendSchedule
   private var providers: [LoadProvider] = []
-  private(set) var devices: [LoadDevice] = []
+  package private(set) var devices: [LoadDevice] = []
   private var ledger: DeliveryLedger
   /// Providers with room, taken in turn.
   private var roomy = Deque<LoadProvider>()
@@ -51,7 +54,7 @@ final class LoadLane {
   private var storm: StormState?
   private var churnPlace = 0
   /// When the device of a catch-up began to connect, in nanoseconds after the start.
-  private(set) var catchUpBegan: UInt64 = 0
+  package private(set) var catchUpBegan: UInt64 = 0
 
   /// Devices that drop and come back at once.
   private struct StormState {
@@ -68,7 +71,7 @@ final class LoadLane {
   private static let shortestTick: UInt64 = 200_000
   private static let slowReadInterval = TimeAmount.milliseconds(500)
 
-  init(
+  package init(
     index: Int, plan: LoadPlan, target: LoadTarget, run: UInt16, wallStart: Int, credentials: [BatchDevice],
     address: SocketAddress, tls: TLSContext, loop: any EventLoop
   ) {
@@ -101,34 +104,34 @@ final class LoadLane {
   }
 
   /// Whether a device is among the given share, which is spread evenly.
-  static func isOf(_ percent: Double, _ place: Int) -> Bool {
+  package static func isOf(_ percent: Double, _ place: Int) -> Bool {
     Int(Double(place + 1) * percent / 100) > Int(Double(place) * percent / 100)
   }
 
   private func isCatchUp(_ kind: LoadPlan.Kind) -> Bool { if case .catchUp = kind { true } else { false } }
 
   /// Nanoseconds after the start.
-  func elapsed() -> UInt64 { NIODeadline.now().uptimeNanoseconds &- start }
+  package func elapsed() -> UInt64 { NIODeadline.now().uptimeNanoseconds &- start }
 
   /// Lends the digits of a device's token; does nothing where no devices were enrolled.
-  func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+  package func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
     guard !tokens.isEmpty else { return }
     unsafe tokens.withUnsafeBytes { unsafe body(.init(rebasing: $0[(64 * device)..<(64 * device + 64)])) }
   }
 
   /// The test can't go on.
-  func fail(_ reason: String) { failure = failure ?? reason }
+  package func fail(_ reason: String) { failure = failure ?? reason }
 
   // MARK: Connecting
 
   /// Opens all provider connections.
-  func connectProviders(authorization: String?) {
+  package func connectProviders(authorization: String?) {
     setAuthorization(authorization)
     for provider in providers { connect(provider) }
   }
 
   /// Renews what providers say of themselves.
-  func setAuthorization(_ authorization: String?) {
+  package func setAuthorization(_ authorization: String?) {
     for provider in providers { provider.setHead(authorization: authorization) }
   }
 
@@ -139,7 +142,7 @@ final class LoadLane {
   }
 
   /// Opens the streams of all devices that are to be connected, so many at once.
-  func connectDevices() {
+  package func connectDevices() {
     while connecting < LoadLane.maximumConnecting, let device = waiting.popFirst() {
       connecting += 1
       device.begin()
@@ -159,7 +162,7 @@ final class LoadLane {
   }
 
   /// Connects the one device of a catch-up.
-  func connectFirstDevice() {
+  package func connectFirstDevice() {
     catchUpBegan = elapsed()
     waiting = [devices[0]]
     expectedDevices = 1
@@ -205,12 +208,12 @@ final class LoadLane {
     }
   }
 
-  func providerReady(_ provider: LoadProvider) {
+  package func providerReady(_ provider: LoadProvider) {
     readyProviders += 1
     foundRoom(provider)
   }
 
-  func providerLost(_ provider: LoadProvider, _ error: (any Error)?) {
+  package func providerLost(_ provider: LoadProvider, _ error: (any Error)?) {
     guard !isOver else { return }
     readyProviders -= 1
     tally.connectionsLost += 1
@@ -220,7 +223,7 @@ final class LoadLane {
     context.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.0.connect(this.value.1) }
   }
 
-  func deviceLive(_ device: LoadDevice) {
+  package func deviceLive(_ device: LoadDevice) {
     connecting -= 1
     liveCount += 1
     if storm != nil {
@@ -230,13 +233,13 @@ final class LoadLane {
     connectDevices()
   }
 
-  func deviceCaughtUp(_ device: LoadDevice) {
+  package func deviceCaughtUp(_ device: LoadDevice) {
     guard storm != nil else { return }
     storm?.missing -= 1
     if storm?.missing == 0 { storm?.caughtUp = elapsed() }
   }
 
-  func deviceLost(_ device: LoadDevice, wasLive: Bool, _ error: (any Error)?) {
+  package func deviceLost(_ device: LoadDevice, wasLive: Bool, _ error: (any Error)?) {
     if wasLive { liveCount -= 1 } else { connecting -= 1 }
     guard !isOver else { return }
     if let error {
@@ -258,7 +261,7 @@ final class LoadLane {
   }
 
   /// All devices drop, and come back at once.
-  func beginStorm() {
+  package func beginStorm() {
     storm = StormState(began: elapsed(), missing: expectedDevices, live: 0)
     for device in devices where device.state == .live { device.drop() }
   }
@@ -266,7 +269,7 @@ final class LoadLane {
   // MARK: Sending
 
   /// Begins to send; `start` is the start of the test on the clock of NIO.
-  func begin(start: UInt64) {
+  package func begin(start: UInt64) {
     self.start = start
     isSending = true
     tick()
@@ -274,7 +277,7 @@ final class LoadLane {
   }
 
   /// Stops intending pushes; what is in flight may still be answered.
-  func stopSending() { isSending = false }
+  package func stopSending() { isSending = false }
 
   private func tick() {
     guard isSending else { return }
@@ -363,13 +366,13 @@ final class LoadLane {
   }
 
   /// Has a device acknowledge at the end of this turn what it will have by then.
-  func acknowledgeLater(_ device: LoadDevice) {
+  package func acknowledgeLater(_ device: LoadDevice) {
     acknowledgements.append(device)
     context.scheduleTurnEnd()
   }
 
   /// Has a device acknowledge then what it will have by then.
-  func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
+  package func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
     let device = NIOLoopBound(device, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) {
       device.value.tellAcknowledged()
@@ -378,7 +381,7 @@ final class LoadLane {
 
   // MARK: Answers and deliveries
 
-  func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
+  package func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
     let now = elapsed()
     tally.accepted += 1
     tally.lastAnswer = now
@@ -389,7 +392,7 @@ final class LoadLane {
     foundRoom(provider)
   }
 
-  func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message) {
+  package func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message) {
     let status = message.text(.status) ?? "no status"
     let body = String(decoding: message.body, as: UTF8.self)
     let reason = body.split(separator: "\"").dropFirst(3).first.map { " \($0)" } ?? ""
@@ -400,7 +403,7 @@ final class LoadLane {
   }
 
   /// A request's connection was lost before its answer came.
-  func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool) {
+  package func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool) {
     if isRetriable, !isOver {
       tally.retried += 1
       ledger.retry(provider: provider.index, device: request.device, number: request.number)
@@ -411,7 +414,7 @@ final class LoadLane {
     }
   }
 
-  func delivered(_ mark: PushMark, to device: LoadDevice, _ now: UInt64) {
+  package func delivered(_ mark: PushMark, to device: LoadDevice, _ now: UInt64) {
     guard mark.run == run else {
       tally.foreign += 1
       return
@@ -458,30 +461,30 @@ final class LoadLane {
   // MARK: What the test asks
 
   /// How far a lane is.
-  struct Standing: Sendable {
-    var readyProviders: Int
-    var liveDevices: Int
-    var expectedDevices: Int
-    var sent: Int
-    var accepted: Int
-    var delivered: Int
-    var expected: Int
+  package struct Standing: Sendable {
+    package var readyProviders: Int
+    package var liveDevices: Int
+    package var expectedDevices: Int
+    package var sent: Int
+    package var accepted: Int
+    package var delivered: Int
+    package var expected: Int
     /// Pushes that a `gap` said were driven out.
-    var dropped: Int
-    var isSending: Bool
-    var inFlight: Int
-    var refused: Int
+    package var dropped: Int
+    package var isSending: Bool
+    package var inFlight: Int
+    package var refused: Int
     /// Pushes that should have been sent and were not.
-    var unsent: Int
-    var failure: String?
-    var lastLoss: String?
-    var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
+    package var unsent: Int
+    package var failure: String?
+    package var lastLoss: String?
+    package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
 
     /// Whether everything sent is answered, and everything accepted delivered.
-    var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
+    package var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
   }
 
-  var standing: Standing {
+  package var standing: Standing {
     let end = Double(start == 0 ? 0 : elapsed()) / 1e9
     let due = plan.pace == .flatOut ? tally.sent : min(plan.pushes ?? .max, schedule.due(at: end))
     return Standing(
@@ -496,7 +499,7 @@ final class LoadLane {
   /// Ends everything; what is still in flight counts as unanswered.
   ///
   /// - Returns: what was counted, and for each device how many accepted pushes are missing.
-  func finish() -> (LoadTally, missing: [Int: Int]) {
+  package func finish() -> (LoadTally, missing: [Int: Int]) {
     isSending = false
     isOver = true
     while let (provider, request) = retries.popFirst() {

@@ -1,17 +1,21 @@
+import GatewayProtocol
+package import HTTP2Transport
+import PushCore
+
 /// One provider connection of a load test: keeps requests in flight and counts their answers, without a string or a
 /// parsed object for any of them. Belongs to the loop of its ``LoadLane``.
-final class LoadProvider: HTTP2SessionDelegate {
+package final class LoadProvider: HTTP2SessionDelegate {
   /// A request in flight.
-  struct Request {
-    var device: Int
-    var number: UInt32
+  package struct Request {
+    package var device: Int
+    package var number: UInt32
     /// Nanoseconds after the start.
-    var intended: UInt64
+    package var intended: UInt64
     /// What its `apns-id` is made of.
-    var id: UInt64
+    package var id: UInt64
   }
 
-  let index: Int
+  package let index: Int
   private unowned let lane: LoadLane
   private var connection: Connection?
   private var isReady = false
@@ -23,9 +27,9 @@ final class LoadProvider: HTTP2SessionDelegate {
   private var idField: Int?
   private var payload: MarkedPayload
   /// Whether the lane has this among those with room.
-  var isListed = false
+  package var isListed = false
 
-  init(index: Int, lane: LoadLane) {
+  package init(index: Int, lane: LoadLane) {
     self.index = index
     self.lane = lane
     windowSize = lane.plan.streams
@@ -35,19 +39,19 @@ final class LoadProvider: HTTP2SessionDelegate {
   }
 
   /// Whether a request may be sent now.
-  var hasRoom: Bool { isReady && !free.isEmpty }
+  package var hasRoom: Bool { isReady && !free.isEmpty }
 
   /// Requests without an answer.
-  var inFlight: Int { windowSize - free.count }
+  package var inFlight: Int { windowSize - free.count }
 
   /// Builds the head that all requests share; each then has its own token, and its own id.
-  func setHead(authorization: String?) {
+  package func setHead(authorization: String?) {
     let target = lane.target
     head.removeAll()
     head.append(.method, "POST")
     head.append(.scheme, "https")
     head.append(.authority, "\(target.host):\(target.port)".utf8)
-    let path = target.path ?? ProviderAPI.path.description + String(repeating: "0", count: 64)
+    let path = target.path ?? Paths.devicePush.description + String(repeating: "0", count: 64)
     head.append(.path, path.utf8, isUnindexed: true)
     if let authorization { head.append(.authorization, authorization.utf8) }
     head.append(.apnsTopic, target.topic.utf8)
@@ -62,17 +66,17 @@ final class LoadProvider: HTTP2SessionDelegate {
     }
   }
 
-  func attach(_ connection: Connection) {
+  package func attach(_ connection: Connection) {
     self.connection = connection
     connection.session.delegate = self
     connection.closed = { [unowned self] error in lost(error) }
   }
 
   /// Hangs up.
-  func close() { connection?.closeAfterFlush() }
+  package func close() { connection?.closeAfterFlush() }
 
   /// Sends one push; call it only while there is room.
-  func send(_ request: Request) {
+  package func send(_ request: Request) {
     guard let connection, let slot = free.popLast() else { return }
     requests[slot] = request
     let device = request.device
@@ -114,11 +118,11 @@ final class LoadProvider: HTTP2SessionDelegate {
 
   // MARK: HTTP2SessionDelegate
 
-  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     stream.message.maximumBodySize = Limits.maximumErrorBodySize
   }
 
-  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
     guard stream.tag > 0 else { return }
     let slot = stream.tag - 1
     stream.tag = 0
@@ -130,7 +134,7 @@ final class LoadProvider: HTTP2SessionDelegate {
     }
   }
 
-  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+  package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard stream.tag > 0 else { return }
     let slot = stream.tag - 1
     stream.tag = 0
@@ -138,13 +142,13 @@ final class LoadProvider: HTTP2SessionDelegate {
     lane.giveUp(requests[slot], of: self, isRetriable: idField != nil)
   }
 
-  func sessionReceivedSettings(_ session: HTTP2Session) {
+  package func sessionReceivedSettings(_ session: HTTP2Session) {
     guard !isReady else { return }
     isReady = true
     lane.providerReady(self)
   }
 
-  func sessionReceivedPong(_ session: HTTP2Session) {}
+  package func sessionReceivedPong(_ session: HTTP2Session) {}
 
-  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) { isReady = false }
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) { isReady = false }
 }

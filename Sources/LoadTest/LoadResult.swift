@@ -1,50 +1,50 @@
 /// What a load test found. Latencies are in milliseconds, rates a second, sizes in bytes.
-public struct LoadResult: Sendable, Codable, Equatable {
+package struct LoadResult: Sendable, Codable, Equatable {
   /// What was sent and what became of it.
-  public struct Pushes: Sendable, Codable, Equatable {
-    public var sent = 0
-    public var accepted = 0
-    public var refused = 0
+  package struct Pushes: Sendable, Codable, Equatable {
+    package var sent = 0
+    package var accepted = 0
+    package var refused = 0
     /// By status and reason.
-    public var refusals: [String: Int] = [:]
+    package var refusals: [String: Int] = [:]
     /// Their connection was lost before the answer came.
-    public var unanswered = 0
+    package var unanswered = 0
     /// Should have been sent, and the gateway left no room for them.
-    public var unsent = 0
+    package var unsent = 0
     /// Sent again with the same `apns-id` after a lost connection.
-    public var retried = 0
+    package var retried = 0
     /// Accepted for connected devices.
-    public var expected = 0
-    public var delivered = 0
-    public var lost = 0
-    public var duplicated = 0
-    public var reordered = 0
-    public var misdelivered = 0
+    package var expected = 0
+    package var delivered = 0
+    package var lost = 0
+    package var duplicated = 0
+    package var reordered = 0
+    package var misdelivered = 0
     /// Not delivered and not promised: driven out by the mailbox's cap, which a `gap` told, or never to be stored.
-    public var dropped = 0
+    package var dropped = 0
     /// Sent to a device that had them already, as after a lost connection; the device drops them.
-    public var redelivered = 0
+    package var redelivered = 0
 
-    public init() {}
+    package init() {}
   }
 
   /// A process that was measured from outside.
-  public struct Process: Sendable, Codable, Equatable {
-    public var pid: Int32
+  package struct Process: Sendable, Codable, Equatable {
+    package var pid: Int32
     /// CPU seconds from the end of the warm-up to the last delivery.
-    public var cpuSeconds: Double
+    package var cpuSeconds: Double
     /// The same for 100,000 pushes accepted in that time.
-    public var cpuSecondsPer100000: Double?
+    package var cpuSecondsPer100000: Double?
     /// Share of one core while it was measured; 1 is a whole core.
-    public var cpuShare: Double
+    package var cpuShare: Double
     /// Resident memory before devices connected, after, and at the end.
-    public var residentBytesBefore: Int
-    public var residentBytesConnected: Int
-    public var residentBytesAtEnd: Int
+    package var residentBytesBefore: Int
+    package var residentBytesConnected: Int
+    package var residentBytesAtEnd: Int
     /// What each idle stream added.
-    public var residentBytesPerIdleStream: Int?
+    package var residentBytesPerIdleStream: Int?
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey {
       case pid
       case cpuSeconds = "cpu_seconds"
       case cpuSecondsPer100000 = "cpu_seconds_per_100000"
@@ -55,7 +55,7 @@ public struct LoadResult: Sendable, Codable, Equatable {
       case residentBytesPerIdleStream = "resident_bytes_per_idle_stream"
     }
 
-    public init(
+    package init(
       pid: Int32, cpuSeconds: Double, cpuSecondsPer100000: Double?, cpuShare: Double, residentBytesBefore: Int,
       residentBytesConnected: Int, residentBytesAtEnd: Int, residentBytesPerIdleStream: Int?
     ) {
@@ -71,16 +71,16 @@ public struct LoadResult: Sendable, Codable, Equatable {
   }
 
   /// All devices dropped and came back.
-  public struct Storm: Sendable, Codable, Equatable {
-    public var devices: Int
+  package struct Storm: Sendable, Codable, Equatable {
+    package var devices: Int
     /// From the drop until every stream was open again, in seconds; nil: it did not come to that.
-    public var connectedSeconds: Double?
+    package var connectedSeconds: Double?
     /// From the drop until every device was told that nothing waits.
-    public var caughtUpSeconds: Double?
+    package var caughtUpSeconds: Double?
     /// Handshakes that resumed a TLS session.
-    public var resumed: Int
+    package var resumed: Int
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey {
       case devices
       case connectedSeconds = "connected_seconds"
       case caughtUpSeconds = "caught_up_seconds"
@@ -89,45 +89,45 @@ public struct LoadResult: Sendable, Codable, Equatable {
   }
 
   /// One device received what had waited for it.
-  public struct CatchUp: Sendable, Codable, Equatable {
-    public var pushes: Int
+  package struct CatchUp: Sendable, Codable, Equatable {
+    package var pushes: Int
     /// From the connection attempt until the last push.
-    public var seconds: Double
-    public var pushesPerSecond: Double
+    package var seconds: Double
+    package var pushesPerSecond: Double
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey {
       case pushes, seconds
       case pushesPerSecond = "pushes_per_second"
     }
   }
 
-  public var pushes = Pushes()
+  package var pushes = Pushes()
   /// Pushes a second while it was measured.
-  public var acceptedPerSecond = 0.0
-  public var deliveredPerSecond = 0.0
+  package var acceptedPerSecond = 0.0
+  package var deliveredPerSecond = 0.0
   /// From the intended time of sending to the answer.
-  public var acceptLatency: LatencySummary?
+  package var acceptLatency: LatencySummary?
   /// From the intended time of sending to the device.
-  public var deliveryLatency: LatencySummary?
-  public var seconds: [LoadSecond] = []
-  public var gatewayProcess: Process?
-  public var loadProcess: Process
+  package var deliveryLatency: LatencySummary?
+  package var seconds: [LoadSecond] = []
+  package var gatewayProcess: Process?
+  package var loadProcess: Process
   /// Whether the load side was as busy as its loops can be, so that the figures are its own and not the gateway's.
-  public var isLoadSaturated = false
-  public var storm: Storm?
-  public var catchUp: CatchUp?
-  public var connectedDevices = 0
-  public var connectionsLost = 0
-  public var enrolSeconds = 0.0
-  public var connectSeconds = 0.0
-  public var warmUpSeconds = 0.0
+  package var isLoadSaturated = false
+  package var storm: Storm?
+  package var catchUp: CatchUp?
+  package var connectedDevices = 0
+  package var connectionsLost = 0
+  package var enrolSeconds = 0.0
+  package var connectSeconds = 0.0
+  package var warmUpSeconds = 0.0
   /// What was measured, and then the wait for the last answers and deliveries.
-  public var runSeconds = 0.0
-  public var drainSeconds = 0.0
+  package var runSeconds = 0.0
+  package var drainSeconds = 0.0
   /// From the first push to the last delivery.
-  public var elapsedSeconds = 0.0
+  package var elapsedSeconds = 0.0
 
-  enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey {
     case pushes, seconds, storm
     case acceptedPerSecond = "accepted_per_second"
     case deliveredPerSecond = "delivered_per_second"
@@ -147,5 +147,5 @@ public struct LoadResult: Sendable, Codable, Equatable {
     case elapsedSeconds = "elapsed_seconds"
   }
 
-  public init(loadProcess: Process) { self.loadProcess = loadProcess }
+  package init(loadProcess: Process) { self.loadProcess = loadProcess }
 }

@@ -1,45 +1,45 @@
 /// What one loop of a load test has counted.
-struct LoadTally: Sendable {
-  var sent = 0
-  var accepted = 0
+package struct LoadTally: Sendable {
+  package var sent = 0
+  package var accepted = 0
   /// Refusals by status and reason, such as `429 TooManyRequests`.
-  var refusals: [String: Int] = [:]
+  package var refusals: [String: Int] = [:]
   /// Requests whose connection was lost before the answer, and that were not sent again.
-  var unanswered = 0
-  var retried = 0
+  package var unanswered = 0
+  package var retried = 0
   /// Each push once.
-  var delivered = 0
+  package var delivered = 0
   /// Of these, to devices that read slowly; their latency is not measured.
-  var deliveredSlowly = 0
+  package var deliveredSlowly = 0
   /// Accepted pushes that should arrive at a device.
-  var expected = 0
-  var duplicated = 0
-  var reordered = 0
-  var misdelivered = 0
+  package var expected = 0
+  package var duplicated = 0
+  package var reordered = 0
+  package var misdelivered = 0
   /// Lines with a number that the device had, which devices drop.
-  var redelivered = 0
+  package var redelivered = 0
   /// Pushes that a `gap` said were driven out, by device.
-  var dropped: [Int: Int] = [:]
+  package var dropped: [Int: Int] = [:]
   /// Marks of another test.
-  var foreign = 0
+  package var foreign = 0
   /// TLS connections whose handshake was resumed.
-  var resumed = 0
-  var connections = 0
-  var connectionsLost = 0
+  package var resumed = 0
+  package var connections = 0
+  package var connectionsLost = 0
   /// Why the latest connection was lost.
-  var lastLoss: String?
-  var acceptLatencies = Latencies()
-  var deliveryLatencies = Latencies()
+  package var lastLoss: String?
+  package var acceptLatencies = Latencies()
+  package var deliveryLatencies = Latencies()
   /// By second after the start.
-  var seconds: [LoadSecond] = []
+  package var seconds: [LoadSecond] = []
   /// When the latest delivery and the latest answer came, in nanoseconds after the start.
-  var lastDelivery: UInt64 = 0
-  var lastAnswer: UInt64 = 0
+  package var lastDelivery: UInt64 = 0
+  package var lastAnswer: UInt64 = 0
   /// Answers with 200 and deliveries while what is measured was measured.
-  var acceptedMeasured = 0
-  var deliveredMeasured = 0
+  package var acceptedMeasured = 0
+  package var deliveredMeasured = 0
 
-  mutating func second(_ elapsed: UInt64, _ change: (inout LoadSecond) -> Void) {
+  package mutating func second(_ elapsed: UInt64, _ change: (inout LoadSecond) -> Void) {
     let second = Int(elapsed / 1_000_000_000)
     guard second < LoadTally.maximumSeconds else { return }
     while seconds.count <= second { seconds.append(LoadSecond(second: seconds.count)) }
@@ -49,7 +49,7 @@ struct LoadTally: Sendable {
   /// A day; a longer test keeps no rates after it.
   private static let maximumSeconds = 86_400
 
-  mutating func add(_ other: LoadTally) {
+  package mutating func add(_ other: LoadTally) {
     sent += other.sent
     accepted += other.accepted
     refusals.merge(other.refusals, uniquingKeysWith: +)
@@ -84,14 +84,14 @@ struct LoadTally: Sendable {
 }
 
 /// What happened in one second of a test.
-public struct LoadSecond: Sendable, Codable, Equatable {
+package struct LoadSecond: Sendable, Codable, Equatable {
   /// Counted from the test's start, the warm-up included.
-  public var second: Int
-  public var sent = 0
-  public var accepted = 0
-  public var delivered = 0
+  package var second: Int
+  package var sent = 0
+  package var accepted = 0
+  package var delivered = 0
 
-  public init(second: Int, sent: Int = 0, accepted: Int = 0, delivered: Int = 0) {
+  package init(second: Int, sent: Int = 0, accepted: Int = 0, delivered: Int = 0) {
     self.second = second
     self.sent = sent
     self.accepted = accepted

@@ -1,28 +1,32 @@
 import Foundation
+import GatewayClient
+import GatewayProtocol
 import Glibc
+import HTTP2Transport
 import NIOCore
 import NIOPosix
+import PushCore
 
 /// A load test: enrols devices, connects them and the providers, sends as planned, and checks while it measures that
 /// every accepted push arrives exactly once and in order.
-public struct LoadTest: Sendable {
+package struct LoadTest: Sendable {
   /// What a test is at.
-  public enum Phase: String, Sendable {
+  package enum Phase: String, Sendable {
     case enrol, connect
     case warmUp = "warm up"
     case run, drain
   }
 
   /// How far a test is.
-  public struct Progress: Sendable {
-    public var phase: Phase
+  package struct Progress: Sendable {
+    package var phase: Phase
     /// Of the phase, from 0 to 1.
-    public var share: Double
-    public var accepted: Int
-    public var delivered: Int
-    public var connected: Int
+    package var share: Double
+    package var accepted: Int
+    package var delivered: Int
+    package var connected: Int
 
-    public init(phase: Phase, share: Double, accepted: Int, delivered: Int, connected: Int) {
+    package init(phase: Phase, share: Double, accepted: Int, delivered: Int, connected: Int) {
       self.phase = phase
       self.share = share
       self.accepted = accepted
@@ -32,18 +36,18 @@ public struct LoadTest: Sendable {
   }
 
   /// Why a test could not be made, in one line.
-  public struct Failure: Error, CustomStringConvertible {
-    public enum Kind: Sendable { case failed, interrupted }
-    public var kind: Kind
-    public var description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package enum Kind: Sendable { case failed, interrupted }
+    package var kind: Kind
+    package var description: String
   }
 
   /// What a test has found.
-  public struct Report: Sendable {
-    public var result: LoadResult
+  package struct Report: Sendable {
+    package var result: LoadResult
     /// Whole distributions, for those who want more than a few percentiles.
-    public var acceptLatencies: Latencies
-    public var deliveryLatencies: Latencies
+    package var acceptLatencies: Latencies
+    package var deliveryLatencies: Latencies
   }
 
   private let plan: LoadPlan
@@ -53,7 +57,7 @@ public struct LoadTest: Sendable {
   private let run: UInt16
 
   /// - Parameter progress: is told a few times a second how far it is.
-  public init(_ plan: LoadPlan, _ target: LoadTarget, progress: @escaping @Sendable (Progress) -> Void) {
+  package init(_ plan: LoadPlan, _ target: LoadTarget, progress: @escaping @Sendable (Progress) -> Void) {
     self.plan = plan
     self.target = target
     self.progress = progress
@@ -62,7 +66,7 @@ public struct LoadTest: Sendable {
   }
 
   /// - Throws: ``Failure``; ``ClientError`` when no gateway answers.
-  public func run() async throws -> Report {
+  package func run() async throws -> Report {
     let limit = DescriptorLimit.raise()
     let needed = plan.devices + plan.providers + LoadTest.otherDescriptors
     guard needed <= limit || plan.kind == .accept else {
@@ -392,7 +396,7 @@ public struct LoadTest: Sendable {
 
 extension LoadResult.Process {
   /// A process that has not been measured yet.
-  init(pid: Int32) {
+  package init(pid: Int32) {
     self.init(
       pid: pid, cpuSeconds: 0, cpuSecondsPer100000: nil, cpuShare: 0, residentBytesBefore: 0,
       residentBytesConnected: 0, residentBytesAtEnd: 0, residentBytesPerIdleStream: nil)

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 
 /// What a process has used so far, read from `/proc` (proc(5)).
-public struct ProcessUse: Sendable {
+package struct ProcessUse: Sendable {
   /// User and system time of all its threads, in seconds.
-  public var cpu: Double
+  package var cpu: Double
   /// Resident memory, in bytes.
-  public var resident: Int
+  package var resident: Int
 
   /// nil when there is no such process, or it may not be looked at.
-  public init?(pid: Int32) {
+  package init?(pid: Int32) {
     guard let stat = ProcessUse.read("/proc/\(pid)/stat"), let memory = ProcessUse.read("/proc/\(pid)/statm"),
       let use = ProcessUse(stat: stat, statm: memory)
     else { return nil }
@@ -17,7 +17,7 @@ public struct ProcessUse: Sendable {
   }
 
   /// Reads the two lines.
-  init?(stat: String, statm: String) {
+  package init?(stat: String, statm: String) {
     // The second field is the program's name in parentheses, and may hold anything.
     guard let end = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: end)...].split(separator: " ")

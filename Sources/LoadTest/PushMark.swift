@@ -1,30 +1,31 @@
 import Glibc
+import PushCore
 
 /// What a test writes into each push and finds again where it arrives: which test, who sent it to whom, the how manieth of
 /// these two, and when it was intended.
 ///
 /// In the payload it is a top-level key of fixed width, so that it is written over in place and read without parsing.
-struct PushMark: Equatable {
+package struct PushMark: Equatable {
   /// The test, so that what an earlier one left behind is not counted.
-  var run: UInt16
-  var provider: UInt16
-  var device: UInt32
+  package var run: UInt16
+  package var provider: UInt16
+  package var device: UInt32
   /// Counts from 0 for each pair of provider and device.
-  var number: UInt32
+  package var number: UInt32
   /// Nanoseconds after the test's start, up to ``maximumIntended``.
-  var intended: UInt64
+  package var intended: UInt64
 
   /// 78 hours.
-  static let maximumIntended: UInt64 = (1 << 48) - 1
+  package static let maximumIntended: UInt64 = (1 << 48) - 1
   /// Hex digits of a mark.
-  static let size = 4 + 4 + 8 + 8 + 12
+  package static let size = 4 + 4 + 8 + 8 + 12
   /// What stands before the digits.
-  static let key = Array(#""mark":""#.utf8)
+  package static let key = Array(#""mark":""#.utf8)
   /// What a line of the gateway ends with after the digits.
   private static let tailSize = 3
 
   /// Writes the digits.
-  func write(to digits: UnsafeMutableRawBufferPointer) {
+  package func write(to digits: UnsafeMutableRawBufferPointer) {
     var place = 0
     func put(_ value: UInt64, _ width: Int) {
       for digit in stride(from: 4 * (width - 1), through: 0, by: -4) {
@@ -40,7 +41,7 @@ struct PushMark: Equatable {
   }
 
   /// Reads the digits; nil when they are none.
-  init?(digits: UnsafeRawBufferPointer) {
+  package init?(digits: UnsafeRawBufferPointer) {
     guard digits.count >= PushMark.size else { return nil }
     var place = 0
     var isHex = true
@@ -64,7 +65,7 @@ struct PushMark: Equatable {
     if !isHex { return nil }
   }
 
-  init(run: UInt16, provider: UInt16, device: UInt32, number: UInt32, intended: UInt64) {
+  package init(run: UInt16, provider: UInt16, device: UInt32, number: UInt32, intended: UInt64) {
     self.run = run
     self.provider = provider
     self.device = device
@@ -73,7 +74,7 @@ struct PushMark: Equatable {
   }
 
   /// Finds the mark in a line: at its usual place near the end, else wherever it is.
-  init?(line: UnsafeRawBufferPointer) {
+  package init?(line: UnsafeRawBufferPointer) {
     let usual = line.count - PushMark.tailSize - PushMark.size - PushMark.key.count
     if usual >= 0, unsafe memcmp(line.baseAddress! + usual, PushMark.key, PushMark.key.count) == 0 {
       unsafe self.init(digits: .init(rebasing: line[(usual + PushMark.key.count)...]))
@@ -89,8 +90,8 @@ struct PushMark: Equatable {
 }
 
 /// A payload of a chosen size with a place for a ``PushMark``.
-struct MarkedPayload {
-  private(set) var bytes: [UInt8]
+package struct MarkedPayload {
+  package private(set) var bytes: [UInt8]
 
   private static let head = Array(#"{"aps":{"alert":{"title":"Train in 5 Minutes","body":""#.utf8)
   private static let middle = Array(#""}},"#.utf8)
@@ -98,10 +99,10 @@ struct MarkedPayload {
   private static let words = Array("Platform 4, coaches 21 to 28 stop in section B. ".utf8)
 
   /// The smallest payload that has room for a mark.
-  static let minimumSize = head.count + middle.count + PushMark.key.count + PushMark.size + end.count
+  package static let minimumSize = head.count + middle.count + PushMark.key.count + PushMark.size + end.count
 
   /// - Precondition: `size` is at least ``minimumSize``.
-  init(size: Int) {
+  package init(size: Int) {
     precondition(size >= MarkedPayload.minimumSize, "a payload has room for its mark")
     bytes = MarkedPayload.head
     for place in 0..<(size - MarkedPayload.minimumSize) {
@@ -113,7 +114,7 @@ struct MarkedPayload {
   }
 
   /// Writes a mark in.
-  mutating func set(_ mark: PushMark) {
+  package mutating func set(_ mark: PushMark) {
     let end = bytes.count - MarkedPayload.end.count
     unsafe bytes.withUnsafeMutableBytes { unsafe mark.write(to: .init(rebasing: $0[(end - PushMark.size)..<end])) }
   }

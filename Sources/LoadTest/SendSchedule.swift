@@ -1,8 +1,8 @@
 /// When each push of a test is to be sent: latency counts from these times, whatever the gateway does meanwhile, so that
 /// a gateway that stalls is charged for every push that should have gone out during the stall.
-struct SendSchedule: Sendable {
+package struct SendSchedule: Sendable {
   /// How fast pushes are sent.
-  enum Pace: Sendable, Equatable {
+  package enum Pace: Sendable, Equatable {
     /// As fast as answers come: each is intended for the moment it is sent.
     case flatOut
     /// Pushes a second, evenly.
@@ -11,14 +11,14 @@ struct SendSchedule: Sendable {
     case ramp(from: Double, to: Double)
   }
 
-  var pace: Pace
+  package var pace: Pace
   /// Seconds before what is measured.
-  var warmUp: Double
+  package var warmUp: Double
   /// Seconds that are measured.
-  var duration: Double
+  package var duration: Double
 
   /// How many pushes should have been sent `elapsed` seconds after the start.
-  func due(at elapsed: Double) -> Int {
+  package func due(at elapsed: Double) -> Int {
     let elapsed = min(max(0, elapsed), warmUp + duration)
     switch pace {
     case .flatOut: return .max
@@ -30,7 +30,7 @@ struct SendSchedule: Sendable {
   }
 
   /// When a push should be sent, in nanoseconds after the start; `number` counts from 0. Not for ``Pace/flatOut``.
-  func intended(_ number: Int) -> UInt64 {
+  package func intended(_ number: Int) -> UInt64 {
     // A push is due as soon as its whole number is reached.
     let count = Double(number + 1)
     let seconds: Double

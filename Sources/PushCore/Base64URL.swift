@@ -1,8 +1,8 @@
 /// Base64 as provider tokens carry it: the URL alphabet (RFC 4648 §5), and the plain one with padding that some
 /// libraries send (reference §4.3).
-public enum Base64URL {
+package enum Base64URL {
   /// - Returns: nil when a character belongs to neither alphabet.
-  public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
     var (bits, count): (UInt32, UInt32) = (0, 0)
@@ -20,7 +20,7 @@ public enum Base64URL {
   }
 
   /// Without padding.
-  public static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var text: [UInt8] = []
     var (bits, count): (UInt32, UInt32) = (0, 0)

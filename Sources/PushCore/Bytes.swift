@@ -4,15 +4,15 @@ import Glibc
 
 extension Span<UInt8> {
   /// Whether these are the same bytes.
-  func isSame(as other: [UInt8]) -> Bool {
+  package func isSame(as other: [UInt8]) -> Bool {
     unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { theirs in unsafe mine.equals(theirs) } }
   }
 
   /// Whether these bytes are those of a literal.
-  func equals(_ text: StaticString) -> Bool { unsafe withUnsafeBytes { unsafe $0.equals(text) } }
+  package func equals(_ text: StaticString) -> Bool { unsafe withUnsafeBytes { unsafe $0.equals(text) } }
 
   /// Whether these bytes begin with those of a literal.
-  func starts(with text: StaticString) -> Bool {
+  package func starts(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount && extracting(first: text.utf8CodeUnitCount).equals(text)
   }
 }
@@ -20,7 +20,7 @@ extension Span<UInt8> {
 extension Span<UInt8> {
   /// A number from the length and a few of the bytes, for a place in a table that remembers: one that differs says that
   /// the bytes do, and nothing follows from one that is the same.
-  var sample: UInt64 {
+  package var sample: UInt64 {
     unsafe withUnsafeBytes { bytes in
       var number = UInt64(bytes.count)
       if bytes.count >= 8 {
@@ -39,24 +39,24 @@ extension Span<UInt8> {
 
 extension UnsafeRawBufferPointer {
   /// Whether these are the same bytes.
-  func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+  package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     guard let mine = baseAddress, let theirs = other.baseAddress else { return true }
     return unsafe memcmp(mine, theirs, count) == 0
   }
 
   /// Whether these bytes are those of a literal.
-  func equals(_ text: StaticString) -> Bool {
+  package func equals(_ text: StaticString) -> Bool {
     unsafe equals(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 
 extension [UInt8] {
   /// A copy of bytes that were lent.
-  init(_ bytes: Span<UInt8>) { self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
+  package init(_ bytes: Span<UInt8>) { self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
 
   /// Whether a byte occurs.
-  func holds(_ byte: UInt8) -> Bool {
+  package func holds(_ byte: UInt8) -> Bool {
     unsafe withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return false }
       return unsafe memchr(start, Int32(byte), count) != nil
@@ -66,7 +66,7 @@ extension [UInt8] {
 
 extension String {
   /// The text of bytes that were lent; invalid UTF-8 is repaired.
-  init(repairing bytes: Span<UInt8>) {
+  package init(repairing bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -1,20 +1,20 @@
 import Foundation
 
 /// A broadcast channel's public name: 16 random bytes, in standard base64 on the wire (reference §8.2).
-struct ChannelID: Sendable, Hashable, CustomStringConvertible {
+package struct ChannelID: Sendable, Hashable, CustomStringConvertible {
   private var words: (UInt64, UInt64)
 
-  static let size = 16
+  package static let size = 16
   /// The characters of its text, padding included.
-  static let textSize = 24
+  package static let textSize = 24
 
-  static func random() -> ChannelID {
+  package static func random() -> ChannelID {
     guard let id = ChannelID(bytes: Digest.random(count: size)) else { preconditionFailure("an id has 16 bytes") }
     return id
   }
 
   /// - Returns: nil unless there are exactly 16 bytes.
-  init?(bytes: some Collection<UInt8>) {
+  package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == ChannelID.size else { return nil }
     var iterator = bytes.makeIterator()
     func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(iterator.next() ?? 0) } }
@@ -22,20 +22,20 @@ struct ChannelID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Reads the text; nil for anything that no gateway gave out.
-  init?(_ text: some Collection<UInt8>) {
+  package init?(_ text: some Collection<UInt8>) {
     guard text.count == ChannelID.textSize, let data = Data(base64Encoded: Data(text)) else { return nil }
     self.init(bytes: data)
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [words.0, words.1].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }
 
-  var description: String { Data(bytes).base64EncodedString() }
+  package var description: String { Data(bytes).base64EncodedString() }
 
-  static func == (one: ChannelID, other: ChannelID) -> Bool { one.words == other.words }
+  package static func == (one: ChannelID, other: ChannelID) -> Bool { one.words == other.words }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     // The bytes are random already.
     hasher.combine(words.0)
   }

@@ -1,5 +1,5 @@
 /// The value of a hex digit of either case, or nil.
-func hexValue(_ byte: UInt8) -> UInt8? {
+package func hexValue(_ byte: UInt8) -> UInt8? {
   switch byte {
   case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
   case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
@@ -9,14 +9,14 @@ func hexValue(_ byte: UInt8) -> UInt8? {
 }
 
 /// The lower-case hex digit of a value below 16.
-func hexDigit(_ value: UInt8) -> UInt8 {
+package func hexDigit(_ value: UInt8) -> UInt8 {
   value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
 }
 
 /// The value of eight hex digits of either case, the first of which is the lowest byte of `digits`; nil when one is none.
 ///
 /// All eight at once: a letter differs from its value by 9 in its low half, and is told from a digit by its bit of 64.
-func hexValue(ofEight digits: UInt64) -> UInt32? {
+package func hexValue(ofEight digits: UInt64) -> UInt32? {
   let ones: UInt64 = 0x0101_0101_0101_0101
   guard digits & (ones * 0x80) == 0 else { return nil }
   let letters = (digits >> 6) & ones
@@ -34,7 +34,7 @@ func hexValue(ofEight digits: UInt64) -> UInt32? {
 
 /// The eight hex digits of a value, the first in the lowest byte; `upperCase` has a bit for each, the first the highest,
 /// that says whether a letter is in upper case.
-func hexDigits(_ value: UInt32, upperCase: UInt8) -> UInt64 {
+package func hexDigits(_ value: UInt32, upperCase: UInt8) -> UInt64 {
   let ones: UInt64 = 0x0101_0101_0101_0101
   var values = UInt64(value)
   values = (values << 16 | values) & 0x0000_FFFF_0000_FFFF

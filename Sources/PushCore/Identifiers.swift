@@ -1,37 +1,49 @@
 /// A device's row in the store. Public identifiers of devices are UUIDs; this one never leaves the gateway.
-struct DeviceID: Sendable, Hashable {
-  var row: Int64
+package struct DeviceID: Sendable, Hashable {
+  package var row: Int64
+
+  package init(row: Int64) {
+    self.row = row
+  }
 }
 
 /// An app's row in the store.
-struct AppID: Sendable, Hashable {
-  var row: Int64
+package struct AppID: Sendable, Hashable {
+  package var row: Int64
+
+  package init(row: Int64) {
+    self.row = row
+  }
 }
 
 /// A person's row in the store.
-struct PersonID: Sendable, Hashable {
-  var row: Int64
+package struct PersonID: Sendable, Hashable {
+  package var row: Int64
+
+  package init(row: Int64) {
+    self.row = row
+  }
 }
 
 /// Which of the two worlds a key or a device token belongs to.
-enum Environment: String, Sendable, Codable {
+package enum Environment: String, Sendable, Codable {
   case development, production
 }
 
 /// What a provider addresses: 32 random bytes, one token per device, app and environment.
-struct DeviceToken: Sendable, Hashable {
+package struct DeviceToken: Sendable, Hashable {
   private var words: (UInt64, UInt64, UInt64, UInt64)
 
-  static let size = 32
+  package static let size = 32
 
-  static func random() -> DeviceToken {
+  package static func random() -> DeviceToken {
     let bytes = Digest.random(count: size)
     guard let token = DeviceToken(bytes: bytes) else { preconditionFailure("a token has 32 bytes") }
     return token
   }
 
   /// - Returns: nil unless there are exactly 32 bytes.
-  init?(bytes: some Collection<UInt8>) {
+  package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == DeviceToken.size else { return nil }
     var iterator = bytes.makeIterator()
     func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(iterator.next() ?? 0) } }
@@ -39,7 +51,7 @@ struct DeviceToken: Sendable, Hashable {
   }
 
   /// - Returns: nil unless there are exactly 64 hex digits, of either case.
-  init?(hex: Span<UInt8>) {
+  package init?(hex: Span<UInt8>) {
     guard hex.count == 2 * DeviceToken.size else { return nil }
     let words = unsafe hex.withUnsafeBytes { text -> (UInt64, UInt64, UInt64, UInt64)? in
       func word(_ place: Int) -> UInt64? {
@@ -55,18 +67,18 @@ struct DeviceToken: Sendable, Hashable {
     self.words = words
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [words.0, words.1, words.2, words.3].flatMap { word in
       (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
     }
   }
 
   /// 64 lower-case hex digits.
-  var hex: String { String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self) }
+  package var hex: String { String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self) }
 
-  static func == (one: DeviceToken, other: DeviceToken) -> Bool { one.words == other.words }
+  package static func == (one: DeviceToken, other: DeviceToken) -> Bool { one.words == other.words }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     // The bytes are random already.
     hasher.combine(words.0)
   }
@@ -75,16 +87,16 @@ struct DeviceToken: Sendable, Hashable {
 /// An `apns-id`: a UUID that remembers the case in which its sender wrote it, so that it is echoed byte for byte.
 ///
 /// Two that differ in case only are equal.
-struct APNSID: Sendable, Hashable, CustomStringConvertible {
+package struct APNSID: Sendable, Hashable, CustomStringConvertible {
   private var high: UInt64
   private var low: UInt64
   /// Which of the 32 digits are upper-case letters, the first digit in the highest bit.
   private var upperCase: UInt32
 
-  static let textSize = 36
+  package static let textSize = 36
 
   /// Reads the canonical form, 8-4-4-4-12 hex digits; nil for anything else.
-  init?(_ text: Span<UInt8>) {
+  package init?(_ text: Span<UInt8>) {
     guard text.count == APNSID.textSize else { return nil }
     (high, low, upperCase) = (0, 0, 0)
     for place in text.indices {
@@ -101,36 +113,36 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Reads the canonical form, as above.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let id = APNSID(Array(text.utf8).span) else { return nil }
     self = id
   }
 
   /// A random one (UUID version 4) in upper case, as the real service writes the ids it makes.
-  init(using generator: inout some RandomNumberGenerator) {
+  package init(using generator: inout some RandomNumberGenerator) {
     high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
     low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     upperCase = .max
   }
 
   /// 20 bytes for the store.
-  init?(stored: [UInt8]) {
+  package init?(stored: [UInt8]) {
     guard let id = unsafe stored.withUnsafeBytes({ unsafe APNSID(stored: $0) }) else { return nil }
     self = id
   }
 
   /// 20 bytes for the store.
-  init?(stored: UnsafeRawBufferPointer) {
+  package init?(stored: UnsafeRawBufferPointer) {
     guard stored.count == APNSID.storedSize else { return nil }
     high = unsafe UInt64(bigEndian: stored.loadUnaligned(as: UInt64.self))
     low = unsafe UInt64(bigEndian: stored.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     upperCase = unsafe UInt32(bigEndian: stored.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
   }
 
-  static let storedSize = 20
+  package static let storedSize = 20
 
   /// 20 bytes for the store.
-  var stored: [UInt8] {
+  package var stored: [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: APNSID.storedSize) { bytes, count in
       unsafe store(in: UnsafeMutableRawBufferPointer(bytes))
       count = APNSID.storedSize
@@ -138,14 +150,14 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Writes the 20 bytes for the store.
-  func store(in bytes: UnsafeMutableRawBufferPointer) {
+  package func store(in bytes: UnsafeMutableRawBufferPointer) {
     unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
     unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     unsafe bytes.storeBytes(of: upperCase.bigEndian, toByteOffset: 16, as: UInt32.self)
   }
 
   /// Appends the 36 bytes of the text.
-  func append(to bytes: inout [UInt8]) {
+  package func append(to bytes: inout [UInt8]) {
     unsafe withUnsafeTemporaryAllocation(byteCount: APNSID.textSize, alignment: 8) { text in
       unsafe write(to: text)
       unsafe bytes.append(contentsOf: text)
@@ -153,7 +165,7 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Writes the 36 bytes of the text, eight digits at once.
-  func write(to text: UnsafeMutableRawBufferPointer) {
+  package func write(to text: UnsafeMutableRawBufferPointer) {
     let digits = (
       hexDigits(UInt32(truncatingIfNeeded: high >> 32), upperCase: UInt8(truncatingIfNeeded: upperCase >> 24)),
       hexDigits(UInt32(truncatingIfNeeded: high), upperCase: UInt8(truncatingIfNeeded: upperCase >> 16)),
@@ -172,15 +184,15 @@ struct APNSID: Sendable, Hashable, CustomStringConvertible {
     for place in [8, 13, 18, 23] { store(UInt8(ascii: "-"), at: place) }
   }
 
-  var description: String {
+  package var description: String {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  static func == (one: APNSID, other: APNSID) -> Bool { one.high == other.high && one.low == other.low }
+  package static func == (one: APNSID, other: APNSID) -> Bool { one.high == other.high && one.low == other.low }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(high)
     hasher.combine(low)
   }

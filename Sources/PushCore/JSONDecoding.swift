@@ -1,5 +1,5 @@
 import Foundation
-public import PushPolicy
+import PushPolicy
 
 /// Decodes one JSON value of at most `maximumDepth` levels.
 ///
@@ -7,7 +7,7 @@ public import PushPolicy
 /// come from outside are decoded here and nowhere else. The caller bounds their size.
 /// - Throws: `JSONSyntaxError` when `bytes` are not one JSON value, or too deep; `DecodingError` when it is another value
 ///   than `type`.
-public func decodeJSON<Value: Decodable>(
+package func decodeJSON<Value: Decodable>(
   _ type: Value.Type = Value.self, from bytes: some Collection<UInt8>, maximumDepth: Int = JSONParser.maximumDepth
 ) throws -> Value {
   let bytes = Array(bytes)

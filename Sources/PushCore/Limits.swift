@@ -1,127 +1,125 @@
-import NIOCore
-
 /// Every bound of the gateway that is not a setting, with its reason.
-enum Limits {
+package enum Limits {
   // MARK: HTTP/2
 
   /// Streams a peer may have open on one connection; the real service's figure (reference §5.2).
-  static let maximumConcurrentStreams = 1000
+  package static let maximumConcurrentStreams = 1000
   /// `SETTINGS_MAX_HEADER_LIST_SIZE`, as the real service announces it.
-  static let announcedHeaderListSize = 8000
+  package static let announcedHeaderListSize = 8000
   /// Bytes of field values kept of one message; twice what is announced, for clients that do not look.
-  static let maximumHeaderListSize = 16_000
+  package static let maximumHeaderListSize = 16_000
   /// The receive window of a connection: no sender waits for credit, however it writes.
-  static let connectionWindowSize = 16 << 20
+  package static let connectionWindowSize = 16 << 20
   /// The receive window of a stream, the protocol's own (RFC 9113 §6.9.2).
-  static let streamWindowSize = 65_535
+  package static let streamWindowSize = 65_535
   /// Plaintext handed to one `SSL_write`: one TLS record.
-  static let recordSize = 16_384
+  package static let recordSize = 16_384
   /// How often a device and its gateway ask each other for a sign of life, where nothing else is set: a dead link is
   /// known within twice that (``Liveness``).
-  static let pingInterval = Duration.seconds(30)
+  package static let pingInterval = Duration.seconds(30)
 
   /// Descriptors that are left when accepting pauses: for the database, the admin socket, the system's libraries.
-  static let reservedDescriptors = 64
+  package static let reservedDescriptors = 64
 
   // MARK: Provider API (reference §2)
 
-  static let maximumPayloadSize = 4096
-  static let maximumVoIPPayloadSize = 5120
-  static let maximumCollapseIDSize = 64
+  package static let maximumPayloadSize = 4096
+  package static let maximumVoIPPayloadSize = 5120
+  package static let maximumCollapseIDSize = 64
   /// Hex digits of a device token; ours have 64.
-  static let maximumTokenDigits = 400
+  package static let maximumTokenDigits = 400
   /// An `apns-id` that is no UUID is still echoed up to this size.
-  static let maximumEchoedIDSize = 64
+  package static let maximumEchoedIDSize = 64
   /// A provider token's age, and how far ahead its clock may be, in seconds.
-  static let maximumTokenAge = 3600
-  static let maximumTokenSkew = 300
+  package static let maximumTokenAge = 3600
+  package static let maximumTokenSkew = 300
   /// Topics that one key may be for, as at Apple (reference §4.4).
-  static let maximumKeyTopics = 400
+  package static let maximumKeyTopics = 400
   /// Verified provider tokens remembered by the process.
-  static let maximumCachedTokens = 10_000
+  package static let maximumCachedTokens = 10_000
   /// Values of a wrong type that the log tells of one payload.
-  static let maximumReportedFaults = 8
+  package static let maximumReportedFaults = 8
   /// An error body, which one client library reads no further than.
-  static let maximumErrorBodySize = 1024
+  package static let maximumErrorBodySize = 1024
 
   /// Faults that can be set at once; a request looks through all of them.
-  static let maximumFaults = 1000
+  package static let maximumFaults = 1000
 
   // MARK: Broadcast (reference §2.4, §8)
 
-  static let maximumBroadcastPayloadSize = 5120
+  package static let maximumBroadcastPayloadSize = 5120
   /// Channels of one app in one environment.
-  static let maximumChannels = 10_000
+  package static let maximumChannels = 10_000
   /// How long the most recent message of a channel is kept at most, in seconds.
-  static let maximumBroadcastLifetime = 8 * 3600
+  package static let maximumBroadcastLifetime = 8 * 3600
   /// Channels that one device subscribes to.
-  static let maximumDeviceChannels = 1000
+  package static let maximumDeviceChannels = 1000
   /// Deleted channels that are remembered as such; beyond it the oldest count as never made.
-  static let maximumDeletedChannels = 100_000
+  package static let maximumDeletedChannels = 100_000
   /// Rows of subscriptions in one transaction, which pushes wait for.
-  static let subscriptionSlice = 1000
+  package static let subscriptionSlice = 1000
   /// Streams that a loop hands a broadcast to before it serves others again: about a millisecond's work.
-  static let broadcastSlice = 64
+  package static let broadcastSlice = 64
   /// How long a loop that has more to deliver looks to its sockets first.
-  static let slicePause = TimeAmount.microseconds(20)
+  package static let slicePause = Duration.microseconds(20)
 
   // MARK: Delivery
 
   /// Streams that a loop serves before it takes on more pushes: about a millisecond's work.
-  static let deliverySlice = 64
+  package static let deliverySlice = 64
   /// Streams that a loop with a backlog serves before it takes on more pushes.
-  static let backlogSlice = 8
+  package static let backlogSlice = 8
   /// How long a stream has waited with pushes to send when its loop counts as having a backlog: longer than a moment's
   /// disturbance, such as a slow sync, takes to be worked off.
-  static let deliveryBacklog = TimeAmount.milliseconds(25)
+  package static let deliveryBacklog = Duration.milliseconds(25)
   /// How long a stream that has pushes to send waits at most while the loop takes on more: pushes for one device that
   /// come within it leave with one write, and a person does not notice it.
-  static let deliveryPatience = TimeAmount.milliseconds(100)
+  package static let deliveryPatience = Duration.milliseconds(100)
   /// How long any push waits, in seconds.
-  static let maximumLifetime = 30 * 86_400
+  package static let maximumLifetime = 30 * 86_400
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.
-  static let duplicateWindow = 300
+  package static let duplicateWindow = 300
   /// Identifiers remembered after their push was acknowledged; beyond it the oldest are forgotten early.
-  static let maximumRecentIDs = 1_000_000
+  package static let maximumRecentIDs = 1_000_000
   /// Pushes that wait for one commit; beyond it providers are told `ServiceUnavailable`.
-  static let maximumUncommitted = 100_000
+  package static let maximumUncommitted = 100_000
   /// Rows read at once for a device that catches up.
-  static let pendingBatch = 256
+  package static let pendingBatch = 256
   /// Bytes waiting on a device's stream above which new pushes stay in the mailbox.
-  static let maximumStreamBacklog = 256 << 10
+  package static let maximumStreamBacklog = 256 << 10
   /// Pushes sent and not acknowledged that one stream remembers for the log.
-  static let maximumOutstanding = 10_000
+  package static let maximumOutstanding = 10_000
   /// The highest number a device may say it has: what every JSON library reads exactly.
-  static let maximumCursor: UInt64 = 1 << 53
+  package static let maximumCursor: UInt64 = 1 << 53
   /// Pushes that wait for one device's digest; beyond it the oldest are told in none.
-  static let maximumHeld = 1000
+  package static let maximumHeld = 1000
   /// A line from a device.
-  static let maximumLineSize = 16 << 10
+  package static let maximumLineSize = 16 << 10
   /// Devices enrolled in one transaction of the admin API.
-  static let maximumBatchSize = 10_000
+  package static let maximumBatchSize = 10_000
   /// How long a device token can be limited to, and an invitation, in seconds.
-  static let maximumTokenValidity = 3650 * 86_400
-  static let maximumInvitationValidity = 365 * 86_400
+  package static let maximumTokenValidity = 3650 * 86_400
+  package static let maximumInvitationValidity = 365 * 86_400
   /// The body of an enrollment, which anybody may send.
-  static let maximumEnrollmentSize = 4096
+  package static let maximumEnrollmentSize = 4096
   /// A control-plane request's body.
-  static let maximumControlBodySize = 1 << 20
+  package static let maximumControlBodySize = 1 << 20
   /// Log events that wait to be written; beyond it the newest are dropped and counted.
-  static let maximumLogBacklog = 200_000
+  package static let maximumLogBacklog = 200_000
 
   // MARK: What is read back
 
   /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from
   /// ``maximumCursor``, so that those that were given out stay far below.
-  static let maximumNumber: Int64 = 1 << 54
+  package static let maximumNumber: Int64 = 1 << 54
   /// The last time that RFC 3339 can write, in seconds since 1970: the end of the year 9999.
-  static let maximumTime: Int64 = 253_402_300_799
+  package static let maximumTime: Int64 = 253_402_300_799
   /// A file of the state folder in a backup; SQLite takes no value of 1 GB.
-  static let maximumSavedFileSize = 512 << 20
+  package static let maximumSavedFileSize = 512 << 20
   /// A text or blob that a repair reads: larger than any that is written, and small enough for a row of them.
-  static let maximumRepairedValueSize = 64 << 20
+  package static let maximumRepairedValueSize = 64 << 20
   /// Levels of pages in a table that a repair reads; SQLite reads no more.
-  static let maximumTreeDepth = 20
+  package static let maximumTreeDepth = 20
   /// Levels of a payload that an earlier version accepted: a repair keeps it, and its delivery tells the device.
-  static let maximumStoredDepth = 1024
+  package static let maximumStoredDepth = 1024
 }

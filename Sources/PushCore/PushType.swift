@@ -1,9 +1,9 @@
 /// The kinds of push (`apns-push-type`, reference §2.3) and the suffix that each adds to the app's bundle id.
-enum PushType: String, Sendable, CaseIterable {
+package enum PushType: String, Sendable, CaseIterable {
   case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 
   /// What the topic has behind the bundle id.
-  var topicSuffix: String {
+  package var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
     case .location: ".location-query"
@@ -18,10 +18,10 @@ enum PushType: String, Sendable, CaseIterable {
   }
 
   /// The largest payload, in bytes (reference §2.4).
-  var maximumPayloadSize: Int { self == .voip ? Limits.maximumVoIPPayloadSize : Limits.maximumPayloadSize }
+  package var maximumPayloadSize: Int { self == .voip ? Limits.maximumVoIPPayloadSize : Limits.maximumPayloadSize }
 
   /// Reads the header's value; Apple's own texts disagree on the case of some.
-  init?(_ bytes: Span<UInt8>) {
+  package init?(_ bytes: Span<UInt8>) {
     if bytes.equals("alert") {
       self = .alert
     } else {
@@ -30,7 +30,7 @@ enum PushType: String, Sendable, CaseIterable {
   }
 
   /// The kind and the bundle id that a topic with a known suffix names.
-  static func split(topic: String) -> (bundleID: String, type: PushType?) {
+  package static func split(topic: String) -> (bundleID: String, type: PushType?) {
     for type in PushType.allCases where !type.topicSuffix.isEmpty && topic.hasSuffix(type.topicSuffix) {
       return (String(topic.dropLast(type.topicSuffix.count)), type)
     }
@@ -39,7 +39,7 @@ enum PushType: String, Sendable, CaseIterable {
 }
 
 /// What a topic's suffix says, for a command that is to name the push type.
-public enum PushTypeSuffix {
+package enum PushTypeSuffix {
   /// The push type that a topic's suffix stands for, as `apns-push-type` spells it; nil for an app's own id.
-  public static func type(ofTopic topic: String) -> String? { PushType.split(topic: topic).type?.rawValue }
+  package static func type(ofTopic topic: String) -> String? { PushType.split(topic: topic).type?.rawValue }
 }

@@ -1,5 +1,5 @@
 /// Appends a number's decimal digits.
-func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
+package func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
   var divisor: UInt64 = 1
   while value / divisor >= 10 { divisor *= 10 }
   while divisor > 0 {
@@ -9,7 +9,7 @@ func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
 }
 
 /// Writes times as RFC 3339 in UTC, with milliseconds.
-func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
+package func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
   let milliseconds = max(0, milliseconds)
   let (days, rest) = (milliseconds / 86_400_000, milliseconds % 86_400_000)
   // Days to a civil date, with years that begin in March so that the leap day comes last.

@@ -1,12 +1,12 @@
 /// A length of time as people write it: `250ms`, `30s`, `10m`, `2h`, `7d`.
 ///
 /// It is ten years at most, so that it fits in every unit down to nanoseconds, also when it is added to the time now.
-public struct TimeSpan: Sendable, Equatable {
+package struct TimeSpan: Sendable, Equatable {
   /// From 0 to ``maximumSeconds``.
-  public let seconds: Double
+  package let seconds: Double
 
   /// Ten years.
-  public static let maximumSeconds = 3650.0 * 86_400
+  package static let maximumSeconds = 3650.0 * 86_400
 
   private static let units: [(name: String, seconds: Double)] = [
     ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
@@ -16,7 +16,7 @@ public struct TimeSpan: Sendable, Equatable {
   ///
   /// - Parameter requiresUnit: Whether a number alone is refused.
   /// - Returns: nil for anything else, and for more than ten years.
-  public init?(_ text: String, requiresUnit: Bool = false) {
+  package init?(_ text: String, requiresUnit: Bool = false) {
     let unit = TimeSpan.units.first { text.hasSuffix($0.name) }
     let digits = text.dropLast(unit?.name.count ?? 0)
     guard unit != nil || !requiresUnit, digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
@@ -26,5 +26,5 @@ public struct TimeSpan: Sendable, Equatable {
     self.seconds = seconds
   }
 
-  public var duration: Duration { .seconds(seconds) }
+  package var duration: Duration { .seconds(seconds) }
 }

@@ -1,14 +1,17 @@
 import Foundation
+import HTTP2Transport
+import PushCore
+import PushStorage
 import Yams
 
 /// Every setting of a gateway, its default, its check, and where its value came from.
 ///
 /// A value comes from the flag, else from the environment (`PUSHGATEWAY_…`), else from the file, else it is the default.
-public struct Configuration: Sendable {
+package struct Configuration: Sendable {
   /// The state folder.
-  public var state: String
+  package var state: String
   /// `HOST:PORT` of every listener; port 0 picks a free one.
-  public var listen: [String] = []
+  package var listen: [String] = []
   /// Which keys and device tokens are valid here.
   var environment = Environment.development
   /// Event loops.
@@ -32,22 +35,22 @@ public struct Configuration: Sendable {
   /// Choices about the provider API.
   var provider = ProviderSettings()
   /// What is logged: `trace` … `critical`.
-  public var logLevel = "info"
+  package var logLevel = "info"
 
   /// Every setting's name, effective value and origin, for `serve --check`.
-  public private(set) var effective: [Effective] = []
+  package private(set) var effective: [Effective] = []
 
   /// One setting as it is in force.
-  public struct Effective: Sendable, Codable {
-    public var name: String
-    public var value: String
+  package struct Effective: Sendable, Codable {
+    package var name: String
+    package var value: String
     /// `flag`, `environment`, `file` or `default`.
-    public var origin: String
+    package var origin: String
   }
 
   /// A setting that can't be, in one line.
-  public struct Failure: Error, CustomStringConvertible {
-    public var description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
   }
 
   private static let names = [
@@ -69,7 +72,7 @@ public struct Configuration: Sendable {
   ///   - flags: values given on the command line, by the setting's name.
   ///   - file: the configuration file; nil: `config.yaml` in the state folder, if there is one.
   /// - Throws: ``Failure`` when a value can't be used or the file can't be read.
-  public init(
+  package init(
     state: String, flags: [String: String], file: String?, environment variables: [String: String]
   ) throws(Failure) {
     self.state = state
@@ -92,7 +95,7 @@ public struct Configuration: Sendable {
   }
 
   /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the XDG data home.
-  public static func stateFolder(flag: String?, environment: [String: String]) -> String {
+  package static func stateFolder(flag: String?, environment: [String: String]) -> String {
     if let flag { return flag }
     if let state = environment["PUSHGATEWAY_STATE"], !state.isEmpty { return state }
     let home = environment["HOME"] ?? "/tmp"

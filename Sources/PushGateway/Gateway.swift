@@ -1,10 +1,14 @@
 import Foundation
+import GatewayProtocol
 import Glibc
-public import Logging
+import HTTP2Transport
+package import Logging
+import PushCore
+import PushStorage
 import Synchronization
 
 /// A running gateway: builds the parts from a configuration, wires them, starts, drains, stops.
-public final class Gateway: Sendable {
+package final class Gateway: Sendable {
   private let folder: StateFolder
   private let claim: StateFolder.Claim
   private let services: Services
@@ -14,7 +18,7 @@ public final class Gateway: Sendable {
   private let upkeep: Task<Void, Never>
 
   /// `HOST:PORT` of every listener.
-  public var addresses: [String] { listeners.map(\.description) }
+  package var addresses: [String] { listeners.map(\.description) }
 
   /// How often expired pushes are looked for.
   private static let upkeepInterval = Duration.seconds(10)
@@ -22,7 +26,7 @@ public final class Gateway: Sendable {
   /// Starts a gateway that keeps everything in its state folder; when this returns it accepts.
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
-  public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
+  package static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
     try await start(configuration, logger: logger, backend: GatewayBackend.sqlite)
   }
 
@@ -149,7 +153,7 @@ public final class Gateway: Sendable {
   }
 
   /// Ends in good order: accepts no more, answers what is open, says GOAWAY, commits, stops. Takes at most 8 seconds.
-  public func stop() async {
+  package func stop() async {
     upkeep.cancel()
     folder.withdraw()
     for listener in listeners { await listener.close() }

@@ -1,4 +1,6 @@
 import Logging
+import PushCore
+import PushStorage
 
 /// What a gateway needs of its home, as one value: where registrations and pushes are kept, how they reach streams, and
 /// what a 200 promises. APIs know nothing else of it; docs/backend.md says what a second one has to do.
@@ -57,6 +59,11 @@ struct DurabilityPromise: Sendable, Equatable {
   let name: String
   /// When a 200 goes out, in one line for people: `promise` of the answer.
   let words: String
+
+  package init(name: String, words: String) {
+    self.name = name
+    self.words = words
+  }
 
   static func localDisk(_ durability: Durability) -> DurabilityPromise {
     let words =

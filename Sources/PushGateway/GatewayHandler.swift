@@ -1,6 +1,9 @@
+import GatewayProtocol
+import HTTP2Transport
 import Logging
 import NIOCore
-import PushPolicy
+import PushCore
+import PushStorage
 
 /// Sends each request of a loop to its API.
 final class GatewayHandler: Handler {
@@ -36,12 +39,12 @@ final class GatewayHandler: Handler {
 
   func receivedHead(of exchange: Exchange) {
     let request = exchange.request
-    if request.has(.path, beginningWith: ProviderAPI.path) {
+    if request.has(.path, beginningWith: Paths.devicePush) {
       // One byte more than the largest payload, to see that it is too large.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
     } else if BroadcastAPI.serves(request) {
       request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
-    } else if request.has(.path, DeviceAPI.streamPath), !exchange.connection.servesChannelsOnly {
+    } else if request.has(.path, Paths.deviceStream), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
       request.maximumBodySize = Limits.maximumControlBodySize
@@ -63,7 +66,7 @@ final class GatewayHandler: Handler {
 
   /// Sends a request of a provider to its API.
   private static func route(_ exchange: Exchange, _ provider: ProviderAPI, _ broadcast: BroadcastAPI) {
-    if exchange.request.has(.path, beginningWith: ProviderAPI.path), !exchange.connection.servesChannelsOnly {
+    if exchange.request.has(.path, beginningWith: Paths.devicePush), !exchange.connection.servesChannelsOnly {
       provider.serve(exchange)
     } else if BroadcastAPI.serves(exchange.request) {
       let isSend = exchange.request.has(.path, beginningWith: "/4/")

@@ -1,3 +1,4 @@
+import HTTP2Transport
 import PushPolicy
 
 /// What the APIs and streams of one loop share: the services of the process, and what the loop has for itself.

@@ -1,4 +1,5 @@
-import Glibc
+import PushCore
+import PushStorage
 
 /// What the APIs of every loop share. Each part is safe to use from any thread.
 struct Services: Sendable {
@@ -28,21 +29,5 @@ struct Services: Sendable {
   /// What the gateway can't do now.
   var health: Health {
     Health(promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []))
-  }
-}
-
-/// The time of day, as an argument, so that a test can say what it is.
-struct WallClock: Sendable {
-  /// Milliseconds since 1970.
-  var milliseconds: @Sendable () -> Int64
-
-  /// Seconds since 1970.
-  var seconds: Int64 { milliseconds() / 1000 }
-
-  /// The system's clock.
-  static let system = WallClock {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

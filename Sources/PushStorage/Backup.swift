@@ -1,23 +1,24 @@
-import Foundation
+package import Foundation
 import GRDB
 import Glibc
+package import PushCore
 
 /// One file that holds a whole gateway: its database, and beside it what else is in the state folder.
 ///
 /// It is an SQLite database itself; the other files are rows of `backup_file`.
-public enum Backup {
+package enum Backup {
   /// What a backup holds.
-  public struct Summary: Codable, Sendable {
-    public var path: String
+  package struct Summary: Codable, Sendable {
+    package var path: String
     /// Size of the file.
-    public var bytes: Int
+    package var bytes: Int
     /// When it was made, RFC 3339.
-    public var created: String
+    package var created: String
     /// Pushes that waited then.
-    public var waiting: Int
-    public var devices: Int
+    package var waiting: Int
+    package var devices: Int
     /// Certificates, keys and settings.
-    public var files: Int
+    package var files: Int
   }
 
   /// What is never saved: what belongs to a running gateway, or is saved as tables.
@@ -26,7 +27,7 @@ public enum Backup {
   /// Saves a gateway, which goes on meanwhile: the file shows one moment between two commits.
   ///
   /// The file appears as a whole, is on disk when this returns, and can be read by its owner only: it holds keys.
-  static func write(_ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date) throws -> Summary {
+  package static func write(_ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date) throws -> Summary {
     let draft = path + ".new"
     let files = FileManager.default
     try? files.removeItem(atPath: draft)
@@ -81,7 +82,7 @@ public enum Backup {
   /// What a file holds.
   ///
   /// - Throws: ``StoreError`` when it is no backup.
-  public static func summary(of path: String) throws -> Summary {
+  package static func summary(of path: String) throws -> Summary {
     guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
       throw StoreError("there is no file \(path)")
     }
@@ -110,7 +111,7 @@ public enum Backup {
   }
 
   /// Puts what a backup holds into a state folder that has no database.
-  public static func restore(_ path: String, into folder: StateFolder) throws -> Summary {
+  package static func restore(_ path: String, into folder: StateFolder) throws -> Summary {
     let summary = try summary(of: path)
     let claim = try folder.claim()
     return try withExtendedLifetime(claim) {

@@ -1,51 +1,51 @@
-import PushPolicy
+package import PushCore
 
 /// A broadcast channel of one app in one environment (reference §8.2).
-struct BroadcastChannel: Sendable {
+package struct BroadcastChannel: Sendable {
   /// What is kept for devices that are not connected (`message-storage-policy`); never changes.
-  enum StoragePolicy: Int, Sendable {
+  package enum StoragePolicy: Int, Sendable {
     case none = 0
     case mostRecentMessage = 1
   }
 
-  var id: ChannelID
-  var app: AppID
-  var environment: Environment
-  var policy: StoragePolicy
+  package var id: ChannelID
+  package var app: AppID
+  package var environment: Environment
+  package var policy: StoragePolicy
   /// Milliseconds since 1970.
-  var created: Int64
+  package var created: Int64
   /// When it was deleted, in milliseconds since 1970; nil while it is there.
-  var deleted: Int64?
+  package var deleted: Int64?
   /// The number of the last message that was stored; 0 before there was one.
-  var lastNumber: UInt64 = 0
+  package var lastNumber: UInt64 = 0
   /// The most recent message that was stored, until it ends.
-  var message: BroadcastMessage?
+  package var message: BroadcastMessage?
   /// Devices that subscribe to it.
-  var subscriptions = 0
+  package var subscriptions = 0
 }
 
 /// One message to all who subscribe to a channel. Immutable.
-final class BroadcastMessage: Sendable {
-  let channel: ChannelID
-  let app: AppID
+package final class BroadcastMessage: Sendable {
+  package let channel: ChannelID
+  package let app: AppID
   /// Per channel, increasing from 1; 0 for a message that is never stored.
-  let number: UInt64
+  package let number: UInt64
   /// The sender's `apns-request-id`, or one of ours.
-  let id: APNSID
+  package let id: APNSID
   /// Always ours (`apns-unique-id`).
-  let uniqueID: APNSID
+  package let uniqueID: APNSID
   /// When it was accepted, in milliseconds since 1970.
-  let received: Int64
+  package let received: Int64
   /// When it ends, in seconds since 1970; 0 for a message that is never stored.
-  let expires: Int64
+  package let expires: Int64
   /// 10, 5 or 1.
-  let priority: UInt8
+  package let priority: UInt8
   /// The JSON as sent, without line breaks between its tokens.
-  let payload: [UInt8]
+  package let payload: [UInt8]
   /// What the payload says, where it is known: one that was read from the disk is parsed when it is sent.
-  let content: PushContent?
+  package let content: PushContent?
 
-  init(
+  package init(
     channel: ChannelID, app: AppID, number: UInt64, id: APNSID, uniqueID: APNSID, received: Int64, expires: Int64,
     priority: UInt8, payload: [UInt8], content: PushContent? = nil
   ) {
@@ -62,14 +62,14 @@ final class BroadcastMessage: Sendable {
   }
 
   /// The same message with its number.
-  func numbered(_ number: UInt64) -> BroadcastMessage {
+  package func numbered(_ number: UInt64) -> BroadcastMessage {
     BroadcastMessage(
       channel: channel, app: app, number: number, id: id, uniqueID: uniqueID, received: received, expires: expires,
       priority: priority, payload: payload, content: content)
   }
 
   /// The message as one device is pushed it, outside its mailbox.
-  func push(to device: DeviceID) -> StoredPush {
+  package func push(to device: DeviceID) -> StoredPush {
     StoredPush(
       device: device, app: app, id: id, isSenderID: false, uniqueID: uniqueID, received: received, expires: expires,
       priority: priority, collapseID: "", payload: payload, content: content)

@@ -1,14 +1,15 @@
 import Foundation
 import GRDB
-import PushPolicy
+package import PushCore
+package import PushPolicy
 import Synchronization
 
 /// The event types of apps, each with the actions that its alerts offer: all in memory, each change on disk first.
-final class Categories: Sendable {
+package final class Categories: Sendable {
   private let store: SQLiteStore
   private let state: Mutex<[AppID: [String: [AlertAction]]]>
 
-  init(store: SQLiteStore) throws(StoreError) {
+  package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
     do {
       state = Mutex(try store.pool.read(Categories.load))
@@ -31,15 +32,15 @@ final class Categories: Sendable {
   }
 
   /// What the alerts of a category offer; nothing for a category that is not known.
-  func actions(of app: AppID, _ category: String) -> [AlertAction] {
+  package func actions(of app: AppID, _ category: String) -> [AlertAction] {
     state.withLock { $0[app]?[category] } ?? []
   }
 
   /// All categories of an app.
-  func all(of app: AppID) -> [String: [AlertAction]] { state.withLock { $0[app] } ?? [:] }
+  package func all(of app: AppID) -> [String: [AlertAction]] { state.withLock { $0[app] } ?? [:] }
 
   /// Adds a category or changes its actions.
-  func put(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+  package func put(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
     try Categories.check(category, actions)
     let text = String(decoding: try JSONEncoder().encode(actions), as: UTF8.self)
     do {

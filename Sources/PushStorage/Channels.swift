@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
-import Logging
+
+package import Logging
+package import PushCore
 import Synchronization
 
 /// Broadcast channels, who subscribes to them, and the most recent message of each that stores it: all of it in memory,
@@ -8,9 +10,9 @@ import Synchronization
 ///
 /// Which message a device has is the exception: it is written behind, so that a crash may have a device sent once more
 /// what it had acknowledged a moment before.
-final class Channels: Sendable {
+package final class Channels: Sendable {
   /// Why something can't be done with a channel.
-  enum Failure: Error {
+  package enum Failure: Error {
     /// There is none of this name, or it is of another app or environment.
     case unknown
     case deleted
@@ -61,10 +63,10 @@ final class Channels: Sendable {
   /// How long acknowledgements are collected.
   private static let settleTime = Duration.seconds(1)
   /// How long a deleted channel is known as such, in milliseconds.
-  static let memoryOfDeleted: Int64 = 30 * 86_400_000
+  package static let memoryOfDeleted: Int64 = 30 * 86_400_000
 
   /// Reads everything.
-  init(store: SQLiteStore, logger: Logger) throws(StoreError) {
+  package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
     self.logger = logger
     do {
@@ -77,34 +79,34 @@ final class Channels: Sendable {
   // MARK: Looking
 
   /// A channel, also one that was deleted.
-  func channel(_ id: ChannelID) -> BroadcastChannel? { state.withLock { $0.channels[id] } }
+  package func channel(_ id: ChannelID) -> BroadcastChannel? { state.withLock { $0.channels[id] } }
 
   /// An app's channel that is there.
   ///
   /// - Throws: ``Failure/unknown``, ``Failure/deleted``.
-  func channel(_ id: ChannelID, app: AppID, environment: Environment) throws(Failure) -> BroadcastChannel {
+  package func channel(_ id: ChannelID, app: AppID, environment: Environment) throws(Failure) -> BroadcastChannel {
     guard let channel = channel(id), channel.app == app, channel.environment == environment else { throw .unknown }
     if channel.deleted != nil { throw .deleted }
     return channel
   }
 
   /// An app's channels in the order of their making.
-  func channels(of app: AppID, environment: Environment) -> [BroadcastChannel] {
+  package func channels(of app: AppID, environment: Environment) -> [BroadcastChannel] {
     state.withLock { state in
       (state.byApp[Key(app: app, environment: environment)] ?? []).compactMap { state.channels[$0] }
     }.sorted { ($0.created, $0.id.description) < ($1.created, $1.id.description) }
   }
 
   /// Whether an app may broadcast.
-  func isOn(_ app: AppID) -> Bool { state.withLock { !$0.off.contains(app) } }
+  package func isOn(_ app: AppID) -> Bool { state.withLock { !$0.off.contains(app) } }
 
   /// A channel's most recent message, unless its time is over at `now`, in seconds since 1970.
-  func message(of channel: ChannelID, now: Int64) -> BroadcastMessage? {
+  package func message(of channel: ChannelID, now: Int64) -> BroadcastMessage? {
     state.withLock { $0.channels[channel]?.message }.flatMap { $0.expires > now ? $0 : nil }
   }
 
   /// The channels of a device, and the number of the last message of each that it has.
-  func subscriptions(of device: DeviceID) -> [(channel: ChannelID, seen: UInt64)] {
+  package func subscriptions(of device: DeviceID) -> [(channel: ChannelID, seen: UInt64)] {
     state.withLock { $0.subscriptions[device]?.map { ($0.channel, $0.seen) } ?? [] }
   }
 
@@ -114,7 +116,7 @@ final class Channels: Sendable {
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Throws: ``Failure/full``, ``Failure/off``.
-  func create(
+  package func create(
     _ count: Int = 1, app: AppID, environment: Environment, policy: BroadcastChannel.StoragePolicy, now: Int64
   ) async throws -> [ChannelID] {
     try await write { [self] db in
@@ -144,7 +146,7 @@ final class Channels: Sendable {
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: the devices that subscribed to one.
   @discardableResult
-  func delete(_ ids: [ChannelID], now: Int64) async throws -> Set<DeviceID> {
+  package func delete(_ ids: [ChannelID], now: Int64) async throws -> Set<DeviceID> {
     try await write { [self] db in
       for id in ids {
         try db.execute(sql: "UPDATE channel SET deleted = ? WHERE id = ?", arguments: [now, Data(id.bytes)])
@@ -172,7 +174,7 @@ final class Channels: Sendable {
   ///
   /// - Returns: the devices that subscribed to one.
   @discardableResult
-  func setOn(_ isOn: Bool, app: AppID, now: Int64) async throws -> Set<DeviceID> {
+  package func setOn(_ isOn: Bool, app: AppID, now: Int64) async throws -> Set<DeviceID> {
     let sql = isOn ? "DELETE FROM broadcast_off WHERE app = ?" : "INSERT OR IGNORE INTO broadcast_off (app) VALUES (?)"
     try await write { [self] db in
       try db.execute(sql: sql, arguments: [app.row])
@@ -195,7 +197,7 @@ final class Channels: Sendable {
   ///
   /// - Parameter handOver: called with the numbered message, in the order of the numbers, once it is on disk.
   /// - Throws: ``Failure/deleted``, ``StoreError``.
-  func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void) async throws {
+  package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void) async throws {
     try await write { [self] db in
       let channel = state.withLock { $0.channels[message.channel] }
       guard let channel, channel.deleted == nil else { throw Failure.deleted }
@@ -226,7 +228,7 @@ final class Channels: Sendable {
   /// Notes that a device has a message; the disk follows.
   ///
   /// - Returns: whether that is news.
-  func acknowledge(_ device: DeviceID, _ channel: ChannelID, through number: UInt64) -> Bool {
+  package func acknowledge(_ device: DeviceID, _ channel: ChannelID, through number: UInt64) -> Bool {
     let (isNews, mustSettle) = state.withLock { state -> (Bool, Bool) in
       guard let place = state.subscriptions[device]?.firstIndex(where: { $0.channel == channel }),
         let seen = state.subscriptions[device]?[place].seen, number > seen,
@@ -247,7 +249,7 @@ final class Channels: Sendable {
   }
 
   /// Writes what was acknowledged, slice by slice; returns when all of it is written, also what another call took.
-  func settle() async {
+  package func settle() async {
     while true {
       let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
         if state.unsettled.isEmpty {
@@ -278,7 +280,7 @@ final class Channels: Sendable {
   /// Forgets messages whose time is over, and channels that were deleted long ago.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func expire(now: Int64) async {
+  package func expire(now: Int64) async {
     let (ended, forgotten) = state.withLock { state in
       (
         state.channels.values.filter { $0.message.map { $0.expires <= now / 1000 } ?? false }.map(\.id),
@@ -311,7 +313,7 @@ final class Channels: Sendable {
   /// Has devices subscribe to a channel; one that does already stays as it is.
   ///
   /// - Throws: ``Failure/unknown``, ``Failure/deleted``, a refusal when a device has too many.
-  func subscribe(_ devices: [DeviceID], to id: ChannelID) async throws {
+  package func subscribe(_ devices: [DeviceID], to id: ChannelID) async throws {
     try await write { [self] db in
       let added = try state.withLock { state throws in
         guard let channel = state.channels[id] else { throw Failure.unknown }
@@ -340,7 +342,7 @@ final class Channels: Sendable {
   }
 
   /// Ends subscriptions of a device: to one channel, to those of an app, or to all.
-  func unsubscribe(_ devices: [DeviceID], where fits: @escaping @Sendable (BroadcastChannel) -> Bool = { _ in true })
+  package func unsubscribe(_ devices: [DeviceID], where fits: @escaping @Sendable (BroadcastChannel) -> Bool = { _ in true })
     async throws
   {
     try await write { [self] db in

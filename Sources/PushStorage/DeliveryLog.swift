@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
-import Logging
+package import Logging
+package import PushCore
 import Synchronization
 
 /// What happened to a push (design §1).
-enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
+package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case accepted, refused, stored, collapsed, transmitted, acknowledged, presented, suppressed
   case viewed, closed, action, expired, dropped
   /// A part of an accepted payload that devices ignore, because its type is wrong.
@@ -20,52 +21,79 @@ enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
 /// It never delays a push: rows become bytes where they arise (``LogBatch``), a thread of its own writes those of some
 /// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
 /// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for ``retention``.
-final class DeliveryLog: Sendable {
+package final class DeliveryLog: Sendable {
   /// The detail of an `acknowledged` row, when the push had waited for the device.
-  static let fromStorage = "from storage"
+  package static let fromStorage = "from storage"
   /// The detail of a `stored` row, when no stream of the device was open.
-  static let deviceOffline = "device offline"
+  package static let deviceOffline = "device offline"
   /// The detail of a `dropped` row, when no stream of the device was open and the push is never stored.
-  static let notConnected = "not connected"
+  package static let notConnected = "not connected"
   /// The detail of a `dropped` row, when the device ended its registration.
-  static let unregistered = "unregistered"
+  package static let unregistered = "unregistered"
   /// The detail of an `undeliverable` row.
-  static let unreadable = "the payload can't be read"
+  package static let unreadable = "the payload can't be read"
 
   /// One change of state.
-  struct Row: Sendable {
+  package struct Row: Sendable {
     /// Milliseconds since 1970.
-    var at: Int64
-    var event: DeliveryEvent
-    var id: APNSID
+    package var at: Int64
+    package var event: DeliveryEvent
+    package var id: APNSID
     /// The `apns-unique-id`, by which a sender may look the push up; only of what was accepted.
-    var uniqueID: APNSID?
-    var device: DeviceID?
-    var app: AppID?
+    package var uniqueID: APNSID?
+    package var device: DeviceID?
+    package var app: AppID?
     /// The rule, the parts, the action: whatever the event is about.
-    var detail = ""
+    package var detail = ""
+
+    package init(
+      at: Int64, event: DeliveryEvent, id: APNSID, uniqueID: APNSID? = nil, device: DeviceID? = nil, app: AppID? = nil,
+      detail: String = ""
+    ) {
+      (self.at, self.event, self.id, self.uniqueID) = (at, event, id, uniqueID)
+      (self.device, self.app, self.detail) = (device, app, detail)
+    }
   }
 
   /// What a reader asks for.
-  struct Query: Sendable {
-    var id: APNSID?
-    var device: DeviceID?
-    var app: AppID?
+  package struct Query: Sendable {
+    package var id: APNSID?
+    package var device: DeviceID?
+    package var app: AppID?
     /// nil for all.
-    var events: Set<DeliveryEvent>?
+    package var events: Set<DeliveryEvent>?
     /// Milliseconds since 1970.
-    var since: Int64?
+    package var since: Int64?
     /// Rows after this one, for following.
-    var after: Int64?
+    package var after: Int64?
     /// Rows before this one, for reading back.
-    var before: Int64?
-    var limit = 1000
+    package var before: Int64?
+    package var limit = 1000
+
+    package init(
+      id: APNSID? = nil, device: DeviceID? = nil, app: AppID? = nil, events: Set<DeliveryEvent>? = nil,
+      since: Int64? = nil, after: Int64? = nil, before: Int64? = nil, limit: Int = 1000
+    ) {
+      self.id = id
+      self.device = device
+      self.app = app
+      self.events = events
+      self.since = since
+      self.after = after
+      self.before = before
+      self.limit = limit
+    }
   }
 
   /// A row as a reader gets it.
-  struct Record: Sendable {
-    var number: Int64
-    var row: Row
+  package struct Record: Sendable {
+    package var number: Int64
+    package var row: Row
+
+    package init(number: Int64, row: Row) {
+      self.number = number
+      self.row = row
+    }
   }
 
   private struct Inbox {
@@ -87,7 +115,7 @@ final class DeliveryLog: Sendable {
   private let trouble = Mutex<HealthProblem?>(nil)
 
   /// Why events are not logged now; nil when they are.
-  var problem: HealthProblem? { trouble.withLock { $0 } }
+  package var problem: HealthProblem? { trouble.withLock { $0 } }
 
   /// How long a row is kept, in seconds.
   private let retention: Int64
@@ -98,7 +126,7 @@ final class DeliveryLog: Sendable {
   /// How often old rows are removed, in seconds.
   private static let trimInterval = 3600.0
 
-  init(path: String, retention: Int64, logger: Logger) throws(StoreError) {
+  package init(path: String, retention: Int64, logger: Logger) throws(StoreError) {
     self.logger = logger
     self.retention = retention
     do {
@@ -128,14 +156,14 @@ final class DeliveryLog: Sendable {
   }
 
   /// Takes rows to be written soon; beyond ``Limits/maximumLogBacklog`` the newest are dropped and counted.
-  func append(_ rows: [Row]) {
+  package func append(_ rows: [Row]) {
     var batch = LogBatch()
     for row in rows { batch.append(row) }
     append(&batch)
   }
 
   /// Takes the rows of a batch, which is empty then and can be filled again.
-  func append(_ batch: inout LogBatch) {
+  package func append(_ batch: inout LogBatch) {
     guard batch.count > 0 else { return }
     let mustWake = inbox.withLock { inbox in
       if inbox.batch.count + batch.count > Limits.maximumLogBacklog {
@@ -151,7 +179,7 @@ final class DeliveryLog: Sendable {
   }
 
   /// Writes what is in line and stops.
-  func close() {
+  package func close() {
     let isFirst = inbox.withLock { inbox in
       defer { inbox.isClosed = true }
       return !inbox.isClosed
@@ -177,7 +205,7 @@ final class DeliveryLog: Sendable {
   }
 
   /// The newest rows that match, oldest first.
-  func rows(_ query: Query) async throws -> [Record] {
+  package func rows(_ query: Query) async throws -> [Record] {
     await settle()
     return try await queue.read { db in
       let batches = try PreparedStatement(
@@ -201,7 +229,7 @@ final class DeliveryLog: Sendable {
   }
 
   /// The push that an id names: its `apns-id`, and its device when the id is an `apns-unique-id`. The newest counts.
-  func push(named id: APNSID) async throws -> (id: APNSID, device: DeviceID?)? {
+  package func push(named id: APNSID) async throws -> (id: APNSID, device: DeviceID?)? {
     await settle()
     return try await queue.read { db in
       let batches = try PreparedStatement(db, "SELECT rows FROM batch ORDER BY number DESC")

@@ -1,7 +1,7 @@
 /// The statuses of the real service's delivery log, by their names there (reference §9.1).
 ///
 /// There is no plain "Discarded – Token Unregistered": a push to such a token is not accepted here, but answered 410.
-enum DeliveryStatus: String, Sendable, CaseIterable {
+package enum DeliveryStatus: String, Sendable, CaseIterable {
   case received = "Received by APNs"
   case delivered = "Delivered to Device"
   case deliveredFromStorage = "Delivered to Device (From Storage)"
@@ -11,7 +11,7 @@ enum DeliveryStatus: String, Sendable, CaseIterable {
   case disabled = "Discarded – Disabled"
 
   /// The status that a row of our log means; nil where that one knows nothing of the kind.
-  init?(_ row: DeliveryLog.Row) {
+  package init?(_ row: DeliveryLog.Row) {
     switch (row.event, row.detail) {
     case (.accepted, _): self = .received
     case (.stored, DeliveryLog.deviceOffline): self = .storedOffline

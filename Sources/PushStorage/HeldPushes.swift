@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
-import Logging
-import PushPolicy
+package import Logging
+package import PushCore
+package import PushPolicy
 import Synchronization
 
 /// Pushes whose devices have them, and whose alerts wait for a digest: in memory, and on disk so that they outlast a
@@ -9,25 +10,25 @@ import Synchronization
 ///
 /// A row is written when its push is sent, before the device can have acknowledged it. Should the gateway die between
 /// the two, the push is in the device's notification centre and in no digest.
-final class HeldPushes: Sendable {
+package final class HeldPushes: Sendable {
   /// One that waits.
-  struct Held: Sendable {
-    var id: APNSID
+  package struct Held: Sendable {
+    package var id: APNSID
     /// 0 for a push that was never in the mailbox.
-    var seq: UInt64
-    var app: AppID
-    var reason: Hold.Reason
+    package var seq: UInt64
+    package var app: AppID
+    package var reason: Hold.Reason
     /// Milliseconds since 1970.
-    var received: Int64
+    package var received: Int64
     /// Seconds since 1970; a digest does not tell what is over.
-    var expires: Int64
-    var relevance: Double
-    var badge: Int?
-    var category: String?
-    var collapseID: String
-    var title: String
+    package var expires: Int64
+    package var relevance: Double
+    package var badge: Int?
+    package var category: String?
+    package var collapseID: String
+    package var title: String
     /// When its digest is due, in seconds since 1970; nil: when the device has caught up.
-    var due: Int64?
+    package var due: Int64?
   }
 
   fileprivate enum Change {
@@ -51,7 +52,7 @@ final class HeldPushes: Sendable {
   private let logger: Logger
   private let state: Mutex<State>
 
-  init(store: SQLiteStore, logger: Logger) throws(StoreError) {
+  package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
     self.logger = logger
     do {
@@ -92,10 +93,10 @@ final class HeldPushes: Sendable {
   }
 
   /// Devices for which something waits.
-  var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
+  package var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
 
   /// Holds a push that is being sent. One that is held already, or was in a digest before, is not held again.
-  func hold(_ entry: MailboxEntry, _ hold: Hold, _ push: PushNotification, _ alert: AlertPresentation?) {
+  package func hold(_ entry: MailboxEntry, _ hold: Hold, _ push: PushNotification, _ alert: AlertPresentation?) {
     let stored = entry.push
     let held = Held(
       id: stored.id, seq: entry.seq, app: stored.app, reason: hold.by, received: stored.received,
@@ -115,7 +116,7 @@ final class HeldPushes: Sendable {
   }
 
   /// Lets go of a push that the person has answered.
-  func release(_ id: APNSID, of device: DeviceID) {
+  package func release(_ id: APNSID, of device: DeviceID) {
     change { state in
       guard state.held[device]?.contains(where: { $0.id == id }) == true else { return }
       state.remove([id], of: device)
@@ -123,7 +124,7 @@ final class HeldPushes: Sendable {
   }
 
   /// Lets go of all pushes of an app.
-  func purge(_ device: DeviceID, _ app: AppID) {
+  package func purge(_ device: DeviceID, _ app: AppID) {
     change { state in
       let ids = (state.held[device] ?? []).filter { $0.app == app }.map(\.id)
       if !ids.isEmpty { state.remove(ids, of: device) }
@@ -136,7 +137,7 @@ final class HeldPushes: Sendable {
   /// - Parameters:
   ///   - hasCaughtUp: whether the device has just been sent all that waited.
   ///   - due: recomputes when a push is due, for choices that have changed.
-  func due(
+  package func due(
     _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
   ) -> [Held] {
     state.withLock { state in
@@ -156,10 +157,10 @@ final class HeldPushes: Sendable {
   }
 
   /// The digest could not be stored: what is due stays so.
-  func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
+  package func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
 
   /// The digest that tells these is in the mailbox.
-  func told(_ held: [Held], of device: DeviceID) {
+  package func told(_ held: [Held], of device: DeviceID) {
     change { state in
       state.telling.remove(device)
       state.remove(held.map(\.id), of: device)
@@ -173,7 +174,7 @@ final class HeldPushes: Sendable {
   // MARK: The disk
 
   /// Returns when everything so far is on disk, or can't be.
-  func settle() async {
+  package func settle() async {
     await withCheckedContinuation { continuation in
       let isIdle = state.withLock { state in
         if state.isWriting { state.waiting.append(continuation) }

@@ -1,17 +1,21 @@
+import PushCore
+
 /// Rows of the delivery log as bytes, one after another.
 ///
 /// A row is the time (8 bytes), the event's code (1), the id (20), the device and the app (8 each, -1 for none), the size
 /// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
 /// begins with the 20 bytes of the unique id.
-struct LogBatch: Sendable {
-  private(set) var bytes: [UInt8] = []
-  private(set) var count = 0
+package struct LogBatch: Sendable {
+  package private(set) var bytes: [UInt8] = []
+  package private(set) var count = 0
   /// The earliest and the latest time, in milliseconds since 1970.
-  private(set) var first = Int64.max
-  private(set) var last = Int64.min
+  package private(set) var first = Int64.max
+  package private(set) var last = Int64.min
+
+  package init() {}
 
   /// A row's number is its batch's, times two to this, plus its place there.
-  static let numberBits: Int64 = 20
+  package static let numberBits: Int64 = 20
   private static let fixedSize = 47
   private static let uniqueIDMark: UInt8 = 0x80
 
@@ -21,7 +25,7 @@ struct LogBatch: Sendable {
     .action, .expired, .dropped, .ignored, .fault, .undeliverable,
   ]
 
-  mutating func append(_ row: borrowing DeliveryLog.Row) {
+  package mutating func append(_ row: borrowing DeliveryLog.Row) {
     let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
     let text = row.detail
     let detail = text.utf8.span
@@ -49,7 +53,7 @@ struct LogBatch: Sendable {
   }
 
   /// Moves another batch's rows behind these; that one keeps its storage.
-  mutating func take(_ other: inout LogBatch) {
+  package mutating func take(_ other: inout LogBatch) {
     bytes += other.bytes
     count += other.count
     first = min(first, other.first)
@@ -59,7 +63,7 @@ struct LogBatch: Sendable {
   }
 
   /// The rows of a batch, in order; nothing after what makes no sense.
-  static func rows(_ bytes: [UInt8]) -> [DeliveryLog.Row] {
+  package static func rows(_ bytes: [UInt8]) -> [DeliveryLog.Row] {
     var rows: [DeliveryLog.Row] = []
     var start = 0
     func integer<Integer: FixedWidthInteger>(_ place: Int, _ type: Integer.Type) -> Integer {

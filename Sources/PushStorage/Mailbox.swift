@@ -1,29 +1,29 @@
-import PushPolicy
+package import PushCore
 
 /// One accepted push on its way to one device. Immutable; its place in the mailbox is given by ``AppendOutcome``.
-final class StoredPush: Sendable {
-  let device: DeviceID
-  let app: AppID
+package final class StoredPush: Sendable {
+  package let device: DeviceID
+  package let app: AppID
   /// The sender's `apns-id`, or one of ours.
-  let id: APNSID
+  package let id: APNSID
   /// Whether the sender chose the id, so that the same one again is a retry.
-  let isSenderID: Bool
+  package let isSenderID: Bool
   /// Always ours (`apns-unique-id`).
-  let uniqueID: APNSID
+  package let uniqueID: APNSID
   /// When the push was accepted, in milliseconds since 1970.
-  let received: Int64
+  package let received: Int64
   /// When it ends, in seconds since 1970; at most ``Limits/maximumLifetime`` after `received`.
-  let expires: Int64
+  package let expires: Int64
   /// 10, 5 or 1.
-  let priority: UInt8
+  package let priority: UInt8
   /// A later push of the same app with the same id replaces this one (`apns-collapse-id`); empty for none.
-  let collapseID: String
+  package let collapseID: String
   /// The JSON as sent, without line breaks between its tokens.
-  let payload: [UInt8]
+  package let payload: [UInt8]
   /// What the payload says, as long as the push is on its way from the door: what a home has read is parsed when it is sent.
-  let content: PushContent?
+  package let content: PushContent?
 
-  init(
+  package init(
     device: DeviceID, app: AppID, id: APNSID, isSenderID: Bool, uniqueID: APNSID, received: Int64, expires: Int64,
     priority: UInt8, collapseID: String, payload: [UInt8], content: PushContent? = nil
   ) {
@@ -42,14 +42,19 @@ final class StoredPush: Sendable {
 }
 
 /// A push with its place in its device's mailbox.
-struct MailboxEntry: Sendable {
+package struct MailboxEntry: Sendable {
   /// Per device, increasing from 1; gaps occur. 0 marks a push that was never stored (`apns-expiration: 0`).
-  var seq: UInt64
-  var push: StoredPush
+  package var seq: UInt64
+  package var push: StoredPush
+
+  package init(seq: UInt64, push: StoredPush) {
+    self.seq = seq
+    self.push = push
+  }
 }
 
 /// What became of one append.
-enum AppendOutcome: Sendable {
+package enum AppendOutcome: Sendable {
   /// On stable storage. A push with the same collapse id that this one replaced is named.
   case queued(seq: UInt64, replaced: APNSID?)
   /// The same id for the same token, seen less than ``Limits/duplicateWindow`` ago or still waiting: stored once.
@@ -61,40 +66,47 @@ enum AppendOutcome: Sendable {
 }
 
 /// Pushes that the mailbox's cap drove out before the device had them.
-struct MailboxGap: Sendable, Equatable {
-  var from: UInt64
-  var to: UInt64
-  var dropped: Int
+package struct MailboxGap: Sendable, Equatable {
+  package var from: UInt64
+  package var to: UInt64
+  package var dropped: Int
 }
 
 /// What waits for a device.
-struct PendingPushes: Sendable {
+package struct PendingPushes: Sendable {
   /// What the device will never get, to be told before the entries.
-  var gap: MailboxGap?
+  package var gap: MailboxGap?
   /// Oldest first.
-  var entries: [MailboxEntry]
+  package var entries: [MailboxEntry]
   /// Whether nothing waits after these.
-  var isComplete: Bool
+  package var isComplete: Bool
 }
 
 /// Why an entry left the mailbox other than by acknowledgement.
-enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered, undeliverable }
+package enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered, undeliverable }
 
 /// An entry that left the mailbox without being acknowledged.
-struct MailboxRemoval: Sendable {
-  var device: DeviceID
-  var app: AppID
-  var id: APNSID
-  var cause: RemovalCause
+package struct MailboxRemoval: Sendable {
+  package var device: DeviceID
+  package var app: AppID
+  package var id: APNSID
+  package var cause: RemovalCause
+
+  package init(device: DeviceID, app: AppID, id: APNSID, cause: RemovalCause) {
+    self.device = device
+    self.app = app
+    self.id = id
+    self.cause = cause
+  }
 }
 
 /// A failure of the store, in one line for people.
-struct StoreError: Error, CustomStringConvertible {
-  var description: String
+package struct StoreError: Error, CustomStringConvertible {
+  package var description: String
   /// Whether the database itself is broken, so that a repair may help.
-  var isDamage = false
+  package var isDamage = false
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }
 
 /// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it, and pass
@@ -115,7 +127,7 @@ struct StoreError: Error, CustomStringConvertible {
 /// - **Removals**: whatever leaves and was not acknowledged is told once to the function that the home was made with.
 /// - **Threads**: every method may be called on any thread, and none but ``pending(for:after:limit:)`` waits for a disk or
 ///   a network.
-protocol Mailbox: Sendable {
+package protocol Mailbox: Sendable {
   /// Stores pushes and then calls `completion` once, with an outcome for each, in order.
   ///
   /// Completions come one after another in the order of appends, on a thread of the mailbox, which they must not hold up;

@@ -1,7 +1,8 @@
-import Synchronization
+package import PushCore
+package import Synchronization
 
 /// What the writer of a mailbox is asked to do.
-enum MailboxOperation: Sendable {
+package enum MailboxOperation: Sendable {
   case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
   case acknowledge(DeviceID, UInt64)
   case purge(DeviceID, AppID?)
@@ -11,7 +12,7 @@ enum MailboxOperation: Sendable {
   case expire(Int64)
 
   /// Whether somebody looks for its effect; an acknowledgement may be applied later, before the next append at the latest.
-  var isAwaited: Bool {
+  package var isAwaited: Bool {
     switch self {
     case .append, .advance, .purge, .discard, .expire: true
     case .acknowledge: false
@@ -20,44 +21,44 @@ enum MailboxOperation: Sendable {
 }
 
 /// Everything that goes to disk in one commit: all of it, or nothing.
-struct MailboxTransaction {
+package struct MailboxTransaction {
   /// What is stored of a device beside its rows.
-  struct State: Sendable, Equatable {
-    var device: DeviceID
-    var acknowledged: UInt64
-    var lastSeq: UInt64
-    var gap: MailboxGap?
+  package struct State: Sendable, Equatable {
+    package var device: DeviceID
+    package var acknowledged: UInt64
+    package var lastSeq: UInt64
+    package var gap: MailboxGap?
   }
 
-  var appended: [(push: StoredPush, entry: MailboxIndex.Entry)] = []
-  var changes: [MailboxIndex.RowChange] = []
-  var states: [State] = []
+  package var appended: [(push: StoredPush, entry: MailboxIndex.Entry)] = []
+  package var changes: [MailboxIndex.RowChange] = []
+  package var states: [State] = []
 
   /// How many rows it touches.
-  var rowCount: Int { appended.count + changes.count + states.count }
+  package var rowCount: Int { appended.count + changes.count + states.count }
 }
 
 /// The mailbox without its thread and its disk: numbers what comes, says what to commit, and makes visible what was.
 ///
 /// One writer calls it, turn by turn; readers look at ``index`` at any time. A simulation drives it as the SQLite
 /// mailbox does, with a disk that fails on purpose.
-final class MailboxEngine: Sendable {
+package final class MailboxEngine: Sendable {
   /// What is not on disk yet, and need not be for anybody to go on: a device that reconnects says where it is.
-  struct Unsettled {
-    fileprivate(set) var changes: [MailboxIndex.RowChange] = []
-    fileprivate(set) var devices: Set<DeviceID> = []
+  package struct Unsettled {
+    package fileprivate(set) var changes: [MailboxIndex.RowChange] = []
+    package fileprivate(set) var devices: Set<DeviceID> = []
 
-    var isEmpty: Bool { changes.isEmpty && devices.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty && devices.isEmpty }
   }
 
-  let index: Mutex<MailboxIndex>
+  package let index: Mutex<MailboxIndex>
   private let cap: Int
   /// Seconds since 1970.
   private let clock: @Sendable () -> Int64
   /// Hears of every entry that leaves without an acknowledgement.
   private let removed: @Sendable ([MailboxRemoval]) -> Void
 
-  init(
+  package init(
     index: consuming sending MailboxIndex, cap: Int, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void
   ) {
@@ -71,7 +72,7 @@ final class MailboxEngine: Sendable {
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
   /// - Returns: the failure of the commit, if it failed; `unsettled` then still holds what it held.
-  func turn(
+  package func turn(
     _ operations: [MailboxOperation], _ unsettled: inout Unsettled, isDue: Bool,
     commit: (MailboxTransaction) throws -> Void
   ) -> (any Error)? {

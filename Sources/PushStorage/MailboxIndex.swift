@@ -1,48 +1,49 @@
-import DequeModule
+package import DequeModule
+package import PushCore
 
 /// What waits, in memory: for every device its entries in order, without their payloads.
 ///
 /// The table on disk has no secondary index (an append costs 2 µs without one, 11 µs with); this takes its place and
 /// is rebuilt by one scan at start. A value: the writer stages a batch here, commits it on disk, then confirms it here.
-struct MailboxIndex {
+package struct MailboxIndex {
   /// One row of the table.
-  struct Entry {
-    var row: Int64
-    var seq: UInt64
-    var app: AppID
-    var id: APNSID
-    var isSenderID: Bool
+  package struct Entry {
+    package var row: Int64
+    package var seq: UInt64
+    package var app: AppID
+    package var id: APNSID
+    package var isSenderID: Bool
     /// Milliseconds since 1970.
-    var received: Int64
+    package var received: Int64
     /// Seconds since 1970.
-    var expires: Int64
-    var collapseID: String
+    package var expires: Int64
+    package var collapseID: String
     /// Removed, and still in the queue because it is not at its front.
-    var isRemoved = false
+    package var isRemoved = false
   }
 
   /// The queue of one device.
-  struct Box {
+  package struct Box {
     /// The highest number given out.
-    var lastSeq: UInt64 = 0
+    package var lastSeq: UInt64 = 0
     /// The highest number on stable storage; what is above is staged and nobody's yet.
-    var durableSeq: UInt64 = 0
+    package var durableSeq: UInt64 = 0
     /// The highest number that the device has acknowledged.
-    var acknowledged: UInt64 = 0
-    var entries = Deque<Entry>()
+    package var acknowledged: UInt64 = 0
+    package var entries = Deque<Entry>()
     /// Entries that are not removed.
-    var count = 0
+    package var count = 0
     /// The newest entry per app and collapse id.
-    var collapsible: [CollapseKey: UInt64] = [:]
-    var gap: MailboxGap?
+    package var collapsible: [CollapseKey: UInt64] = [:]
+    package var gap: MailboxGap?
 
     /// How many entries wait that are above an acknowledged number.
-    func waitingCount(after seq: UInt64) -> Int {
+    package func waitingCount(after seq: UInt64) -> Int {
       seq <= acknowledged ? count : entries[place(after: seq)...].count { !$0.isRemoved }
     }
 
     /// The place of the first entry above `seq`.
-    func place(after seq: UInt64) -> Int {
+    package func place(after seq: UInt64) -> Int {
       var (low, high) = (0, entries.count)
       while low < high {
         let middle = (low + high) / 2
@@ -52,13 +53,13 @@ struct MailboxIndex {
     }
   }
 
-  struct CollapseKey: Hashable {
-    var app: AppID
-    var id: String
+  package struct CollapseKey: Hashable {
+    package var app: AppID
+    package var id: String
   }
 
   /// What the row of a removed entry becomes.
-  enum RowChange: Sendable {
+  package enum RowChange: Sendable {
     case delete(Int64)
     /// The row stays without its payload, so that a retry of its id is recognised also after a restart.
     case blank(Int64)
@@ -66,16 +67,16 @@ struct MailboxIndex {
     case renumber(Int64, seq: UInt64)
   }
 
-  private(set) var boxes: [DeviceID: Box] = [:]
-  private(set) var recent = RecentIDs()
-  var nextRow: Int64 = 1
+  package private(set) var boxes: [DeviceID: Box] = [:]
+  package private(set) var recent = RecentIDs()
+  package var nextRow: Int64 = 1
   /// Nothing expires before this, in seconds since 1970.
-  private(set) var earliestExpiry = Int64.max
+  package private(set) var earliestExpiry = Int64.max
 
   // MARK: Rebuilding at start
 
   /// Takes a device's state as it was stored.
-  mutating func restore(_ device: DeviceID, acknowledged: UInt64, lastSeq: UInt64, gap: MailboxGap?) {
+  package mutating func restore(_ device: DeviceID, acknowledged: UInt64, lastSeq: UInt64, gap: MailboxGap?) {
     var box = boxes[device] ?? Box()
     box.acknowledged = acknowledged
     box.lastSeq = max(box.lastSeq, lastSeq, acknowledged)
@@ -90,7 +91,7 @@ struct MailboxIndex {
   /// replaces: a crash may have come between the commit of that one and the removal of the other.
   ///
   /// - Returns: false when rows, or the numbers of what waits, do not rise: no mailbox was stored so, and none begins.
-  mutating func restore(
+  package mutating func restore(
     _ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) -> Bool {
     guard entry.row >= nextRow else { return false }
@@ -120,7 +121,7 @@ struct MailboxIndex {
   // MARK: Reading
 
   /// What waits in a box beyond `seq` and has not expired: at most `limit` rows, and whether those are all.
-  static func select(
+  package static func select(
     _ box: Box?, after seq: UInt64, limit: Int, now: Int64
   ) -> (gap: MailboxGap?, rows: [Int64], isComplete: Bool) {
     guard let box else { return (nil, [], true) }
@@ -136,7 +137,7 @@ struct MailboxIndex {
   // MARK: Appending
 
   /// Gives a push its number, or finds that it is a duplicate. Nobody sees it before ``confirm(_:)``.
-  mutating func stage(_ push: StoredPush) -> Entry? {
+  package mutating func stage(_ push: StoredPush) -> Entry? {
     if push.isSenderID {
       let key = RecentIDs.Key(device: push.device, app: push.app, id: push.id)
       guard recent.insert(key) else { return nil }
@@ -149,7 +150,7 @@ struct MailboxIndex {
   /// Makes a staged entry visible, and removes what it replaces or drives out.
   ///
   /// - Returns: the id it replaced; `changes` and `removals` say what else follows from it.
-  mutating func confirm(
+  package mutating func confirm(
     _ staged: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
@@ -168,13 +169,13 @@ struct MailboxIndex {
   }
 
   /// Forgets a staged entry whose commit failed; its number is not used again.
-  mutating func abandon(_ push: StoredPush) {
+  package mutating func abandon(_ push: StoredPush) {
     if push.isSenderID { recent.remove(.init(device: push.device, app: push.app, id: push.id)) }
   }
 
   // MARK: Removing
 
-  mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
+  package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
     guard let place = boxes.index(forKey: device) else { return [] }
     return change(place) { index, box in
       guard seq > box.acknowledged, seq <= box.durableSeq else { return [] }
@@ -194,7 +195,7 @@ struct MailboxIndex {
 
   /// Begins a device's numbers after one that it knows and that was never given out: the gateway's disk is older than
   /// the device's, as after a backup was restored. What waits gets new numbers, so that the device takes it.
-  mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
+  package mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
     change(boxOf(device)) { index, box in
       guard seq > box.lastSeq else { return [] }
       let waiting = box.entries.filter { !$0.isRemoved }
@@ -211,7 +212,7 @@ struct MailboxIndex {
     }
   }
 
-  mutating func purge(
+  package mutating func purge(
     _ device: DeviceID, app: AppID?, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
     guard let place = boxes.index(forKey: device) else { return }
@@ -224,7 +225,7 @@ struct MailboxIndex {
   }
 
   /// Removes one entry that its device can't read; a number that does not wait changes nothing.
-  mutating func discard(
+  package mutating func discard(
     _ device: DeviceID, seq: UInt64, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
     guard seq > 0, let place = boxes.index(forKey: device) else { return }
@@ -235,7 +236,7 @@ struct MailboxIndex {
     }
   }
 
-  mutating func expire(now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]) -> [DeviceID] {
+  package mutating func expire(now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]) -> [DeviceID] {
     guard now >= earliestExpiry else { return [] }
     earliestExpiry = .max
     var touched: [DeviceID] = []
@@ -261,7 +262,7 @@ struct MailboxIndex {
   }
 
   /// Rows whose ids need not be recognised any longer.
-  mutating func forgetRecent(now: Int64) -> [RowChange] {
+  package mutating func forgetRecent(now: Int64) -> [RowChange] {
     recent.forget(now: now).map(RowChange.delete)
   }
 
@@ -363,11 +364,11 @@ extension MailboxIndex.Box {
 }
 
 /// Sender-chosen ids that are recognised as retries: while their push waits, and a while after.
-struct RecentIDs {
-  struct Key: Hashable {
-    var device: DeviceID
-    var app: AppID
-    var id: APNSID
+package struct RecentIDs {
+  package struct Key: Hashable {
+    package var device: DeviceID
+    package var app: AppID
+    package var id: APNSID
   }
 
   private struct Released {
@@ -383,17 +384,17 @@ struct RecentIDs {
 
   /// - Returns: false when the id is known.
   @discardableResult
-  mutating func insert(_ key: Key) -> Bool { known.insert(key).inserted }
+  package mutating func insert(_ key: Key) -> Bool { known.insert(key).inserted }
 
-  mutating func remove(_ key: Key) { known.remove(key) }
+  package mutating func remove(_ key: Key) { known.remove(key) }
 
   /// Keeps a key until its time; its row goes with it.
-  mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
+  package mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
     released.append(Released(key: key, row: row, dueBy: dueBy))
   }
 
   /// Forgets what is due, and what is too much; returns the rows.
-  mutating func forget(now: Int64) -> [Int64] {
+  package mutating func forget(now: Int64) -> [Int64] {
     var rows: [Int64] = []
     while let first = released.first, first.dueBy <= now || released.count > Limits.maximumRecentIDs {
       released.removeFirst()

@@ -1,30 +1,31 @@
-import PushPolicy
+package import PushCore
+package import PushPolicy
 
 /// An app that may be pushed to. Immutable and shared, since every push asks for it.
-final class App: Sendable, Codable {
-  let id: AppID
+package final class App: Sendable, Codable {
+  package let id: AppID
   /// The bundle id, which providers name as the topic.
-  let topic: String
+  package let topic: String
   /// What a person sees.
-  let name: String
+  package let name: String
   /// One emoji, or two letters.
-  let icon: String
+  package let icon: String
   /// Whether a breach of a rule at the door refuses the push or is only logged.
-  let policyMode: PolicyMode
+  package let policyMode: PolicyMode
   /// Whether a payload whose `aps` breaks the schema is refused, instead of being reported.
-  let isStrict: Bool
+  package let isStrict: Bool
   /// What becomes of its alerts that advertise.
-  let ads: AdMode
+  package let ads: AdMode
   /// How lines to devices name the app, `"topic":…,"app":{…}`: made once, and written with each push.
-  let lineMembers: [UInt8]
+  package let lineMembers: [UInt8]
 
-  enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey {
     case topic, name, icon, ads
     case policyMode = "policy_mode"
     case isStrict = "strict"
   }
 
-  init(
+  package init(
     id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
     ads: AdMode = .standard
   ) {
@@ -46,7 +47,7 @@ final class App: Sendable, Codable {
   }
 
   /// From JSON, where the row is not known.
-  convenience init(from decoder: any Decoder) throws {
+  package convenience init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       id: AppID(row: 0), topic: try values.decode(String.self, forKey: .topic),
@@ -59,11 +60,11 @@ final class App: Sendable, Codable {
 
 extension App {
   /// What digests come from: no app of a sender's, and none that is stored.
-  static let summary = App(id: AppID(row: 0), topic: "summary", name: "Summary", icon: "📥", policyMode: .report)
+  package static let summary = App(id: AppID(row: 0), topic: "summary", name: "Summary", icon: "📥", policyMode: .report)
 }
 
 /// What a breach of a rule at the door leads to, per app (design §3).
-enum PolicyMode: String, Sendable, Codable, CaseIterable {
+package enum PolicyMode: String, Sendable, Codable, CaseIterable {
   /// The push is refused.
   case enforce
   /// The push is accepted and the breach logged, so that the gateway can stand in for the real service exactly.
@@ -71,7 +72,7 @@ enum PolicyMode: String, Sendable, Codable, CaseIterable {
 }
 
 /// What becomes of an app's alerts that advertise (A9), for people who have not allowed it advertising.
-enum AdMode: String, Sendable, Codable, CaseIterable {
+package enum AdMode: String, Sendable, Codable, CaseIterable {
   /// Nobody looks.
   case off
   /// Only the log tells.
@@ -82,71 +83,120 @@ enum AdMode: String, Sendable, Codable, CaseIterable {
   case refuse
 
   /// A new app's: advertising is refused until the person allows it (N8).
-  static let standard = refuse
+  package static let standard = refuse
 }
 
 /// A team's signing key, its public half.
-struct ProviderKey: Sendable {
+package struct ProviderKey: Sendable {
   /// 10 characters, the `kid` of its tokens.
-  var id: String
+  package var id: String
   /// 10 characters, the `iss` of its tokens.
-  var team: String
-  var publicKey: ES256Key
+  package var team: String
+  package var publicKey: ES256Key
   /// Where it may be used; nil: everywhere.
-  var environment: Environment?
+  package var environment: Environment?
   /// What it may push to; nil: every topic.
-  var topics: Set<String>?
+  package var topics: Set<String>?
   /// The key it is rotated with, whose tokens may follow its own on a connection.
-  var related: String?
+  package var related: String?
+
+  package init(
+    id: String, team: String, publicKey: ES256Key, environment: Environment? = nil, topics: Set<String>? = nil,
+    related: String? = nil
+  ) {
+    self.id = id
+    self.team = team
+    self.publicKey = publicKey
+    self.environment = environment
+    self.topics = topics
+    self.related = related
+  }
 }
 
 /// A provider's certificate that the gateway issued, or that somebody revoked.
-struct ProviderCertificate: Sendable {
+package struct ProviderCertificate: Sendable {
   /// SHA-256 of the certificate.
-  var fingerprint: [UInt8]
+  package var fingerprint: [UInt8]
   /// The subject's UID.
-  var topic: String?
+  package var topic: String?
   /// All it may push to.
-  var topics: Set<String>
-  var environments: Set<Environment>
+  package var topics: Set<String>
+  package var environments: Set<Environment>
   /// The end of its validity, in seconds since 1970; nil: not known.
-  var expires: Int64?
+  package var expires: Int64?
   /// When it was revoked, in milliseconds since 1970; nil while it is good.
-  var revoked: Int64?
+  package var revoked: Int64?
+
+  package init(
+    fingerprint: [UInt8], topic: String? = nil, topics: Set<String>, environments: Set<Environment>,
+    expires: Int64? = nil, revoked: Int64? = nil
+  ) {
+    self.fingerprint = fingerprint
+    self.topic = topic
+    self.topics = topics
+    self.environments = environments
+    self.expires = expires
+    self.revoked = revoked
+  }
 
   /// How people name it: the first 16 hex digits of its fingerprint.
-  var id: String {
+  package var id: String {
     String(decoding: fingerprint.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
   }
 }
 
 /// An installed client of a person.
-struct Device: Sendable {
-  var id: DeviceID
+package struct Device: Sendable {
+  package var id: DeviceID
   /// The public identifier.
-  var uuid: String
-  var name: String
-  var person: PersonID
+  package var uuid: String
+  package var name: String
+  package var person: PersonID
+
+  package init(id: DeviceID, uuid: String, name: String, person: PersonID) {
+    self.id = id
+    self.uuid = uuid
+    self.name = name
+    self.person = person
+  }
 }
 
 /// A device token and what it leads to.
-struct Registration: Sendable {
-  var token: DeviceToken
-  var device: DeviceID
-  var app: AppID
-  var environment: Environment
+package struct Registration: Sendable {
+  package var token: DeviceToken
+  package var device: DeviceID
+  package var app: AppID
+  package var environment: Environment
   /// When the token stopped being valid, in milliseconds since 1970; nil while it is.
-  var unregistered: Int64?
+  package var unregistered: Int64?
   /// When the token stops being valid by itself, in milliseconds since 1970; nil: never.
-  var expires: Int64?
+  package var expires: Int64?
+
+  package init(
+    token: DeviceToken, device: DeviceID, app: AppID, environment: Environment, unregistered: Int64? = nil,
+    expires: Int64? = nil
+  ) {
+    self.token = token
+    self.device = device
+    self.app = app
+    self.environment = environment
+    self.unregistered = unregistered
+    self.expires = expires
+  }
 
   /// Whether its time is over at `now`, in milliseconds since 1970.
-  func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
+  package func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
 /// A person: the owner of devices and of choices.
-struct Person: Sendable {
-  var id: PersonID
-  var name: String
-  var preferences: Preferences
+package struct Person: Sendable {
+  package var id: PersonID
+  package var name: String
+  package var preferences: Preferences
+
+  package init(id: PersonID, name: String, preferences: Preferences) {
+    self.id = id
+    self.name = name
+    self.preferences = preferences
+  }
 }

@@ -1,4 +1,5 @@
-import PushPolicy
+package import PushCore
+package import PushPolicy
 
 /// Teams, keys, apps, persons, devices, tokens and certificates. One home is SQLite (``SQLiteRegistrations``); others may
 /// join it, and pass `RegistrationsConformance`.
@@ -7,7 +8,7 @@ import PushPolicy
 /// same home. Reading never waits: a push is checked on the hot path, so a home keeps at hand what it answers, and one that
 /// shares it with other gateways may be behind them by as long as its own documentation says. Nothing is ever forgotten of
 /// a token: ``unregister(_:topic:now:)`` leaves the time for `Unregistered`.
-protocol Registrations: AnyObject, Sendable {
+package protocol Registrations: AnyObject, Sendable {
   /// Calls `listener` after every change, on any thread.
   func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void)
 
@@ -92,7 +93,7 @@ protocol Registrations: AnyObject, Sendable {
   /// - Returns: their secrets, which are kept only as hashes, and their tokens, in the order of the numbers.
   func enrol(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [BatchDevice]
+  ) async throws -> [EnrolledDevice]
   /// Forgets the devices of a batch, their persons and their tokens.
   ///
   /// - Returns: the devices, whose pushes nobody waits for any longer, and the apps they were registered for.
@@ -101,21 +102,37 @@ protocol Registrations: AnyObject, Sendable {
 
 extension Registrations {
   /// Replaces a person's choices.
-  func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
+  package func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
     _ = try await changePreferences(of: person) { $0 = preferences }
   }
 }
 
 /// Why something can't be registered. The text is for people.
-struct RegistrationRefusal: Error, CustomStringConvertible {
-  enum Kind: Sendable { case invalid, unknown, conflict }
-  var kind: Kind
-  var description: String
+package struct RegistrationRefusal: Error, CustomStringConvertible {
+  package enum Kind: Sendable { case invalid, unknown, conflict }
+  package var kind: Kind
+  package var description: String
+
+  package init(kind: Kind, description: String) {
+    self.kind = kind
+    self.description = description
+  }
 }
 
 /// A change that live streams care about.
-enum RegistrationChange: Sendable {
+package enum RegistrationChange: Sendable {
   case preferences(PersonID, Preferences)
   /// The fingerprint of a provider's certificate that is no longer good.
   case revokedCertificate([UInt8])
+}
+
+/// A device of a batch that was just enrolled. Its secret is told this once and kept only as a hash.
+package struct EnrolledDevice: Sendable {
+  package var secret: String
+  package var token: DeviceToken
+
+  package init(secret: String, token: DeviceToken) {
+    self.secret = secret
+    self.token = token
+  }
 }

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import HTTP2Transport
+@testable import PushCore
 @testable import PushGateway
 
 @Suite struct ConfigurationTests {
@@ -125,8 +127,8 @@ import Testing
       ("api.push.apple.com", .production), ("api.sandbox.push.apple.com", .development),
       ("api.development.push.apple.com", .development), ("API.PUSH.example", .production), ("localhost", nil),
       ("push.example.com", nil), ("api.example.com", nil), ("api.push", nil), ("", nil),
-    ] as [(String, PushGateway.Environment?)])
-  func `a host name says which environment is meant`(_ name: String, _ environment: PushGateway.Environment?) {
+    ] as [(String, PushCore.Environment?)])
+  func `a host name says which environment is meant`(_ name: String, _ environment: PushCore.Environment?) {
     #expect(Environment.named(by: name) == environment)
     let options = ConnectionOptions(world: .byHostName(otherwise: .production))
     #expect(options.environment(host: name) == environment ?? .production)

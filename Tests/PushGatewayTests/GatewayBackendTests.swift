@@ -2,7 +2,10 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import GatewayClient
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// A gateway on another backend: its APIs know nothing of it.
 @Suite(.timeLimit(.minutes(1))) struct GatewayBackendTests {

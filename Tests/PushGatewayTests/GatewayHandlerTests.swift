@@ -1,6 +1,7 @@
 import Testing
 
-@testable import PushGateway
+@testable import GatewayClient
+@testable import HTTP2Transport
 
 @Suite(.timeLimit(.minutes(1))) struct GatewayHandlerTests {
   @Test func `a request without a path is answered, too`() async throws {

@@ -2,6 +2,9 @@ import Foundation
 import Logging
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
 @testable import PushGateway
 
 @Suite(.timeLimit(.minutes(1))) struct GatewayTests {
@@ -31,7 +34,7 @@ import Testing
 
     let enrolment = try await client.request("POST", "/v1/devices", body: Array(#"{"name":"laptop"}"#.utf8))
     #expect(enrolment.status == 201)
-    let device = try JSONDecoder().decode(DeviceAPI.Enrolled.self, from: Data(enrolment.body))
+    let device = try JSONDecoder().decode(Enrolled.self, from: Data(enrolment.body))
     let bearer: (Client.Field, String) = (.authorization, "bearer " + device.secret)
     let registration = try await client.request("PUT", "/v1/device/apps/com.example.news", [bearer])
     let token = try #require(JSONDecoder().decode([String: String].self, from: Data(registration.body))["token"])

@@ -1,10 +1,12 @@
-import PushPolicy
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
 @testable import PushGateway
+@testable import PushStorage
 
 /// Every route, field and line takes the inputs that once ended a process (Tests/Killers). A process that ends fails the run.
-@Suite(.timeLimit(.minutes(1))) struct KillersTests {
+@Suite(.timeLimit(.minutes(5))) struct KillersTests {
   @Test func `the corpus is there`() {
     #expect(Killers.documents.count > 100)
     #expect(Killers.numbers.count > 40)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
 
 @Suite struct StateFolderTests {
   @Test func `one gateway alone uses a folder, until it gives it up`() throws {

@@ -1,4 +1,4 @@
-import PushGateway
+import PushCore
 import Testing
 
 @Suite struct TimeSpanTests {

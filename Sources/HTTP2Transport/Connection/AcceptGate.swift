@@ -1,12 +1,12 @@
 import Glibc
-import NIOCore
+package import NIOCore
 
 /// Lets a listener accept only while the process has descriptors left beyond a reserve, and looks again a little later.
 ///
 /// Without any the system's own libraries give up: libdispatch looks after its threads in `/proc`, and ends the process
 /// when it can't open a file there. An accept that fails is tried again at once, besides, which keeps a core busy.
-final class AcceptGate: ChannelOutboundHandler {
-  typealias OutboundIn = Never
+package final class AcceptGate: ChannelOutboundHandler {
+  package typealias OutboundIn = Never
 
   /// How soon the gate looks again.
   private static let pause: TimeAmount = .milliseconds(100)
@@ -15,9 +15,9 @@ final class AcceptGate: ChannelOutboundHandler {
   private var isWaiting = false
 
   /// - Parameter reserve: descriptors that are left to others.
-  init(reserve: Int) { self.reserve = reserve }
+  package init(reserve: Int) { self.reserve = reserve }
 
-  func read(context: ChannelHandlerContext) {
+  package func read(context: ChannelHandlerContext) {
     guard !isWaiting else { return }
     guard !AcceptGate.isShort(of: reserve) else {
       isWaiting = true
@@ -34,7 +34,7 @@ final class AcceptGate: ChannelOutboundHandler {
 
   /// Whether fewer descriptors than this are left above the lowest that is free, which the system gives out next. So it
   /// is asked before each single accept: that fills a hole below, or takes the one that is known to be there.
-  static func isShort(of count: Int) -> Bool {
+  package static func isShort(of count: Int) -> Bool {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
     let probe = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)

@@ -1,49 +1,50 @@
 import Glibc
-import NIOCore
+package import NIOCore
+package import PushCore
 import Synchronization
 
 /// Socket, TLS and HTTP/2 session of one peer, owned by one loop; the same for a server and a client.
 ///
 /// What is submitted on the session during a turn of the loop goes out in one flush at its end.
-final class Connection: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
+package final class Connection: ChannelInboundHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias OutboundOut = ByteBuffer
 
   /// Where the peer is, which decides what it may do unasked.
-  enum Peer: Sendable { case adminSocket, loopback, remote }
+  package enum Peer: Sendable { case adminSocket, loopback, remote }
 
-  let loop: LoopContext
-  let session: HTTP2Session
-  let peer: Peer
+  package let loop: LoopContext
+  package let session: HTTP2Session
+  package let peer: Peer
   /// Counted from the start of the process.
-  let number = Connection.count.add(1, ordering: .relaxed).newValue
+  package let number = Connection.count.add(1, ordering: .relaxed).newValue
   /// Whether only the management of broadcast channels is served on this connection.
-  var servesChannelsOnly: Bool { options.servesChannelsOnly }
+  package var servesChannelsOnly: Bool { options.servesChannelsOnly }
   /// The environment whose keys, certificates and device tokens are valid on this connection.
-  private(set) var environment: Environment
+  package private(set) var environment: Environment
   /// Who the peer is by its certificate, when it showed one.
-  private(set) var identity: PeerIdentity?
+  package private(set) var identity: PeerIdentity?
   /// Says what becomes of the connection and of its streams, until it is closed; on the server's side only.
-  var owner: (any ConnectionOwner)?
+  package var owner: (any ConnectionOwner)?
   /// What an API remembers of this connection.
-  var attachment: AnyObject?
+  package var attachment: AnyObject?
   /// Whether the peer is asked from time to time whether it is alive.
-  var isWatched = false
+  package var isWatched = false
   /// Called once, when the socket is gone, with the failure that ended it, if any.
-  var closed: (((any Error)?) -> Void)?
+  package var closed: (((any Error)?) -> Void)?
 
   private static let count = Atomic<Int>(0)
   private let tls: TLSConnection?
   private let options: ConnectionOptions
   private var context: ChannelHandlerContext?
   /// Whether there may be something to send that waits for the end of the turn.
-  private(set) var needsFlush = false
+  package private(set) var needsFlush = false
   /// Whether something was written to the channel since it was flushed.
   private var hasWritten = false
   private var isClosing = false
   private var liveness = Liveness()
   /// What ended the connection, if it did not end in good order.
-  private(set) var failure: (any Error)?
+  package private(set) var failure: (any Error)?
   private var handshakeTimeout: Scheduled<Void>?
 
   /// GOAWAY comes when no stream is open, or after this time in any case.
@@ -52,7 +53,7 @@ final class Connection: ChannelInboundHandler {
   private static let lastPatience: TimeAmount = .seconds(4)
   private static let handshakePatience: TimeAmount = .seconds(15)
 
-  init(
+  package init(
     role: HTTP2Session.Role, loop: LoopContext, tls: TLSConnection?, peer: Peer,
     options: ConnectionOptions = ConnectionOptions()
   ) throws {
@@ -81,14 +82,14 @@ final class Connection: ChannelInboundHandler {
   // MARK: The socket
 
   /// The peer's address; nil on a Unix socket, and when the connection is over.
-  var remoteAddress: String? { context?.channel.remoteAddress?.ipAddress }
+  package var remoteAddress: String? { context?.channel.remoteAddress?.ipAddress }
 
-  func handlerAdded(context: ChannelHandlerContext) {
+  package func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     if context.channel.isActive { start() }
   }
 
-  func channelActive(context: ChannelHandlerContext) { start() }
+  package func channelActive(context: ChannelHandlerContext) { start() }
 
   private func start() {
     guard loop.connections[ObjectIdentifier(self)] == nil else { return }
@@ -103,7 +104,7 @@ final class Connection: ChannelInboundHandler {
     setNeedsFlush()
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosing, !isFrozen else { return }
     hasReceived = true
     liveness.heard()
@@ -130,17 +131,17 @@ final class Connection: ChannelInboundHandler {
 
   /// All that had arrived is dealt with: what was answered at once leaves at once, so that the next connection of this
   /// turn finds its streams free again, and near.
-  func channelReadComplete(context: ChannelHandlerContext) {
+  package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
     context.fireChannelReadComplete()
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
+  package func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable { setNeedsFlush() }
     context.fireChannelWritabilityChanged()
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
+  package func channelInactive(context: ChannelHandlerContext) {
     handshakeTimeout?.cancel()
     isClosing = true
     session.abandon()
@@ -154,24 +155,24 @@ final class Connection: ChannelInboundHandler {
     closed?(failure)
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { close(error) }
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) { close(error) }
 
   // MARK: Sending
 
   /// Sends at the end of this turn, or when all that has arrived is dealt with.
-  func setNeedsFlush() {
+  package func setNeedsFlush() {
     guard !needsFlush else { return }
     needsFlush = true
     loop.flushAtEndOfTurn(self)
   }
 
   /// Sends what is due now instead of at the end of this turn.
-  func flushIfNeeded() {
+  package func flushIfNeeded() {
     if needsFlush || hasWritten || isClosing { flush() }
   }
 
   /// Sends what is due, as long as the socket takes it.
-  func flush() {
+  package func flush() {
     pack()
     guard let context, !isFrozen else { return }
     if hasWritten {
@@ -182,7 +183,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
-  func pack() {
+  package func pack() {
     needsFlush = false
     guard let context, !isFrozen else { return }
     do {
@@ -228,20 +229,20 @@ final class Connection: ChannelInboundHandler {
   // MARK: Ending
 
   /// Closes once what is due has been sent.
-  func closeAfterFlush() {
+  package func closeAfterFlush() {
     isClosing = true
     setNeedsFlush()
   }
 
   /// Closes at once.
-  func close(_ error: (any Error)?) {
+  package func close(_ error: (any Error)?) {
     failure = failure ?? error
     isClosing = true
     context?.close(promise: nil)
   }
 
   /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
-  func drain() {
+  package func drain() {
     guard session.role == .server, !isClosing, endCause == nil else { return }
     if isFrozen { return close(nil) }
     beginEnd(.shutdown)
@@ -251,7 +252,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Ends the connection for a cause: takes nothing more, answers what is complete, says GOAWAY, then closes.
-  func end(_ cause: ConnectionEnd) {
+  package func end(_ cause: ConnectionEnd) {
     guard session.role == .server, !isClosing, !isRefused else { return }
     isRefused = true
     closeAtLast(in: Connection.lastPatience)
@@ -261,7 +262,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Whether the connection is on its way to its end.
-  var isEnding: Bool { endCause != nil }
+  package var isEnding: Bool { endCause != nil }
   /// Why it is; nil while it is not.
   private var endCause: ConnectionEnd?
   private var hasSaidGoAway = false
@@ -276,7 +277,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Goes on with the end when no stream waits for anything of ours; called when one closes.
-  func endIfQuiet() {
+  package func endIfQuiet() {
     guard endCause != nil, session.openStreams.allSatisfy(\.isAbandoned) else { return }
     sayGoAway()
     // A little later, so that the peer reads the GOAWAY before it meets a closed socket.
@@ -323,23 +324,29 @@ final class Connection: ChannelInboundHandler {
   private var shortages: [Shortage] = []
 
   /// What a fault keeps from the peer.
-  struct Shortage {
+  package struct Shortage {
     /// The fault's number.
-    var fault: UInt64
+    package var fault: UInt64
     /// Streams it may have open, if that is what is short.
-    var streams: Int?
+    package var streams: Int?
     /// The window of each stream, in bytes, if that is what is short.
-    var streamWindow: Int?
+    package var streamWindow: Int?
+
+    package init(fault: UInt64, streams: Int? = nil, streamWindow: Int? = nil) {
+      self.fault = fault
+      self.streams = streams
+      self.streamWindow = streamWindow
+    }
   }
 
   /// Reads and writes no more until the peer gives up or the gateway stops.
-  func freeze() {
+  package func freeze() {
     isFrozen = true
     context?.channel.setOption(.autoRead, value: false).whenFailure { _ in }
   }
 
   /// Ends the connection with a TCP reset, whatever waits to be sent.
-  func abort() {
+  package func abort() {
     guard let context else { return }
     isClosing = true
     // Without lingering, close() throws away what was not sent and says RST.
@@ -348,7 +355,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Says GOAWAY and hangs up a little later, with no answer to what is open.
-  func breakOff(debugData: [UInt8]) {
+  package func breakOff(debugData: [UInt8]) {
     session.goAway(debugData: debugData)
     setNeedsFlush()
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
@@ -356,14 +363,14 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Keeps something from the peer, until ``endShortage(_:)``.
-  func setShortage(_ shortage: Shortage) {
+  package func setShortage(_ shortage: Shortage) {
     guard !shortages.contains(where: { $0.fault == shortage.fault }) else { return }
     shortages.append(shortage)
     announceShortages(of: shortage)
   }
 
   /// Gives back what these faults have kept from the peer.
-  func endShortage(_ faults: Set<UInt64>) {
+  package func endShortage(_ faults: Set<UInt64>) {
     let ended = shortages.filter { faults.contains($0.fault) }
     shortages.removeAll { faults.contains($0.fault) }
     for shortage in ended { announceShortages(of: shortage) }
@@ -387,14 +394,14 @@ final class Connection: ChannelInboundHandler {
   private var allowsAllStreams = false
 
   /// Raises the stream limit to its full height, unless it is there (reference §5.3).
-  func allowAllStreams() {
+  package func allowAllStreams() {
     guard !allowsAllStreams else { return }
     allowsAllStreams = true
     announceStreams()
   }
 
   /// Lowers the stream limit to where it began, until something is accepted again (reference §5.3).
-  func allowFewStreams() {
+  package func allowFewStreams() {
     guard allowsAllStreams else { return }
     allowsAllStreams = false
     announceStreams()
@@ -414,10 +421,10 @@ final class Connection: ChannelInboundHandler {
   private var isPaused = false
 
   /// Leaves what the peer sends in the socket, until it can send no more.
-  func pauseReading() { setPaused(true) }
+  package func pauseReading() { setPaused(true) }
 
   /// Reads on.
-  func resumeReading() { setPaused(false) }
+  package func resumeReading() { setPaused(false) }
 
   private func setPaused(_ paused: Bool) {
     guard isPaused != paused, let context else { return }
@@ -429,7 +436,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Sees to it that a watched peer is asked whether it is alive, and given up when it is not; called twice in every
   /// interval between two PINGs. While nothing is read nobody is asked.
-  func checkAlive() {
+  package func checkAlive() {
     guard isWatched, !isClosing, !isPaused, !isFrozen else { return }
     switch liveness.tick() {
     case .wait: break
@@ -445,7 +452,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Ends a connection whose certificate's time is over, or on which nothing came for too long; called every `interval`.
   /// Streams that devices hold open, and requests that wait for their answer, keep a silent one.
-  func checkIdle(every interval: Duration) {
+  package func checkIdle(every interval: Duration) {
     if identity != nil, !isEnding, let cause = owner?.cause(toRefuse: self) { return end(cause) }
     guard let limit = options.idleTimeout else { return }
     quietTime = hasReceived ? .zero : quietTime + interval

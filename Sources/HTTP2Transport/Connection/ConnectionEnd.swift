@@ -1,7 +1,9 @@
+package import PushCore
+
 /// Why the gateway ends a connection that is in order on the wire (reference §5.4).
 ///
 /// The server's side knows the causes; what is said of them, to open streams and in GOAWAY, is the handler's.
-enum ConnectionEnd: Sendable {
+package enum ConnectionEnd: Sendable {
   /// The gateway is stopping.
   case shutdown
   /// Nothing came for longer than the idle timeout.
@@ -13,24 +15,34 @@ enum ConnectionEnd: Sendable {
 }
 
 /// What a listener does with the connections that it takes.
-struct ConnectionOptions: Sendable {
+package struct ConnectionOptions: Sendable {
   /// How a connection's environment is found.
-  enum World: Sendable, Equatable {
+  package enum World: Sendable, Equatable {
     case fixed(Environment)
     /// By the host name that the client gave in its TLS handshake; for any other name, or none, the one given here.
     case byHostName(otherwise: Environment)
   }
 
-  var world = World.fixed(.development)
+  package var world = World.fixed(.development)
   /// Streams a peer may have open; it is told in the first SETTINGS.
-  var initialStreams = Limits.maximumConcurrentStreams
+  package var initialStreams = Limits.maximumConcurrentStreams
   /// Whether only the management of broadcast channels is served here, as on the real service's hosts for it.
-  var servesChannelsOnly = false
+  package var servesChannelsOnly = false
   /// How long a connection without open streams may be silent; nil: for ever.
-  var idleTimeout: Duration?
+  package var idleTimeout: Duration?
+
+  package init(
+    world: World = World.fixed(.development), initialStreams: Int = Limits.maximumConcurrentStreams,
+    servesChannelsOnly: Bool = false, idleTimeout: Duration? = nil
+  ) {
+    self.world = world
+    self.initialStreams = initialStreams
+    self.servesChannelsOnly = servesChannelsOnly
+    self.idleTimeout = idleTimeout
+  }
 
   /// The environment of a connection whose client named `host`.
-  func environment(host: String?) -> Environment {
+  package func environment(host: String?) -> Environment {
     switch world {
     case .fixed(let environment): environment
     case .byHostName(let otherwise): host.flatMap(Environment.named(by:)) ?? otherwise
@@ -41,7 +53,7 @@ struct ConnectionOptions: Sendable {
 extension Environment {
   /// The environment that one of Apple's names stands for (reference §1.1), such as `api.sandbox.push.apple.com`, or a
   /// name of one's own that begins like it: `api.push…` or `api.sandbox…`, `api.development…`.
-  static func named(by hostName: String) -> Environment? {
+  package static func named(by hostName: String) -> Environment? {
     let labels = hostName.lowercased().split(separator: ".")
     guard labels.count >= 3, labels[0].hasPrefix("api") else { return nil }
     switch labels[1] {
@@ -53,7 +65,7 @@ extension Environment {
 }
 
 /// What stands behind a connection on the server's side. Called on the connection's loop.
-protocol ConnectionOwner: AnyObject {
+package protocol ConnectionOwner: AnyObject {
   /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
   func cause(toRefuse connection: Connection) -> ConnectionEnd?
   /// The peer is served from now on.

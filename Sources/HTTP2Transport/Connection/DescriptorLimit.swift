@@ -1,10 +1,10 @@
 import Glibc
 
 /// How many files and sockets this process may have open.
-public enum DescriptorLimit {
+package enum DescriptorLimit {
   /// Raises the limit as far as the system lets everybody, and returns it.
   @discardableResult
-  public static func raise() -> Int {
+  package static func raise() -> Int {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
     if limit.rlim_cur < limit.rlim_max {

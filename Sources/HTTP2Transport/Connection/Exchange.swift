@@ -1,54 +1,59 @@
 /// One request and the way to answer it, on the loop of its connection.
-struct Exchange {
-  let connection: Connection
-  let stream: HTTP2Stream
+package struct Exchange {
+  package let connection: Connection
+  package let stream: HTTP2Stream
 
   /// What the peer sent.
-  var request: Message { stream.message }
+  package var request: Message { stream.message }
 
   /// Answers: a head, and at most one DATA frame.
-  func respond(_ fields: HeaderFields, body: some Collection<UInt8>) {
+  package func respond(_ fields: HeaderFields, body: some Collection<UInt8>) {
     guard !stream.hasSubmittedHead else { return }
     do { try connection.session.respond(fields, body: body, on: stream) } catch { connection.close(error) }
     connection.setNeedsFlush()
   }
 
   /// Begins an answer whose body follows with ``write(_:ending:)``.
-  func begin(_ fields: HeaderFields) {
+  package func begin(_ fields: HeaderFields) {
     do { try connection.session.beginResponse(fields, on: stream) } catch { connection.close(error) }
     connection.setNeedsFlush()
   }
 
   /// Adds to the body.
-  func write(_ bytes: consuming [UInt8], ending: Bool = false) {
+  package func write(_ bytes: consuming [UInt8], ending: Bool = false) {
     connection.session.write(bytes, ending: ending, on: stream)
     connection.setNeedsFlush()
   }
 
   /// Answers with JSON of the control plane.
-  func respond(_ response: Response) {
+  package func respond(_ response: Response) {
     var fields = HeaderFields(status: response.status)
     if !response.body.isEmpty { fields.append(.contentType, response.contentType) }
     respond(fields, body: response.body)
   }
 
   /// What is kept while the answer is being prepared elsewhere.
-  var reference: StreamReference { StreamReference(connection: connection, id: stream.id) }
+  package var reference: StreamReference { StreamReference(connection: connection, id: stream.id) }
 }
 
 /// A stream that may be over by the time its answer is there. Stays on its loop.
-struct StreamReference {
-  let connection: Connection
-  let id: Int32
+package struct StreamReference {
+  package let connection: Connection
+  package let id: Int32
+
+  package init(connection: Connection, id: Int32) {
+    self.connection = connection
+    self.id = id
+  }
 
   /// The exchange, or nil when the stream is over.
-  var exchange: Exchange? {
+  package var exchange: Exchange? {
     connection.session.stream(id).map { Exchange(connection: connection, stream: $0) }
   }
 }
 
 /// What serves requests; one for each loop.
-protocol Handler: AnyObject {
+package protocol Handler: AnyObject {
   /// The head is there: says how much of the body is kept, or takes the stream over.
   func receivedHead(of exchange: Exchange)
   /// The whole request is there, and nobody has taken the stream over.

@@ -1,11 +1,12 @@
 import Glibc
-import NIOCore
-import NIOPosix
+package import NIOCore
+package import NIOPosix
+import PushCore
 
 /// Accepts connections and hands each to the handler of its loop.
-final class Listener: Sendable {
+package final class Listener: Sendable {
   /// Where to listen.
-  enum Address: Sendable, Equatable {
+  package enum Address: Sendable, Equatable {
     case tcp(host: String, port: Int)
     case unix(path: String)
 
@@ -20,7 +21,7 @@ final class Listener: Sendable {
 
   private let channel: any Channel
   /// `HOST:PORT` as bound, with the port that the system chose for 0.
-  let description: String
+  package let description: String
 
   private init(channel: any Channel, description: String) {
     self.channel = channel
@@ -30,7 +31,7 @@ final class Listener: Sendable {
   /// Binds and begins to accept.
   ///
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
-  static func listen(
+  package static func listen(
     on address: Address, tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops
   ) async throws(ListenError) -> Listener {
     let bootstrap = ServerBootstrap(group: loops.group)
@@ -74,14 +75,14 @@ final class Listener: Sendable {
   }
 
   /// Accepts no more.
-  func close() async { try? await channel.close() }
+  package func close() async { try? await channel.close() }
 }
 
 /// Why an address can't be listened on, in one line.
-struct ListenError: Error, CustomStringConvertible {
-  var description: String
+package struct ListenError: Error, CustomStringConvertible {
+  package var description: String
 
-  init(_ address: Listener.Address, _ error: any Error) {
+  package init(_ address: Listener.Address, _ error: any Error) {
     let name =
       switch address {
       case .tcp(let host, let port): "\(host):\(port)"
@@ -101,13 +102,13 @@ struct ListenError: Error, CustomStringConvertible {
 }
 
 /// The loops of the process, each with its context and its handler.
-final class Loops: Sendable {
-  let group: MultiThreadedEventLoopGroup
+package final class Loops: Sendable {
+  package let group: MultiThreadedEventLoopGroup
   private let parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>]
 
   /// Makes a context and a handler on every loop; each asks devices for a sign of life every `pingInterval`, and looks
   /// for idle connections every `idleCheck`.
-  init(
+  package init(
     count: Int, pingInterval: Duration = Limits.pingInterval, idleCheck: Duration = .seconds(30),
     handler: @escaping @Sendable (LoopContext) -> any Handler
   ) async throws {
@@ -132,13 +133,13 @@ final class Loops: Sendable {
   }
 
   /// The parts of the loop that runs this.
-  func current(_ loop: any EventLoop) -> (LoopContext, any Handler) {
+  package func current(_ loop: any EventLoop) -> (LoopContext, any Handler) {
     guard let part = parts[ObjectIdentifier(loop)] else { preconditionFailure("a loop that is not ours") }
     return part.value
   }
 
   /// Ends every connection in good order.
-  func drain() async {
+  package func drain() async {
     await withTaskGroup(of: Void.self) { group in
       for part in parts.values {
         group.addTask {
@@ -150,14 +151,14 @@ final class Loops: Sendable {
   }
 
   /// Does something with every connection, each on its loop.
-  func forEachConnection(_ body: @escaping @Sendable (Connection) -> Void) {
+  package func forEachConnection(_ body: @escaping @Sendable (Connection) -> Void) {
     for part in parts.values {
       part.eventLoop.execute { for connection in part.value.0.connections.values { body(connection) } }
     }
   }
 
   /// Asks something of every connection, each on its loop.
-  func connections<Value: Sendable>(_ body: @escaping @Sendable (Connection) -> Value) async -> [Value] {
+  package func connections<Value: Sendable>(_ body: @escaping @Sendable (Connection) -> Value) async -> [Value] {
     var values: [Value] = []
     for part in parts.values {
       values += (try? await part.eventLoop.submit { part.value.0.connections.values.map(body) }.get()) ?? []
@@ -165,7 +166,7 @@ final class Loops: Sendable {
     return values
   }
 
-  func shutdown() async { try? await group.shutdownGracefully() }
+  package func shutdown() async { try? await group.shutdownGracefully() }
 }
 
 /// The server's side of a connection: hands requests to the loop's handler.

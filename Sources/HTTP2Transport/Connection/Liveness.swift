@@ -1,6 +1,6 @@
 /// A peer was given up: nothing came from it, and it did not answer two PINGs.
-struct PeerIsSilent: Error, CustomStringConvertible {
-  var description: String { "no sign of life" }
+package struct PeerIsSilent: Error, CustomStringConvertible {
+  package var description: String { "no sign of life" }
 }
 
 /// Whether a peer is alive, found out by PINGs: a value, without a clock.
@@ -9,14 +9,14 @@ struct PeerIsSilent: Error, CustomStringConvertible {
 /// answered, a second one follows half an interval later; when that is not answered either, the peer is given up. So a
 /// dead link is known within two intervals of its last sound. Whatever arrives is a sound: on a slow link an answer may
 /// come long after data that was sent before it.
-struct Liveness {
-  enum Action { case wait, ping, giveUp }
+package struct Liveness {
+  package enum Action { case wait, ping, giveUp }
 
   private var unanswered = 0
   private var isPingDue = true
 
   /// Half an interval has passed.
-  mutating func tick() -> Action {
+  package mutating func tick() -> Action {
     guard unanswered < 2 else { return .giveUp }
     guard unanswered == 1 || isPingDue else {
       isPingDue = true
@@ -28,5 +28,5 @@ struct Liveness {
   }
 
   /// Something arrived.
-  mutating func heard() { unanswered = 0 }
+  package mutating func heard() { unanswered = 0 }
 }

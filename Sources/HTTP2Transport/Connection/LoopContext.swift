@@ -1,23 +1,24 @@
-import NIOCore
+package import NIOCore
+import PushCore
 
 /// What all connections of one event loop share: storage that is used again, and the end of each turn.
 ///
 /// Not `Sendable`: it never leaves its loop.
-@safe final class LoopContext {
-  let eventLoop: any EventLoop
-  let streams = StreamPool()
-  let frameBuffer = FrameBuffer()
+@safe package final class LoopContext {
+  package let eventLoop: any EventLoop
+  package let streams = StreamPool()
+  package let frameBuffer = FrameBuffer()
   /// Plaintext on its way to or from OpenSSL; used within one call only.
-  let scratch: UnsafeMutableRawBufferPointer
-  var plaintext: [UInt8] = []
+  package let scratch: UnsafeMutableRawBufferPointer
+  package var plaintext: [UInt8] = []
 
-  private(set) var connections: [ObjectIdentifier: Connection] = [:]
+  package private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private var dirty: [Connection] = []
   private var endings: [() -> Void] = []
   private var isTurnEndScheduled = false
   private var whenEmpty: EventLoopPromise<Void>?
 
-  init(eventLoop: any EventLoop) {
+  package init(eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
     unsafe scratch = .allocate(byteCount: Limits.recordSize, alignment: 16)
   }
@@ -27,16 +28,16 @@ import NIOCore
   // MARK: Turns
 
   /// Sends what a connection has to say when this turn of the loop ends, together with all else it will have by then.
-  func flushAtEndOfTurn(_ connection: Connection) {
+  package func flushAtEndOfTurn(_ connection: Connection) {
     dirty.append(connection)
     scheduleTurnEnd()
   }
 
   /// Calls `action` at the end of every turn in which something asked for it.
-  func onTurnEnd(_ action: @escaping () -> Void) { endings.append(action) }
+  package func onTurnEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
   /// Sees to it that this turn ends with the actions and flushes above.
-  func scheduleTurnEnd() {
+  package func scheduleTurnEnd() {
     guard !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
     let this = NIOLoopBound(self, eventLoop: eventLoop)
@@ -54,15 +55,15 @@ import NIOCore
 
   // MARK: Connections
 
-  func add(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+  package func add(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
 
-  func remove(_ connection: Connection) {
+  package func remove(_ connection: Connection) {
     connections[ObjectIdentifier(connection)] = nil
     if connections.isEmpty { whenEmpty?.succeed() }
   }
 
   /// Ends every connection in good order; the future succeeds when none is left.
-  func drain() -> EventLoopFuture<Void> {
+  package func drain() -> EventLoopFuture<Void> {
     let promise = whenEmpty ?? eventLoop.makePromise(of: Void.self)
     whenEmpty = promise
     if connections.isEmpty { promise.succeed() }

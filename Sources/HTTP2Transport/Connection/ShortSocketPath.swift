@@ -1,11 +1,11 @@
 import Glibc
 
 /// Unix sockets have short names (108 bytes); state folders may not.
-enum ShortSocketPath {
+package enum ShortSocketPath {
   private static let maximumSize = 107
 
   /// Calls `body` with a name for the same place that is short enough.
-  static func withShortPath<Value>(
+  package static func withShortPath<Value>(
     _ path: String, _ body: (String) async throws -> Value
   ) async throws -> Value {
     guard path.utf8.count > maximumSize, let slash = path.lastIndex(of: "/") else { return try await body(path) }

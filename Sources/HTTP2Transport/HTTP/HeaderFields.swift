@@ -1,34 +1,34 @@
 /// A header block to send, built in storage that is used again.
 ///
 /// Names and values lie one after another in one array; nghttp2 copies them when the block is submitted.
-struct HeaderFields {
-  struct Field {
-    var token: HeaderName
-    var name: Range<Int>
-    var value: Range<Int>
+package struct HeaderFields {
+  package struct Field {
+    package var token: HeaderName
+    package var name: Range<Int>
+    package var value: Range<Int>
     /// Whether the value differs each time, so that HPACK had better not remember it
     /// (`NGHTTP2_NV_FLAG_NO_INDEX`: 15 % of the instructions of an answer).
-    var isUnindexed: Bool
+    package var isUnindexed: Bool
   }
 
-  private(set) var bytes: [UInt8] = []
-  private(set) var fields: [Field] = []
+  package private(set) var bytes: [UInt8] = []
+  package private(set) var fields: [Field] = []
 
-  init() {}
+  package init() {}
 
   /// The head of an answer.
-  init(status: Int) {
+  package init(status: Int) {
     append(.status, String(status).utf8)
   }
 
   /// Empties the block, keeping its storage.
-  mutating func removeAll() {
+  package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     fields.removeAll(keepingCapacity: true)
   }
 
   /// Adds a field. `isUnindexed` marks a value that differs each time.
-  mutating func append(_ name: HeaderName, _ value: some Sequence<UInt8>, isUnindexed: Bool = false) {
+  package mutating func append(_ name: HeaderName, _ value: some Sequence<UInt8>, isUnindexed: Bool = false) {
     let start = bytes.count
     let wire = name.wireName
     unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: wire.utf8Start, count: wire.utf8CodeUnitCount))
@@ -39,13 +39,13 @@ struct HeaderFields {
   }
 
   /// Lends the bytes of a field's value, to be written over.
-  mutating func overwriteValue(_ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+  package mutating func overwriteValue(_ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
     let range = fields[place].value
     unsafe bytes.withUnsafeMutableBytes { unsafe body(UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
   }
 
   /// Adds a field with a text of ours.
-  mutating func append(_ name: HeaderName, _ value: StaticString) {
+  package mutating func append(_ name: HeaderName, _ value: StaticString) {
     unsafe append(name, UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
   }
 }

@@ -1,14 +1,16 @@
+import PushCore
+
 /// The header fields this gateway reads or sends, as tokens; every other field is ignored (APNs does so too).
 ///
 /// Names are matched as bytes the moment they arrive, so that none becomes a `String`.
-enum HeaderName: UInt8, Sendable, CaseIterable {
+package enum HeaderName: UInt8, Sendable, CaseIterable {
   case method, path, scheme, authority, status
   case accept, authorization, contentLength, contentType, host, lastEventID
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
 
   /// The name on the wire, in lower case as RFC 9113 §8.2 requires.
-  var wireName: StaticString {
+  package var wireName: StaticString {
     switch self {
     case .method: ":method"
     case .path: ":path"
@@ -34,13 +36,13 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
   }
 
   /// A bit for each name, for sets of them.
-  var bit: UInt32 { 1 << UInt32(rawValue) }
+  package var bit: UInt32 { 1 << UInt32(rawValue) }
 
   /// Whether a second field of this name is `DuplicateHeaders`.
-  var mustBeSingle: Bool { self == .authorization || rawValue >= HeaderName.apnsChannelID.rawValue }
+  package var mustBeSingle: Bool { self == .authorization || rawValue >= HeaderName.apnsChannelID.rawValue }
 
   /// Whether it says anything to this gateway when it arrives; the others are only sent.
-  var isRead: Bool {
+  package var isRead: Bool {
     switch self {
     case .scheme, .authority, .host, .accept, .contentLength, .contentType: false
     default: true
@@ -48,7 +50,7 @@ enum HeaderName: UInt8, Sendable, CaseIterable {
   }
 
   /// The token of a name as it arrived, or nil for one that this gateway does not read.
-  init?(_ name: UnsafeRawBufferPointer) {
+  package init?(_ name: UnsafeRawBufferPointer) {
     guard name.count > 0, let candidate = unsafe HeaderName.places[HeaderName.place(of: name)],
       unsafe name.equals(candidate.wireName)
     else { return nil }

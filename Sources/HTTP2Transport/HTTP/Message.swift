@@ -1,12 +1,14 @@
+import PushCore
+
 /// One HTTP message as it arrives: the fields this gateway reads, and the body.
 ///
 /// It owns its bytes and is used again for the next message of the loop, so that in the long run receiving allocates
 /// nothing. Not `Sendable`: it belongs to the loop of its connection.
-@safe final class Message {
+@safe package final class Message {
   /// Values of fields, one after another; of the whole only `fieldsSize` bytes are theirs.
   private var storage = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// The size of all values kept, in bytes.
-  private(set) var fieldsSize = 0
+  package private(set) var fieldsSize = 0
   /// Where the value of each name is, by the name's raw value; those of ``present`` only.
   private var places = [32 of Place](repeating: Place())
   /// Where a value is in the storage; small, for every device that is connected has a message.
@@ -19,25 +21,25 @@
   /// A bit for each name that has come.
   private var present: UInt32 = 0
   /// The body so far, cut at `maximumBodySize`.
-  private(set) var body: [UInt8] = []
+  package private(set) var body: [UInt8] = []
   /// The size of the body as sent, in bytes, also past the limit.
-  private(set) var bodySize = 0
+  package private(set) var bodySize = 0
   /// What is kept of the body, in bytes; what comes beyond is counted and dropped.
-  var maximumBodySize = 0
+  package var maximumBodySize = 0
   /// Whether a field that may come once came twice.
-  private(set) var hasDuplicateFields = false
+  package private(set) var hasDuplicateFields = false
 
   deinit { unsafe storage.deallocate() }
 
   /// Keeps one field, unless the message's fields are more than this gateway keeps.
-  func keep(_ name: HeaderName, _ value: UnsafeRawBufferPointer) -> Bool {
+  package func keep(_ name: HeaderName, _ value: UnsafeRawBufferPointer) -> Bool {
     guard fieldsSize + value.count <= Limits.maximumHeaderListSize else { return false }
     unsafe append(name, value)
     return true
   }
 
   /// Keeps one field.
-  func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
+  package func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
     guard present & name.bit == 0 else {
       // Of a field that may come several times the first counts.
       if name.mustBeSingle { hasDuplicateFields = true }
@@ -60,14 +62,14 @@
   }
 
   /// Takes a piece of the body.
-  func appendBody(_ bytes: UnsafeRawBufferPointer) {
+  package func appendBody(_ bytes: UnsafeRawBufferPointer) {
     bodySize += bytes.count
     let room = maximumBodySize - body.count
     if room > 0 { unsafe body.append(contentsOf: bytes.prefix(room)) }
   }
 
   /// The bytes of a field's value, or nil when the message has no such field. They are there until the message changes.
-  subscript(name: HeaderName) -> Span<UInt8>? {
+  package subscript(name: HeaderName) -> Span<UInt8>? {
     @_lifetime(borrow self)
     get {
       guard present & name.bit != 0 else { return nil }
@@ -77,31 +79,31 @@
   }
 
   /// A copy of a field's value, which may be kept.
-  func bytes(_ name: HeaderName) -> [UInt8]? {
+  package func bytes(_ name: HeaderName) -> [UInt8]? {
     guard let value = self[name] else { return nil }
     return [UInt8](value)
   }
 
   /// A field's value as text; invalid UTF-8 is repaired.
-  func text(_ name: HeaderName) -> String? {
+  package func text(_ name: HeaderName) -> String? {
     guard let value = self[name] else { return nil }
     return String(repairing: value)
   }
 
   /// Whether a field is there with exactly this value.
-  func has(_ name: HeaderName, _ value: StaticString) -> Bool {
+  package func has(_ name: HeaderName, _ value: StaticString) -> Bool {
     guard let bytes = self[name] else { return false }
     return bytes.equals(value)
   }
 
   /// Whether a field is there whose value begins so.
-  func has(_ name: HeaderName, beginningWith value: StaticString) -> Bool {
+  package func has(_ name: HeaderName, beginningWith value: StaticString) -> Bool {
     guard let bytes = self[name] else { return false }
     return bytes.starts(with: value)
   }
 
   /// Makes it as new, keeping its storage unless a large message made that large.
-  func reset() {
+  package func reset() {
     if unsafe storage.count > Message.keptCapacity { forgetFields() }
     fieldsSize = 0
     present = 0
@@ -112,7 +114,7 @@
   }
 
   /// Frees the fields of a message that has been read and whose stream stays open.
-  func forgetFields() {
+  package func forgetFields() {
     unsafe storage.deallocate()
     unsafe storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     fieldsSize = 0

@@ -1,12 +1,18 @@
 /// A whole answer of the control plane: status, JSON or nothing.
-struct Response: Sendable {
+package struct Response: Sendable {
   /// The HTTP status (RFC 9110 §15).
-  var status: Int
+  package var status: Int
   /// The media type of the body.
-  var contentType: StaticString = "application/json"
+  package var contentType: StaticString = "application/json"
   /// The body; empty sends none.
-  var body: [UInt8] = []
+  package var body: [UInt8] = []
+
+  package init(status: Int, contentType: StaticString = "application/json", body: [UInt8] = []) {
+    self.status = status
+    self.contentType = contentType
+    self.body = body
+  }
 
   /// An answer without a body.
-  static let noContent = Response(status: 204)
+  package static let noContent = Response(status: 204)
 }

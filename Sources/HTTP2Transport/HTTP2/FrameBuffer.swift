@@ -9,19 +9,19 @@ import Glibc
 /// lies there from the beginning.
 ///
 /// Not `Sendable`: it belongs to the loop of its sessions, each of which keeps it alive.
-@safe final class FrameBuffer {
+@safe package final class FrameBuffer {
   private let storage: UnsafeMutableRawPointer
   private var blocks = SmallBlocks()
   /// Whether the session that is being made has not yet asked for its buffer.
   private var isOnOffer = false
   /// How many sessions took it for theirs.
-  private(set) var sessionCount = 0
+  package private(set) var sessionCount = 0
 
   /// What nghttp2 asks for has the size of the largest frame it sends, with its header (RFC 9113 §4.2).
-  static let size = 20_480
+  package static let size = 20_480
   private static let smallest = 16_384
 
-  init() { unsafe storage = .allocate(byteCount: FrameBuffer.size, alignment: 64) }
+  package init() { unsafe storage = .allocate(byteCount: FrameBuffer.size, alignment: 64) }
 
   deinit { unsafe storage.deallocate() }
 

@@ -1,9 +1,9 @@
 import CNGHTTP2
 
 /// The callback table of the process, and its trampolines. Each recovers the session and calls one method.
-enum HTTP2Callbacks {
+package enum HTTP2Callbacks {
   /// Made once; nghttp2 copies it into each session.
-  nonisolated(unsafe) static let table: OpaquePointer? = {
+  package nonisolated(unsafe) static let table: OpaquePointer? = {
     var table: OpaquePointer?
     guard unsafe nghttp2_session_callbacks_new(&table) == 0 else { return nil }
     unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, context in
@@ -45,7 +45,7 @@ enum HTTP2Callbacks {
   }()
 
   /// Options of a server's and a client's session.
-  static func options(of role: HTTP2Session.Role) -> OpaquePointer? {
+  package static func options(of role: HTTP2Session.Role) -> OpaquePointer? {
     switch role {
     case .server: unsafe serverOptions
     case .client: unsafe clientOptions

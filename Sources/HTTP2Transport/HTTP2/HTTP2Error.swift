@@ -1,24 +1,24 @@
 import CNGHTTP2
 
 /// A failure of an HTTP/2 connection, with the library's code.
-struct HTTP2Error: Error, CustomStringConvertible {
+package struct HTTP2Error: Error, CustomStringConvertible {
   /// An `nghttp2_error` value.
-  var code: Int32
+  package var code: Int32
 
-  var description: String {
+  package var description: String {
     unsafe "HTTP/2: " + String(cString: nghttp2_strerror(code))
   }
 
   /// Throws when a library call returned an error.
   @discardableResult
-  static func check(_ code: Int32) throws(HTTP2Error) -> Int32 {
+  package static func check(_ code: Int32) throws(HTTP2Error) -> Int32 {
     if code < 0 { throw HTTP2Error(code: code) }
     return code
   }
 }
 
 /// Error codes of RFC 9113 §7 that this gateway sends.
-enum HTTP2ErrorCode: UInt32, Sendable {
+package enum HTTP2ErrorCode: UInt32, Sendable {
   case noError = 0x0
   case internalError = 0x2
   case cancel = 0x8

@@ -1,8 +1,9 @@
 import CNGHTTP2
+import PushCore
 
 /// What a session tells its owner while bytes are received. None of these may receive or send on the session;
 /// they submit, and the owner sends afterwards.
-protocol HTTP2SessionDelegate: AnyObject {
+package protocol HTTP2SessionDelegate: AnyObject {
   /// The head of a message is complete. Here the owner decides what becomes of the body: how much of it is kept
   /// (``Message/maximumBodySize``), or who takes it (``HTTP2Stream/consumer``).
   func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream)
@@ -21,12 +22,12 @@ protocol HTTP2SessionDelegate: AnyObject {
 /// One nghttp2 session, of a server or of a client: bytes in, events; bytes out. No sockets, no clocks.
 ///
 /// Not `Sendable`: a session and its streams belong to the loop of their connection.
-@safe final class HTTP2Session {
-  enum Role { case server, client }
+@safe package final class HTTP2Session {
+  package enum Role { case server, client }
 
-  let role: Role
+  package let role: Role
   /// Its owner ends the cycle that this may be, when the connection is gone.
-  var delegate: (any HTTP2SessionDelegate)?
+  package var delegate: (any HTTP2SessionDelegate)?
 
   private let handle: OpaquePointer
   private let pool: StreamPool
@@ -50,7 +51,7 @@ protocol HTTP2SessionDelegate: AnyObject {
   ///   - pool: where streams come from.
   ///   - frameBuffer: where a server packs its frames; sessions that share one belong to one loop.
   ///   - maximumStreams: how many streams a server lets the peer have open.
-  init(
+  package init(
     role: Role, pool: StreamPool, frameBuffer: FrameBuffer = FrameBuffer(),
     maximumStreams: Int = Limits.maximumConcurrentStreams
   ) throws(HTTP2Error) {
@@ -79,30 +80,30 @@ protocol HTTP2SessionDelegate: AnyObject {
   }
 
   /// The streams that are open now.
-  var openCount: Int { open.count }
+  package var openCount: Int { open.count }
 
   /// Whether the session has nothing left to say or hear.
-  var isFinished: Bool {
+  package var isFinished: Bool {
     unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
   }
 
   /// Whether there are frames to send.
-  var wantsToSend: Bool { unsafe nghttp2_session_want_write(handle) != 0 }
+  package var wantsToSend: Bool { unsafe nghttp2_session_want_write(handle) != 0 }
 
   /// An open stream, or nil when it is over.
-  func stream(_ id: Int32) -> HTTP2Stream? {
+  package func stream(_ id: Int32) -> HTTP2Stream? {
     if id == newestID, let newest = unsafe newest { return unsafe newest.takeUnretainedValue() }
     guard let context = unsafe nghttp2_session_get_stream_user_data(handle, id) else { return nil }
     return unsafe Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
   }
 
   /// The streams that are open now, for a drain.
-  var openStreams: [HTTP2Stream] { open }
+  package var openStreams: [HTTP2Stream] { open }
 
   // MARK: Bytes
 
   /// Takes bytes of the peer; the delegate hears what they say.
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+  package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
     precondition(!isBusy, "a callback received")
     isBusy = true
     defer { isBusy = false }
@@ -114,7 +115,7 @@ protocol HTTP2SessionDelegate: AnyObject {
   /// Appends frames that are due to `output` until it holds `limit` bytes or there are none left.
   ///
   /// - Returns: whether there may be more.
-  func send(into output: inout [UInt8], limit: Int) throws(HTTP2Error) -> Bool {
+  package func send(into output: inout [UInt8], limit: Int) throws(HTTP2Error) -> Bool {
     precondition(!isBusy, "a callback sent")
     isBusy = true
     defer { isBusy = false }
@@ -131,7 +132,7 @@ protocol HTTP2SessionDelegate: AnyObject {
   /// Tells the consumers of streams whose bytes are all on their way; call it after sending.
   /// - Returns: whether there was one.
   @discardableResult
-  func announceDrained() -> Bool {
+  package func announceDrained() -> Bool {
     guard !drainedStreams.isEmpty else { return false }
     // Whoever hears of it only submits: no stream comes here until the next call of send().
     while let stream = drainedStreams.popLast() {
@@ -144,18 +145,18 @@ protocol HTTP2SessionDelegate: AnyObject {
 
   /// Submits a whole answer. A body goes out as one DATA frame that ends the stream, as far as windows allow;
   /// without one the HEADERS end it.
-  func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error) {
+  package func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error) {
     if !body.isEmpty { stream.write(body, ending: true) }
     try submitHead(fields, on: stream, hasBody: !body.isEmpty)
   }
 
   /// Submits the head of an answer whose body follows piece by piece with ``write(_:ending:on:)``.
-  func beginResponse(_ fields: HeaderFields, on stream: HTTP2Stream) throws(HTTP2Error) {
+  package func beginResponse(_ fields: HeaderFields, on stream: HTTP2Stream) throws(HTTP2Error) {
     try submitHead(fields, on: stream, hasBody: true)
   }
 
   /// Opens a stream with a request; the body follows with ``write(_:ending:on:)`` unless there is none.
-  func request(_ fields: HeaderFields, hasBody: Bool) throws(HTTP2Error) -> HTTP2Stream {
+  package func request(_ fields: HeaderFields, hasBody: Bool) throws(HTTP2Error) -> HTTP2Stream {
     let stream = pool.take(id: 0)
     let id = unsafe withNameValues(fields) { names, count in
       guard hasBody else {
@@ -175,13 +176,13 @@ protocol HTTP2SessionDelegate: AnyObject {
   }
 
   /// Adds bytes to a stream's body.
-  func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
+  package func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
     resume(stream)
   }
 
   /// Adds bytes to a stream's body, of which no copy is made when nothing else waits.
-  func write(_ bytes: consuming [UInt8], ending: Bool, on stream: HTTP2Stream) {
+  package func write(_ bytes: consuming [UInt8], ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
     resume(stream)
   }
@@ -193,43 +194,43 @@ protocol HTTP2SessionDelegate: AnyObject {
   }
 
   /// Ends a stream at once (RFC 9113 §6.4).
-  func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+  package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
   }
 
   /// Ends a stream at once with any code.
-  func reset(_ stream: HTTP2Stream, code: UInt32) {
+  package func reset(_ stream: HTTP2Stream, code: UInt32) {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code)
   }
 
   /// Says that no stream after the ones received will be taken (RFC 9113 §6.8), with a reason for people.
-  func goAway(debugData: [UInt8]) {
+  package func goAway(debugData: [UInt8]) {
     let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
     unsafe nghttp2_submit_goaway(
       handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, HTTP2ErrorCode.noError.rawValue, debugData, debugData.count)
   }
 
   /// Tells the peer of another number of streams that it may have open.
-  func announce(maximumStreams: Int) {
+  package func announce(maximumStreams: Int) {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
     unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
   }
 
   /// Tells the peer of another window that each of its streams begins with, in bytes (RFC 9113 §6.9.2).
-  func announce(streamWindow: Int) {
+  package func announce(streamWindow: Int) {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindow))
     unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
   }
 
   /// Asks whether the peer is alive.
-  func ping() {
+  package func ping() {
     unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
 
   /// Announces every open stream as closed: the connection is gone, and nghttp2 will not say so.
-  func abandon() {
+  package func abandon() {
     while let stream = open.last { close(stream, errorCode: HTTP2ErrorCode.cancel.rawValue) }
   }
 
@@ -316,7 +317,7 @@ protocol HTTP2SessionDelegate: AnyObject {
 // MARK: What nghttp2 tells, each called by its trampoline in HTTP2Callbacks
 
 extension HTTP2Session {
-  func began(_ id: Int32) {
+  package func began(_ id: Int32) {
     guard role == .server else { return }
     let stream = pool.take(id: id)
     unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
@@ -325,7 +326,7 @@ extension HTTP2Session {
   }
 
   /// - Returns: false when the stream's fields are more than this gateway keeps.
-  func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+  package func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard let name = unsafe HeaderName(name) else { return true }
     // Nothing here ends the stream, so nobody counts references.
     if id == newestID, let newest = unsafe newest {
@@ -334,13 +335,13 @@ extension HTTP2Session {
     return unsafe stream(id)?.message.keep(name, value) ?? true
   }
 
-  func headComplete(_ id: Int32, isEnd: Bool) {
+  package func headComplete(_ id: Int32, isEnd: Bool) {
     guard let stream = stream(id) else { return }
     delegate?.session(self, receivedHeadOn: stream)
     if isEnd { end(stream) }
   }
 
-  func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
+  package func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
     guard let stream = stream(id) else { return }
     if let consumer = stream.consumer {
       unsafe consumer.received(bytes)
@@ -349,15 +350,15 @@ extension HTTP2Session {
     }
   }
 
-  func dataEnded(_ id: Int32) {
+  package func dataEnded(_ id: Int32) {
     if let stream = stream(id) { end(stream) }
   }
 
-  func streamClosed(_ id: Int32, errorCode: UInt32) {
+  package func streamClosed(_ id: Int32, errorCode: UInt32) {
     if let stream = stream(id) { close(stream, errorCode: errorCode) }
   }
 
-  func drained(_ stream: HTTP2Stream) {
+  package func drained(_ stream: HTTP2Stream) {
     if stream.consumer != nil { drainedStreams.append(stream) }
   }
 

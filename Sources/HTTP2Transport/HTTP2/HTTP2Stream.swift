@@ -1,5 +1,5 @@
 /// What takes the body of a stream as it arrives, and room as it opens, instead of the whole message at its end.
-protocol StreamConsumer: AnyObject {
+package protocol StreamConsumer: AnyObject {
   /// A piece of the body. The bytes end with the call.
   func received(_ bytes: UnsafeRawBufferPointer)
   /// The peer has ended its side.
@@ -15,40 +15,40 @@ protocol StreamConsumer: AnyObject {
 /// One HTTP/2 stream: the message that arrives and the bytes that wait to be sent.
 ///
 /// Owned by its ``HTTP2Session`` while it is open, then by the pool of its loop.
-final class HTTP2Stream {
+package final class HTTP2Stream {
   /// The stream identifier (RFC 9113 §5.1.1); 0 in the pool.
-  fileprivate(set) var id: Int32 = 0
+  package fileprivate(set) var id: Int32 = 0
   /// The message that arrives.
-  let message = Message()
+  package let message = Message()
   /// Takes the body as it arrives; without one the body is kept in ``message``.
-  var consumer: (any StreamConsumer)?
+  package var consumer: (any StreamConsumer)?
 
   /// Bytes that wait to be sent, from `sent` on.
   private var outbound: [UInt8] = []
   private var sent = 0
   /// Whether no more bytes will be written.
-  private(set) var isOutboundEnded = false
+  package private(set) var isOutboundEnded = false
   /// Whether nghttp2 was told to ask again only when there is more.
-  var isDeferred = false
+  package var isDeferred = false
   /// Whether a head has been submitted on this stream.
-  var hasSubmittedHead = false
+  package var hasSubmittedHead = false
   /// Whether the peer has ended its side: the whole message is there.
-  var isInboundEnded = false
+  package var isInboundEnded = false
   /// Whether it was answered although the peer had not ended its side, and nobody waits for it any longer.
-  var isAbandoned = false
+  package var isAbandoned = false
   /// A number of the owner's own; a client finds with it what it asked for.
-  var tag = 0
+  package var tag = 0
   /// Where the session keeps this stream among its open ones.
-  var place = 0
+  package var place = 0
 
   /// Bytes that wait to be sent.
-  var outboundSize: Int { outbound.count - sent }
+  package var outboundSize: Int { outbound.count - sent }
 
   /// Begins a new life under an identifier.
-  func open(id: Int32) { self.id = id }
+  package func open(id: Int32) { self.id = id }
 
   /// Makes it as new.
-  func reset() {
+  package func reset() {
     id = 0
     tag = 0
     message.reset()
@@ -63,13 +63,13 @@ final class HTTP2Stream {
   }
 
   /// Adds bytes to send; `ending` says that they are the last.
-  func write(_ bytes: some Collection<UInt8>, ending: Bool) {
+  package func write(_ bytes: some Collection<UInt8>, ending: Bool) {
     outbound.append(contentsOf: bytes)
     if ending { isOutboundEnded = true }
   }
 
   /// Adds bytes to send, of which no copy is made when nothing else waits.
-  func write(_ bytes: consuming [UInt8], ending: Bool) {
+  package func write(_ bytes: consuming [UInt8], ending: Bool) {
     if outboundSize == 0 {
       (outbound, sent) = (bytes, 0)
     } else {
@@ -79,7 +79,7 @@ final class HTTP2Stream {
   }
 
   /// Moves what fits into a frame; the second value says whether it ends the stream.
-  func read(into frame: UnsafeMutableRawBufferPointer) -> (size: Int, isEnd: Bool) {
+  package func read(into frame: UnsafeMutableRawBufferPointer) -> (size: Int, isEnd: Bool) {
     let size = min(frame.count, outboundSize)
     unsafe outbound.withUnsafeBytes { unsafe frame.copyMemory(from: .init(rebasing: $0[sent..<sent + size])) }
     sent += size
@@ -96,17 +96,17 @@ final class HTTP2Stream {
 }
 
 /// Streams of one loop that wait for their next use. Bounded, so that one burst does not hold memory for ever.
-final class StreamPool {
+package final class StreamPool {
   private var streams: [HTTP2Stream] = []
   private static let maximumCount = 2048
 
-  func take(id: Int32) -> HTTP2Stream {
+  package func take(id: Int32) -> HTTP2Stream {
     let stream = streams.popLast() ?? HTTP2Stream()
     stream.open(id: id)
     return stream
   }
 
-  func give(_ stream: HTTP2Stream) {
+  package func give(_ stream: HTTP2Stream) {
     stream.reset()
     if streams.count < StreamPool.maximumCount { streams.append(stream) }
   }

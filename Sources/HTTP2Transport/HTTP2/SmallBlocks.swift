@@ -8,7 +8,7 @@ import Glibc
 ///
 /// Every block is one of `malloc`, so that any may end here, and any from here may be resized or freed there. Belongs to
 /// one loop.
-@safe struct SmallBlocks: ~Copyable {
+@safe package struct SmallBlocks: ~Copyable {
   /// The first block of each size; in each block is the address of the next.
   private var lists = unsafe [16 of UnsafeMutableRawPointer?](repeating: nil)
   private var counts = [16 of Int](repeating: 0)
@@ -20,7 +20,7 @@ import Glibc
   private static let maximumCount = 1024
 
   /// A block of at least `size` bytes; nil when there is no memory.
-  mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
+  package mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
     let place = (size + SmallBlocks.overhead - 1) / SmallBlocks.step
     guard place < counts.count else { return unsafe malloc(size) }
     guard let block = unsafe lists[place] else {
@@ -32,7 +32,7 @@ import Glibc
   }
 
   /// Takes a block back.
-  mutating func give(_ block: UnsafeMutableRawPointer?) {
+  package mutating func give(_ block: UnsafeMutableRawPointer?) {
     guard let block = unsafe block else { return }
     // Of a block that is larger than was asked for the rest stays unused.
     let place = unsafe (malloc_usable_size(block) + SmallBlocks.overhead) / SmallBlocks.step
@@ -45,7 +45,7 @@ import Glibc
   }
 
   /// How many blocks wait.
-  var count: Int { counts.indices.reduce(0) { $0 + counts[$1] } }
+  package var count: Int { counts.indices.reduce(0) { $0 + counts[$1] } }
 
   deinit {
     for place in counts.indices {

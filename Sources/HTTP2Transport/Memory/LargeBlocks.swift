@@ -5,14 +5,14 @@ import Synchronization
 /// what lives as long as a connection.
 ///
 /// Address space is had at once, memory when it is touched.
-@safe final class LargeBlocks: Sendable {
+@safe package final class LargeBlocks: Sendable {
   /// TLS records while they are read and written.
-  static let records = LargeBlocks(count: 8192)
+  package static let records = LargeBlocks(count: 8192)
 
   /// A TLS record with its overhead is the largest thing that is asked for.
-  static let size = 20_480
+  package static let size = 20_480
   /// What is smaller lies better in the heap.
-  static let smallest = 16_384
+  package static let smallest = 16_384
 
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   private let count: Int
@@ -26,7 +26,7 @@ import Synchronization
 
   /// - Parameter count: how many there are at most.
   /// - Returns: nil where so much address space is not to be had.
-  init?(count: Int) {
+  package init?(count: Int) {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
     guard let start = unsafe mmap(nil, count * LargeBlocks.size, PROT_READ | PROT_WRITE, flags, -1, 0),
       unsafe start != MAP_FAILED
@@ -38,12 +38,12 @@ import Synchronization
 
   deinit { unsafe munmap(start, count * LargeBlocks.size) }
 
-  func owns(_ memory: UnsafeMutableRawPointer) -> Bool {
+  package func owns(_ memory: UnsafeMutableRawPointer) -> Bool {
     unsafe memory >= start && memory < start + count * LargeBlocks.size
   }
 
   /// Returns the block that was given back last; nil when `size` is none for a block, or all are taken.
-  func take(_ size: Int) -> UnsafeMutableRawPointer? {
+  package func take(_ size: Int) -> UnsafeMutableRawPointer? {
     guard size >= LargeBlocks.smallest, size <= LargeBlocks.size else { return nil }
     let place: Int? = places.withLock { places in
       if let place = places.free.popLast() { return place }
@@ -57,7 +57,7 @@ import Synchronization
   /// Takes a block back.
   /// - Returns: false when the memory is none of these.
   @discardableResult
-  func give(_ memory: UnsafeMutableRawPointer) -> Bool {
+  package func give(_ memory: UnsafeMutableRawPointer) -> Bool {
     guard unsafe owns(memory) else { return false }
     let place = unsafe (memory - start) / LargeBlocks.size
     places.withLock { $0.free.append(place) }
@@ -65,7 +65,7 @@ import Synchronization
   }
 
   /// As `realloc` does it, for these and all other memory.
-  func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+  package func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
     guard let memory = unsafe memory else { return unsafe take(size) ?? malloc(size) }
     guard unsafe owns(memory) else { return unsafe realloc(memory, size) }
     if size > 0, size <= LargeBlocks.size { return unsafe memory }

@@ -1,27 +1,28 @@
 import COpenSSL
-import NIOCore
+package import NIOCore
+package import PushCore
 
 /// One TLS connection over a BIO of ours: ciphertext in, plaintext out, and back. No sockets.
 ///
 /// Not `Sendable`: it belongs to the loop of its connection.
-@safe final class TLSConnection {
-  enum Progress: Sendable { case open, closedByPeer }
+@safe package final class TLSConnection {
+  package enum Progress: Sendable { case open, closedByPeer }
 
   private let ssl: OpaquePointer
   private let isServer: Bool
   /// Ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not taken yet.
   private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   /// Ciphertext to send; an idle connection holds no storage for it.
-  private(set) var outbound = ByteBuffer()
+  package private(set) var outbound = ByteBuffer()
   /// Whether there is ciphertext to send.
-  var hasOutbound: Bool { outbound.readableBytes > 0 }
+  package var hasOutbound: Bool { outbound.readableBytes > 0 }
   /// Whether the handshake is done, so that plaintext may be sent.
-  private(set) var isEstablished = false
+  package private(set) var isEstablished = false
   /// Called once, when the handshake is done and before any plaintext is handed on.
-  var established: (() -> Void)?
+  package var established: (() -> Void)?
 
   /// The server's side of a connection.
-  init(server context: TLSContext) throws(TLSError) {
+  package init(server context: TLSContext) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = true
     try attach()
@@ -29,7 +30,7 @@ import NIOCore
   }
 
   /// The client's side; `host` is checked against the peer's certificate, as a name or an address.
-  init(client context: TLSContext, host: String) throws(TLSError) {
+  package init(client context: TLSContext, host: String) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = false
     try attach()
@@ -46,22 +47,22 @@ import NIOCore
   deinit { unsafe SSL_free(ssl) }
 
   /// What the peer's certificate says, when it showed one.
-  var peerIdentity: PeerIdentity? {
+  package var peerIdentity: PeerIdentity? {
     guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
     defer { unsafe X509_free(certificate) }
     return unsafe PeerIdentity(certificate, verified: SSL_get_verify_result(ssl))
   }
 
   /// The host name that the client gave (RFC 6066 §3).
-  var serverName: String? {
+  package var serverName: String? {
     unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
   }
 
   /// Makes a client's handshake short by what an earlier connection to the same server left; call it before ``start()``.
-  func resume(_ session: TLSSession) { unsafe SSL_set_session(ssl, session.handle) }
+  package func resume(_ session: TLSSession) { unsafe SSL_set_session(ssl, session.handle) }
 
   /// What a later connection may resume; nil before the server has sent a ticket.
-  var session: TLSSession? {
+  package var session: TLSSession? {
     // A copy, because a connection that ends without close_notify spoils the session it has.
     guard let session = unsafe SSL_get_session(ssl), unsafe SSL_SESSION_is_resumable(session) == 1,
       let copy = unsafe SSL_SESSION_dup(session)
@@ -70,15 +71,15 @@ import NIOCore
   }
 
   /// Whether the handshake was short because it resumed a session.
-  var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+  package var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
   /// Begins the handshake; a client's first flight is then in ``outbound``.
-  func start() throws(TLSError) { try handshake() }
+  package func start() throws(TLSError) { try handshake() }
 
   /// Takes ciphertext and hands on the plaintext it holds, piece by piece, in `scratch`.
   ///
   /// - Throws: ``TLSError`` when the peer breaks the protocol; ``outbound`` then holds the alert to send.
-  func receive<Failure: Error>(
+  package func receive<Failure: Error>(
     _ ciphertext: UnsafeRawBufferPointer, scratch: UnsafeMutableRawBufferPointer,
     _ plaintext: (UnsafeRawBufferPointer) -> Result<Void, Failure>
   ) throws -> Progress {
@@ -106,7 +107,7 @@ import NIOCore
   }
 
   /// Encrypts plaintext into ``outbound``.
-  func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
+  package func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
     guard plaintext.count > 0 else { return }
     outbound.reserveCapacity(minimumWritableBytes: plaintext.count + TLSConnection.recordOverhead)
     TLSConnection.forgetErrors()
@@ -117,13 +118,13 @@ import NIOCore
   }
 
   /// Says that no more is sent (`close_notify`).
-  func close() {
+  package func close() {
     TLSConnection.forgetErrors()
     if isEstablished { unsafe SSL_shutdown(ssl) }
   }
 
   /// Hands over the ciphertext to send, with its storage.
-  func takeOutbound() -> ByteBuffer {
+  package func takeOutbound() -> ByteBuffer {
     defer { outbound = ByteBuffer() }
     return outbound
   }

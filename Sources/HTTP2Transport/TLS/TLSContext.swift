@@ -1,10 +1,11 @@
 import COpenSSL
+package import PushCore
 import Synchronization
 
 /// A shared TLS configuration: an `SSL_CTX`, which OpenSSL counts and locks itself.
 ///
 /// `@unchecked Sendable`: it is configured in `init` and only read afterwards; `SSL_new` may be called from any thread.
-@safe final class TLSContext: @unchecked Sendable {
+@safe package final class TLSContext: @unchecked Sendable {
   fileprivate let handle: OpaquePointer
 
   /// A server's side: TLS 1.2 or newer, `h2` by ALPN, and clients without ALPN taken at their word.
@@ -12,7 +13,7 @@ import Synchronization
   /// With files of authorities in `clientTrustPaths`, clients are asked for a certificate and may do without; one that
   /// can't be trusted is told so later, by ``PeerIdentity/fault``, not by the handshake (reference §5.4).
   /// - Throws: when a file can't be read, isn't what it should be, or the certificate is out of its time.
-  static func server(
+  package static func server(
     certificatePath: String, keyPath: String, clientTrustPaths: [String] = []
   ) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_server_method())
@@ -46,7 +47,7 @@ import Synchronization
   }
 
   /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.
-  static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
+  package static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
       throw TLSError(openSSL: "\(trustPath) holds no certificates to trust")
@@ -76,30 +77,30 @@ import Synchronization
   deinit { unsafe SSL_CTX_free(handle) }
 
   /// A new `SSL`, owned by the caller.
-  func makeSSL() throws(TLSError) -> OpaquePointer {
+  package func makeSSL() throws(TLSError) -> OpaquePointer {
     guard let ssl = unsafe SSL_new(handle) else { throw TLSError(openSSL: "TLS can't be set up") }
     return unsafe ssl
   }
 }
 
 /// The server's TLS configuration as it is now: a new certificate takes its place without a restart.
-final class TLSSource: Sendable {
+package final class TLSSource: Sendable {
   private let current: Mutex<TLSContext>
 
-  init(_ context: TLSContext) { current = Mutex(context) }
+  package init(_ context: TLSContext) { current = Mutex(context) }
 
   /// What the next connection uses.
-  var context: TLSContext { current.withLock { $0 } }
+  package var context: TLSContext { current.withLock { $0 } }
 
-  func replace(with context: TLSContext) { current.withLock { $0 = context } }
+  package func replace(with context: TLSContext) { current.withLock { $0 = context } }
 }
 
 /// The files of a certificate that a client shows.
-public struct ClientIdentity: Sendable {
-  public var certificatePath: String
-  public var keyPath: String
+package struct ClientIdentity: Sendable {
+  package var certificatePath: String
+  package var keyPath: String
 
-  public init(certificatePath: String, keyPath: String) {
+  package init(certificatePath: String, keyPath: String) {
     self.certificatePath = certificatePath
     self.keyPath = keyPath
   }

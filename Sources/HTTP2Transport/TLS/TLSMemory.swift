@@ -4,9 +4,9 @@ import Glibc
 /// Where OpenSSL has its memory from: the heap, but for the buffers of records.
 ///
 /// Those have 17 KiB and live for one record; an idle connection has none (`SSL_MODE_RELEASE_BUFFERS`).
-enum TLSMemory {
+package enum TLSMemory {
   /// Begins; OpenSSL takes it only before anything else is asked of it, and goes on with the heap otherwise.
-  static func use() {
+  package static func use() {
     unsafe CRYPTO_set_mem_functions(
       { size, _, _ in unsafe LargeBlocks.records?.take(size) ?? malloc(size) },
       { memory, size, _, _ in

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// The gateway's own certificate authority: makes itself, and certificates for servers.
-@safe final class CertificateAuthority {
+@safe package final class CertificateAuthority {
   private let certificate: OpaquePointer
   private let key: ES256Key
 
@@ -10,7 +10,7 @@ import COpenSSL
   private static let serverLifetime = 820 * 86_400
 
   /// Makes a new authority with a key of its own.
-  init() throws {
+  package init() throws {
     key = try ES256Key.generate()
     unsafe certificate = try CertificateAuthority.unsigned(
       name: "PushGateway local CA", key: key, lifetime: CertificateAuthority.lifetime)
@@ -22,7 +22,7 @@ import COpenSSL
   }
 
   /// Reads an authority's certificate and key from PEM.
-  init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+  package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
     let bio = unsafe BIO_new_mem_buf(certificatePEM, Int32(clamping: certificatePEM.count))
     defer { unsafe BIO_free(bio) }
     guard let certificate = unsafe PEM.certificate(in: bio) else {
@@ -39,11 +39,11 @@ import COpenSSL
 
   deinit { unsafe X509_free(certificate) }
 
-  var certificatePEM: [UInt8] { unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) } }
-  var keyPEM: [UInt8] { key.privatePEM }
+  package var certificatePEM: [UInt8] { unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) } }
+  package var keyPEM: [UInt8] { key.privatePEM }
 
   /// Issues a server's certificate for names and addresses, with a new key.
-  func issueServer(names: [String], addresses: [String]) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
+  package func issueServer(names: [String], addresses: [String]) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
     let serverKey = try ES256Key.generate()
     let server = try unsafe CertificateAuthority.unsigned(
       name: names.first ?? addresses.first ?? "localhost", key: serverKey,
@@ -66,7 +66,7 @@ import COpenSSL
   ///   - topic: the default topic, which becomes the subject's UID.
   ///   - topics: everything it may push to, each with its kind: `app`, `voip`, `complication`, ….
   /// - Throws: ``TLSError``, also when the topics are more than a certificate can list.
-  func issueProvider(
+  package func issueProvider(
     topic: String, topics: [(topic: String, kind: String)], environments: [Environment], days: Int
   ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
     let listSize = topics.reduce(0) { $0 + PeerIdentity.maximumEntrySize(topic: $1.topic, kind: $1.kind) }

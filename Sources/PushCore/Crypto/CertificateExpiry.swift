@@ -2,9 +2,9 @@ import COpenSSL
 import Glibc
 
 /// When a certificate ends.
-public enum CertificateExpiry {
+package enum CertificateExpiry {
   /// Seconds since 1970 at which the first certificate of a PEM file ends; nil when the file holds none.
-  public static func seconds(ofFile path: String) -> Int64? {
+  package static func seconds(ofFile path: String) -> Int64? {
     guard let bio = unsafe BIO_new_file(path, "r") else { return nil }
     defer { unsafe BIO_free(bio) }
     guard let certificate = unsafe PEM.certificate(in: bio) else { return nil }

@@ -3,7 +3,7 @@ import COpenSSL
 /// A P-256 key for ES256 (RFC 7518 §3.4): a provider's private key, or the public half that the gateway keeps.
 ///
 /// `@unchecked Sendable`: an `EVP_PKEY` is not changed after it is made, and OpenSSL counts references itself.
-@safe public final class ES256Key: @unchecked Sendable {
+@safe package final class ES256Key: @unchecked Sendable {
   private let handle: OpaquePointer
 
   private init(owning handle: OpaquePointer) throws(TLSError) {
@@ -17,7 +17,7 @@ import COpenSSL
   deinit { unsafe EVP_PKEY_free(handle) }
 
   /// Makes a new key pair.
-  static func generate() throws(TLSError) -> ES256Key {
+  package static func generate() throws(TLSError) -> ES256Key {
     guard let handle = unsafe COpenSSL_generate_p256() else { throw TLSError(openSSL: "no key can be made") }
     return try unsafe ES256Key(owning: handle)
   }
@@ -25,7 +25,7 @@ import COpenSSL
   /// Reads a private key in PEM, such as a `.p8` file.
   ///
   /// - Throws: ``TLSError`` when the text holds no P-256 private key.
-  public convenience init(privatePEM pem: [UInt8]) throws {
+  package convenience init(privatePEM pem: [UInt8]) throws {
     let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
     defer { unsafe BIO_free(bio) }
     // The empty password keeps OpenSSL from asking on the terminal; so below.
@@ -39,7 +39,7 @@ import COpenSSL
   /// Reads a key in PEM, private or public.
   ///
   /// - Throws: ``TLSError`` when the text holds no P-256 key.
-  convenience init(pem: [UInt8]) throws {
+  package convenience init(pem: [UInt8]) throws {
     let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
     defer { unsafe BIO_free(bio) }
     if let handle = unsafe PEM_read_bio_PUBKEY(bio, nil, { _, _, _, _ in 0 }, nil) {
@@ -51,7 +51,7 @@ import COpenSSL
   }
 
   /// Reads a public key as `SubjectPublicKeyInfo` in DER.
-  convenience init(publicDER der: [UInt8]) throws(TLSError) {
+  package convenience init(publicDER der: [UInt8]) throws(TLSError) {
     let key = unsafe der.withUnsafeBufferPointer { buffer in
       var place = buffer.baseAddress
       return unsafe d2i_PUBKEY(nil, &place, buffer.count)
@@ -61,7 +61,7 @@ import COpenSSL
   }
 
   /// The public half as `SubjectPublicKeyInfo` in DER.
-  var publicDER: [UInt8] {
+  package var publicDER: [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let size = unsafe i2d_PUBKEY(handle, &bytes)
     defer { unsafe CRYPTO_free(bytes, #file, #line) }
@@ -69,12 +69,12 @@ import COpenSSL
   }
 
   /// The private key in PEM (PKCS #8), as a `.p8` file holds it.
-  var privatePEM: [UInt8] {
+  package var privatePEM: [UInt8] {
     unsafe PEM.bytes { unsafe PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) }
   }
 
   /// Whether `signature` is this key's over `message`; either raw `r‖s` of 64 bytes or ASN.1 DER (reference §4.3).
-  func verifies(_ signature: [UInt8], of message: some Sequence<UInt8>) -> Bool {
+  package func verifies(_ signature: [UInt8], of message: some Sequence<UInt8>) -> Bool {
     let message = Array(message)
     // A raw signature may begin with 0x30 as DER does, so the length decides first.
     guard let der = signature.count == 64 ? ES256Key.der(fromRaw: signature) : signature, der.first == 0x30 else {
@@ -89,7 +89,7 @@ import COpenSSL
   }
 
   /// Signs, as raw `r‖s` of 64 bytes.
-  public func signature(of message: [UInt8]) throws -> [UInt8] {
+  package func signature(of message: [UInt8]) throws -> [UInt8] {
     let digest = unsafe EVP_MD_CTX_new()
     defer { unsafe EVP_MD_CTX_free(digest) }
     var size = 80
@@ -101,7 +101,7 @@ import COpenSSL
   }
 
   /// The certificate code works on the handle itself.
-  func withHandle<Value>(_ body: (OpaquePointer) throws -> Value) rethrows -> Value { try unsafe body(handle) }
+  package func withHandle<Value>(_ body: (OpaquePointer) throws -> Value) rethrows -> Value { try unsafe body(handle) }
 
   private static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
     let signature = unsafe ECDSA_SIG_new()
@@ -132,13 +132,13 @@ import COpenSSL
 }
 
 /// PEM text through a memory BIO.
-enum PEM {
+package enum PEM {
   /// The next certificate in a BIO, owned by the caller; nil when there is none, or it is encrypted.
-  static func certificate(in bio: OpaquePointer?) -> OpaquePointer? {
+  package static func certificate(in bio: OpaquePointer?) -> OpaquePointer? {
     unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
   }
 
-  static func bytes(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {
+  package static func bytes(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {
     let bio = unsafe BIO_new(BIO_s_mem())
     defer { unsafe BIO_free(bio) }
     guard unsafe write(bio) == 1 else { return [] }
@@ -149,16 +149,16 @@ enum PEM {
 }
 
 /// Hashes and randomness.
-enum Digest {
+package enum Digest {
   /// SHA-256 (FIPS 180-4).
-  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+  package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: 32)
     unsafe EVP_Digest(bytes, bytes.count, &result, nil, EVP_sha256(), nil)
     return result
   }
 
   /// Bytes nobody can guess.
-  static func random(count: Int) -> [UInt8] {
+  package static func random(count: Int) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     let isFilled = unsafe RAND_bytes(&result, Int32(count)) == 1
     precondition(isFilled, "the system has no randomness")

@@ -2,30 +2,30 @@ import COpenSSL
 import Glibc
 
 /// What a client's certificate says of a provider (reference §4.5).
-struct PeerIdentity: Sendable, Equatable {
+package struct PeerIdentity: Sendable, Equatable {
   /// SHA-256 of the certificate.
-  var fingerprint: [UInt8]
+  package var fingerprint: [UInt8]
   /// The subject's UID: the default topic.
-  var topic: String?
+  package var topic: String?
   /// Everything it may push to: the topics that its extension lists, else the subject's UID.
-  var topics: Set<String>
+  package var topics: Set<String>
   /// Where it may be used; a certificate that names no environment is good for both.
-  var environments: Set<Environment>
+  package var environments: Set<Environment>
   /// The end of its validity, in seconds since 1970.
-  var expires: Int64
+  package var expires: Int64
   /// Why it can't be trusted, in OpenSSL's words; nil when it can.
-  var fault: String?
+  package var fault: String?
 
   /// The object identifiers of the extensions that a provider's certificate has.
-  enum Extension {
-    static let development = "1.2.840.113635.100.6.3.1"
-    static let production = "1.2.840.113635.100.6.3.2"
-    static let voip = "1.2.840.113635.100.6.3.4"
-    static let topics = "1.2.840.113635.100.6.3.6"
+  package enum Extension {
+    package static let development = "1.2.840.113635.100.6.3.1"
+    package static let production = "1.2.840.113635.100.6.3.2"
+    package static let voip = "1.2.840.113635.100.6.3.4"
+    package static let topics = "1.2.840.113635.100.6.3.6"
   }
 
   /// Reads a certificate in PEM, whoever issued it.
-  init(pem: [UInt8]) throws(TLSError) {
+  package init(pem: [UInt8]) throws(TLSError) {
     let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
     defer { unsafe BIO_free(bio) }
     guard let certificate = unsafe PEM.certificate(in: bio) else {
@@ -39,7 +39,7 @@ struct PeerIdentity: Sendable, Equatable {
   ///
   /// - Parameter verified: what OpenSSL found when it checked the chain, an `X509_V_…`. A resumed session keeps the
   ///   finding of its first handshake, so the time is looked at again.
-  init(_ certificate: OpaquePointer, verified: Int) {
+  package init(_ certificate: OpaquePointer, verified: Int) {
     fingerprint = [UInt8](repeating: 0, count: 32)
     unsafe X509_digest(certificate, EVP_sha256(), &fingerprint, nil)
     topic = unsafe PeerIdentity.userID(of: certificate)
@@ -92,7 +92,7 @@ struct PeerIdentity: Sendable, Equatable {
   // MARK: The list of topics: a SEQUENCE of pairs, UTF8String topic and SEQUENCE { UTF8String kind }
 
   /// The topics in an extension's DER, also when it is wrapped in one more OCTET STRING; empty when it is no such list.
-  static func topics(der: [UInt8]) -> [String] {
+  package static func topics(der: [UInt8]) -> [String] {
     guard var (tag, content, _) = element(der[...]) else { return [] }
     if tag == 0x04, let inner = element(content) { (tag, content, _) = inner }
     guard tag == 0x30 else { return [] }
@@ -106,13 +106,13 @@ struct PeerIdentity: Sendable, Equatable {
   }
 
   /// What a list's content can take: its length is written in two bytes.
-  static let maximumListSize = Int(UInt16.max)
+  package static let maximumListSize = Int(UInt16.max)
 
   /// What a topic and its kind take of a list, and a few bytes more for their tags and lengths.
-  static func maximumEntrySize(topic: String, kind: String) -> Int { topic.utf8.count + kind.utf8.count + 12 }
+  package static func maximumEntrySize(topic: String, kind: String) -> Int { topic.utf8.count + kind.utf8.count + 12 }
 
   /// The extension's DER for topics and their kinds, of which the list must hold no more than ``maximumListSize``.
-  static func der(topics: [(topic: String, kind: String)]) -> [UInt8] {
+  package static func der(topics: [(topic: String, kind: String)]) -> [UInt8] {
     func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       let size = content.count
       if size < 0x80 { return [tag, UInt8(size)] + content }

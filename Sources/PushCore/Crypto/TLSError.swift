@@ -1,14 +1,14 @@
 import COpenSSL
 
 /// A failure inside OpenSSL, or of what it was given.
-struct TLSError: Error, CustomStringConvertible {
+package struct TLSError: Error, CustomStringConvertible {
   /// One line for people.
-  var description: String
+  package var description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 
   /// Takes the oldest entry of OpenSSL's error queue and empties the queue.
-  init(openSSL action: String) {
+  package init(openSSL action: String) {
     var buffer = [CChar](repeating: 0, count: 256)
     let code = ERR_get_error()
     guard code != 0 else {

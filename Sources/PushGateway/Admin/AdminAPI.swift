@@ -1,5 +1,9 @@
 import Foundation
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// `/admin/v1/…` on the admin socket: teams, keys, apps, devices, preferences, log (design §5).
 ///
@@ -174,7 +178,7 @@ struct AdminAPI: Sendable {
     let devices = try await services.registrations.enrol(
       batch: wish.name, numbers: wish.first..<(wish.first + wish.count), topic: wish.topic,
       environment: services.environment)
-    return Response(devices, status: 201)
+    return Response(devices.map { BatchDevice(secret: $0.secret, token: $0.token.hex) }, status: 201)
   }
 
   private func invite(_ request: ControlRequest) async throws -> Response {

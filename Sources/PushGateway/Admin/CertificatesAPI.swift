@@ -1,4 +1,8 @@
 import Foundation
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
 
 /// `/admin/v1/certificates…`: the gateway's own authority at work (reference §4.5).
 struct CertificatesAPI: Sendable {

@@ -1,3 +1,8 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
 /// `/admin/v1/channels…`: broadcast channels and who subscribes to them (reference §8.2).
 struct ChannelsAPI: Sendable {
   let services: Services
@@ -86,80 +91,5 @@ struct ChannelsAPI: Sendable {
       environment: channel.environment.rawValue, storagePolicy: channel.policy.rawValue,
       subscriptions: channel.subscriptions, connected: services.liveChannels.count(of: channel.id),
       published: Int(channel.lastNumber), isStored: channel.message != nil)
-  }
-}
-
-/// The wish for channels.
-public struct ChannelRequest: Codable, Sendable {
-  public var topic: String
-  /// nil: the gateway's.
-  public var environment: String?
-  /// 0 none, 1 the most recent message.
-  public var storagePolicy: Int
-  /// How many, all of one kind.
-  public var count: Int
-
-  public init(topic: String, environment: String?, storagePolicy: Int, count: Int) {
-    self.topic = topic
-    self.environment = environment
-    self.storagePolicy = storagePolicy
-    self.count = count
-  }
-
-  enum CodingKeys: String, CodingKey {
-    case topic, environment, count
-    case storagePolicy = "message_storage_policy"
-  }
-}
-
-/// A channel as it is listed.
-public struct ChannelRecord: Codable, Sendable {
-  /// Base64.
-  public var id: String
-  public var topic: String
-  public var environment: String
-  /// 0 none, 1 the most recent message.
-  public var storagePolicy: Int
-  /// Devices that subscribe.
-  public var subscriptions: Int
-  /// Streams of those that are open now.
-  public var connected: Int
-  /// Messages that were stored so far.
-  public var published: Int
-  /// Whether a message waits for devices that connect.
-  public var isStored: Bool
-
-  enum CodingKeys: String, CodingKey {
-    case id, topic, environment, subscriptions, connected, published
-    case storagePolicy = "message_storage_policy"
-    case isStored = "stored"
-  }
-}
-
-/// Whether an app may broadcast.
-public struct BroadcastFeature: Codable, Sendable {
-  public var topic: String
-  public var isOn: Bool
-
-  public init(topic: String, isOn: Bool) {
-    self.topic = topic
-    self.isOn = isOn
-  }
-
-  enum CodingKeys: String, CodingKey {
-    case topic
-    case isOn = "on"
-  }
-}
-
-/// The wish that devices subscribe to a channel.
-public struct ChannelSubscriptionRequest: Codable, Sendable {
-  public var devices: [String]
-  /// All devices of a batch besides.
-  public var batch: String?
-
-  public init(devices: [String], batch: String? = nil) {
-    self.devices = devices
-    self.batch = batch
   }
 }

@@ -1,7 +1,10 @@
 import Foundation
+import HTTP2Transport
 import Logging
 import NIOCore
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// `POST /4/broadcasts/apps/<bundle id>`, and the management of channels below `/1/apps/<bundle id>` (reference §8).
 ///

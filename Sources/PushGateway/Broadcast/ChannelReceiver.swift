@@ -1,4 +1,6 @@
 import NIOCore
+import PushCore
+import PushStorage
 
 /// What one open stream of a device knows of its device's channels: which messages it was sent, and which are due.
 ///

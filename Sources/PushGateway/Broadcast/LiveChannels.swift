@@ -1,4 +1,6 @@
 import NIOCore
+import PushCore
+import PushStorage
 import Synchronization
 
 /// A stream that takes broadcasts. Called on its loop.
@@ -90,7 +92,7 @@ final class LiveChannels: Sendable {
       // the next slice is due a moment later and not at once.
       loop.execute {
         if rest.isEmpty { return done() }
-        loop.scheduleTask(in: Limits.slicePause) { hand(message, to: rest, on: loop, then: done) }
+        loop.scheduleTask(in: TimeAmount(Limits.slicePause)) { hand(message, to: rest, on: loop, then: done) }
       }
     }
   }

@@ -1,3 +1,6 @@
+import PushCore
+import PushStorage
+
 /// What changes of channels mean for devices: those that are connected are told at once.
 extension Services {
   /// Has devices subscribe to a channel of an app that they are registered for.

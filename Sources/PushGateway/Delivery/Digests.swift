@@ -1,4 +1,6 @@
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// Digests: what was held becomes one push in the device's mailbox, which waits, is sent and acknowledged as any other.
 extension Services {

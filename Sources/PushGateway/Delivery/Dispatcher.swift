@@ -1,4 +1,7 @@
+import HTTP2Transport
 import NIOCore
+import PushCore
+import PushStorage
 
 /// Takes the pushes that one loop accepts: collects those of a turn, has the mailbox store them as one batch, then
 /// hands them to live streams and says which may be answered.

@@ -1,4 +1,6 @@
 import NIOCore
+import PushCore
+import PushStorage
 
 /// A device's stream that is open now. Its methods are called on its loop.
 protocol LiveSubscription: AnyObject {

@@ -1,5 +1,7 @@
 import DequeModule
 import NIOCore
+import PushCore
+import PushStorage
 
 /// What a router hands to a stream.
 enum StreamItem: Sendable {
@@ -56,7 +58,8 @@ final class ReadyStreams {
   ///   - backlog: how long a stream has waited when the loop counts as having too much to do.
   ///   - patience: how long a stream waits at most while others are let in.
   init(
-    loop: any EventLoop, backlog: TimeAmount = Limits.deliveryBacklog, patience: TimeAmount = Limits.deliveryPatience
+    loop: any EventLoop, backlog: TimeAmount = TimeAmount(Limits.deliveryBacklog),
+    patience: TimeAmount = TimeAmount(Limits.deliveryPatience)
   ) {
     self.loop = loop
     self.backlog = backlog
@@ -95,6 +98,6 @@ final class ReadyStreams {
     guard isScheduled else { return }
     let this = NIOLoopBound(self, eventLoop: loop)
     // A loop goes through all its tasks before it looks at its sockets: the next slice is due a moment later.
-    loop.scheduleTask(in: Limits.slicePause) { this.value.serve() }
+    loop.scheduleTask(in: TimeAmount(Limits.slicePause)) { this.value.serve() }
   }
 }

@@ -1,4 +1,6 @@
 import NIOCore
+import PushCore
+import PushStorage
 import Synchronization
 
 /// Which device is connected, and on which loop of this process: the router of a gateway that is alone.

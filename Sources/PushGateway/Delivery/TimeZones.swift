@@ -1,5 +1,5 @@
 import Foundation
-public import PushPolicy
+package import PushPolicy
 import Synchronization
 
 /// The rules of time zones, which the policy gets as an argument.
@@ -26,7 +26,7 @@ enum TimeZones {
 
 extension Moment {
   /// A moment where time zones are those of this machine.
-  public static func gateway(_ seconds: Int64) -> Moment { Moment(seconds: seconds, offset: TimeZones.offset) }
+  package static func gateway(_ seconds: Int64) -> Moment { Moment(seconds: seconds, offset: TimeZones.offset) }
 }
 
 extension Preferences {

@@ -1,3 +1,6 @@
+import HTTP2Transport
+import PushStorage
+
 /// Rows for the delivery log that one turn of a loop brings, handed over at its end: one lock for all of them.
 ///
 /// One for each loop; not `Sendable`.

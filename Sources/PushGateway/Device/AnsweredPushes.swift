@@ -1,4 +1,5 @@
 import DequeModule
+import PushCore
 import Synchronization
 
 /// Which pushes somebody has answered: the first answer counts, wherever a person gives it.

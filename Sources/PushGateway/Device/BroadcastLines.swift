@@ -1,4 +1,5 @@
 import PushPolicy
+import PushStorage
 
 /// The line of the broadcast that went out last: most of those who subscribe are shown the same, so that it is written
 /// once and shared by their streams.

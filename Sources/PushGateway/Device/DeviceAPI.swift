@@ -1,12 +1,13 @@
 import Foundation
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// `/v1/…`: what devices ask for (design §4). The streams are ``Subscription``'s.
 struct DeviceAPI: Sendable {
   let services: Services
-
-  /// Where ``Subscription`` streams are.
-  static let streamPath: StaticString = "/v1/device/stream"
 
   var router: Router {
     Router([
@@ -72,13 +73,6 @@ struct DeviceAPI: Sendable {
   private struct Enrolment: Decodable {
     var name: String
     var person: String?
-  }
-
-  /// What a device gets to know at enrolment, once.
-  struct Enrolled: Codable {
-    var device: String
-    var secret: String
-    var name: String
   }
 
   private func enrol(_ request: ControlRequest) async throws -> Response {
@@ -252,30 +246,5 @@ extension Services {
         topic: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }?.topic,
         detail: record.row.detail.isEmpty ? nil : record.row.detail)
     }
-  }
-}
-
-/// One row of the delivery log as commands print it.
-public struct LogRecord: Codable, Sendable {
-  /// Its place in the log, for reading on.
-  public var number: Int64
-  /// RFC 3339, UTC.
-  public var at: String
-  /// What happened (design §1).
-  public var event: String
-  /// The `apns-id`.
-  public var id: String
-  /// The `apns-unique-id`, in the row of acceptance.
-  public var uniqueID: String?
-  /// The status that the real service's console has for it, if it has one (reference §9.1).
-  public var status: String?
-  public var device: String?
-  public var topic: String?
-  /// The rule, the parts or the action that it is about.
-  public var detail: String?
-
-  enum CodingKeys: String, CodingKey {
-    case number, at, event, id, status, device, topic, detail
-    case uniqueID = "unique_id"
   }
 }

@@ -1,4 +1,5 @@
 import DequeModule
+import PushCore
 
 /// What a device that lags is to be told besides pushes: the newest choices, and the last pushes to retract.
 ///

@@ -1,6 +1,10 @@
 import DequeModule
+import GatewayProtocol
+import HTTP2Transport
 import NIOCore
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// One open stream of a device: carries out what its ``SubscriptionState`` decides, and takes the device's lines.
 ///

@@ -1,3 +1,6 @@
+import PushCore
+import PushStorage
+
 /// What one open stream of a device has been sent, and what comes next: a value, without I/O and without a clock.
 ///
 /// A push goes out as soon as it is stored, unless the device lags: then nothing is kept here, and the mailbox is read

@@ -1,10 +1,12 @@
+package import GatewayProtocol
+import PushCore
 import Yams
 
 extension FaultRule {
   /// Reads a scenario file: YAML with a list `faults` (docs/faults.md). All of it is good, or none.
   ///
   /// - Throws: ``FaultError`` with what is wrong and where.
-  public static func list(yaml: String) throws(FaultError) -> [FaultRule] {
+  package static func list(yaml: String) throws(FaultError) -> [FaultRule] {
     let loaded: Any?
     do {
       loaded = try Yams.compose(yaml: yaml).map(value)

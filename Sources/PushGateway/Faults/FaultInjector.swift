@@ -1,6 +1,10 @@
+import GatewayProtocol
+import HTTP2Transport
 import Logging
 import NIOCore
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// Carries out the faults that strike requests and connections of one loop.
 ///
@@ -166,7 +170,7 @@ extension FaultTarget {
 extension Exchange {
   /// The token in the path of a push.
   fileprivate var deviceToken: DeviceToken? {
-    guard let path = request[.path], path.starts(with: ProviderAPI.path) else { return nil }
-    return DeviceToken(hex: path.extracting(droppingFirst: ProviderAPI.path.utf8CodeUnitCount))
+    guard let path = request[.path], path.starts(with: Paths.devicePush) else { return nil }
+    return DeviceToken(hex: path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount))
   }
 }

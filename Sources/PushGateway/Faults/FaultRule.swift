@@ -1,65 +1,13 @@
-/// A fault as people write it: in a scenario file, on the command line, over the admin socket (docs/faults.md).
-///
-/// Selectors that are absent fit everything. ``Fault`` is what is left of it when it has been checked.
-public struct FaultRule: Codable, Sendable, Equatable {
-  /// How lists and logs name it; a second one of the same name takes the place of the first.
-  public var name: String
-
-  /// The bundle id of what is pushed to.
-  public var app: String?
-  /// The device token, in hex.
-  public var token: String?
-  /// The key id of the provider token.
-  public var key: String?
-  /// The peer's address, as `127.0.0.1`, or the connection's number.
-  public var connection: String?
-
-  /// A reason of the table, which is answered with its status, unless ``status`` says another.
-  public var reason: String?
-  /// An HTTP status; without a reason it is answered with no body.
-  public var status: Int?
-  /// Seconds that the answer, or the other effect, is late.
-  public var delay: Double?
-  /// RST_STREAM with this code: a name of RFC 9113 §7 or a number.
-  public var reset: String?
-  /// GOAWAY with this reason, while the request is in flight.
-  public var goaway: String?
-  /// Ends the connection with a TCP reset.
-  public var drop: Bool?
-  /// Reads and writes no more, and keeps the socket.
-  public var halfOpen: Bool?
-  /// Gives no flow control credit for bodies.
-  public var stall: Bool?
-  /// Streams that the peer may have open.
-  public var streams: Int?
-  /// Requests a second; more get `TooManyRequests`.
-  public var throttle: Int?
-  /// Unregisters the device token, and says so.
-  public var unregister: Bool?
-
-  /// How often it strikes at most.
-  public var count: Int?
-  /// How many of a hundred requests it strikes.
-  public var rate: Double?
-  /// Makes the choice of a rate the same every time.
-  public var seed: UInt64?
-  /// For how many seconds it is there.
-  public var seconds: Double?
-
-  public init(name: String) { self.name = name }
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case name, app, token, key, connection
-    case reason, status, delay, reset, goaway, drop, stall, streams, throttle, unregister
-    case halfOpen = "half-open"
-    case count, rate, seed
-    case seconds = "for"
-  }
-}
+import GatewayProtocol
+import PushCore
 
 /// Why a fault can't be, in one line.
-public struct FaultError: Error, Sendable, CustomStringConvertible {
-  public var description: String
+package struct FaultError: Error, Sendable, CustomStringConvertible {
+  package var description: String
+
+  package init(description: String) {
+    self.description = description
+  }
 }
 
 /// A fault that has been checked: whom it strikes, what it does, how often.

@@ -1,3 +1,5 @@
+import GatewayProtocol
+import PushCore
 import Synchronization
 
 /// The faults that are set, shared by all loops. While there is none, a request costs one relaxed load.
@@ -127,41 +129,5 @@ final class FaultTable: Sendable {
           secondsLeft: entry.end.map { Double(max(0, $0 - now)) / 1000 })
       }
     }
-  }
-}
-
-/// A fault as it is listed.
-public struct FaultRecord: Codable, Sendable {
-  /// As it was set.
-  public var rule: FaultRule
-  /// What it does, in words.
-  public var does: String
-  /// How often it struck.
-  public var strikes: Int
-  /// Whether it may strike again.
-  public var isActive: Bool
-  /// How often it still strikes; nil: any number of times.
-  public var left: Int?
-  /// How long it is still there; nil: until it is cleared.
-  public var secondsLeft: Double?
-
-  enum CodingKeys: String, CodingKey {
-    case rule, does, left
-    case strikes = "hits"
-    case isActive = "active"
-    case secondsLeft = "seconds_left"
-  }
-}
-
-/// Random numbers from a seed (Steele, Lea and Flood): the same ones on every machine.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
   }
 }

@@ -1,4 +1,7 @@
+import GatewayProtocol
+import HTTP2Transport
 import Logging
+import PushCore
 import Synchronization
 
 /// `/admin/v1/faults`: setting, listing and clearing faults.
@@ -59,17 +62,6 @@ final class FaultsAPI: Sendable {
     }
     return Response(services.faults.list(now: services.clock.milliseconds()), status: 201)
   }
-}
-
-/// A live connection as it is listed.
-public struct ConnectionRecord: Codable, Sendable {
-  /// Counted from the start of the gateway.
-  public var number: Int
-  /// The peer's address; nil on the admin socket.
-  public var address: String?
-  public var environment: String
-  /// Streams that are open.
-  public var streams: Int
 }
 
 extension Loops {

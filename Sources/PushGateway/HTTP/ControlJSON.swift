@@ -1,13 +1,7 @@
 import Foundation
+import HTTP2Transport
+import PushCore
 import PushPolicy
-
-/// JSON of the control plane, with its keys in order.
-func controlJSON(_ value: some Encodable) -> [UInt8] {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  // The control plane's values are strings, numbers and lists of them: they can always be encoded.
-  return (try? encoder.encode(value)).map(Array.init) ?? Array("{}".utf8)
-}
 
 /// Why a request of the control plane is refused: problem details (RFC 9457).
 struct Problem: Error, Encodable {

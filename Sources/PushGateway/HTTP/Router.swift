@@ -1,3 +1,6 @@
+import HTTP2Transport
+import PushCore
+
 /// A request of the control plane, as a value that may leave its loop.
 struct ControlRequest: Sendable {
   var method: String

@@ -1,4 +1,5 @@
 import PushPolicy
+import PushStorage
 
 /// The advertising detector, at the door and at delivery. One for each loop; not `Sendable`.
 ///

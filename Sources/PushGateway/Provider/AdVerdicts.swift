@@ -1,3 +1,4 @@
+import PushCore
 import PushPolicy
 
 /// What the detector said of the texts it saw lately.

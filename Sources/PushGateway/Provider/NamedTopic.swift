@@ -1,3 +1,5 @@
+import PushCore
+
 /// A topic as a request names it, taken apart (reference §2.3). Immutable and shared, since every push asks for it.
 final class NamedTopic: Sendable {
   /// As sent, with its suffix.

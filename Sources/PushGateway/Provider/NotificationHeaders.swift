@@ -1,3 +1,6 @@
+import HTTP2Transport
+import PushCore
+
 /// The `apns-*` fields of one request, parsed and validated (reference §2.2).
 struct NotificationHeaders {
   /// The sender's id, or nil when it chose none.

@@ -1,4 +1,6 @@
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// Reads payloads, and remembers those that it read lately: to see that one is the same costs a thirtieth of reading it.
 ///

@@ -1,4 +1,8 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// `POST /3/device/<token>`: the checks in the order of reference §2.5, then policy at the door, then the mailbox.
 ///
@@ -14,8 +18,6 @@ final class ProviderAPI {
   private let topics = TopicMemory()
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
-
-  static let path: StaticString = "/3/device/"
 
   init(_ shared: LoopServices, dispatcher: Dispatcher) {
     self.shared = shared
@@ -59,7 +61,7 @@ final class ProviderAPI {
     let request = exchange.request
     let now = services.clock.milliseconds()
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
-    guard request.has(.path, beginningWith: ProviderAPI.path) else { throw Rejection(.badPath) }
+    guard request.has(.path, beginningWith: Paths.devicePush) else { throw Rejection(.badPath) }
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
     let sender = try authenticate(exchange, now: now / 1000)
     let headers = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic)
@@ -130,10 +132,10 @@ final class ProviderAPI {
   ///
   /// - Throws: `MissingDeviceToken`, `BadDeviceToken`.
   private func deviceToken(in request: Message) throws(Rejection) -> DeviceToken? {
-    guard let path = request[.path], path.count > ProviderAPI.path.utf8CodeUnitCount else {
+    guard let path = request[.path], path.count > Paths.devicePush.utf8CodeUnitCount else {
       throw Rejection(.missingDeviceToken)
     }
-    let text = path.extracting(droppingFirst: ProviderAPI.path.utf8CodeUnitCount)
+    let text = path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount)
     if let token = DeviceToken(hex: text) { return token }
     guard text.count.isMultiple(of: 2), text.count <= Limits.maximumTokenDigits,
       text.indices.allSatisfy({ hexValue(text[$0]) != nil })
@@ -262,29 +264,4 @@ final class ProviderAPI {
   private func isEchoable(_ id: [UInt8]) -> Bool {
     (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
   }
-}
-
-/// Random numbers for identifiers that need be unique but not secret (xoshiro256**, Blackman and Vigna).
-struct FastRandom: RandomNumberGenerator {
-  private var state: (UInt64, UInt64, UInt64, UInt64)
-
-  init() {
-    var system = SystemRandomNumberGenerator()
-    state = (system.next(), system.next(), system.next(), system.next() | 1)
-  }
-
-  mutating func next() -> UInt64 {
-    let result = FastRandom.rotate(state.1 &* 5, 7) &* 9
-    let shifted = state.1 << 17
-    state.2 ^= state.0
-    state.3 ^= state.1
-    state.1 ^= state.2
-    state.0 ^= state.3
-    state.2 ^= shifted
-    state.3 = FastRandom.rotate(state.3, 45)
-    return result
-  }
-
-  @inline(__always)
-  private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value &<< count | value &>> (64 - count) }
 }

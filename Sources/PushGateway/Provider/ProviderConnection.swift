@@ -1,3 +1,6 @@
+import PushCore
+import PushStorage
+
 /// What is remembered of a provider's connection: the token that came last, so that the next push only compares, and
 /// what the connection is bound to (reference §4.2, §4.4).
 ///

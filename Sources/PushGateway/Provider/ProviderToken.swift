@@ -1,4 +1,6 @@
+import PushCore
 import PushPolicy
+import PushStorage
 import Synchronization
 
 /// A provider token that was verified: who sends, and when the token was made (reference §4).

@@ -1,3 +1,4 @@
+import PushCore
 import PushPolicy
 
 /// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.

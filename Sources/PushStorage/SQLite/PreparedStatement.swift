@@ -1,11 +1,12 @@
 import GRDB
 import GRDBSQLite
+package import PushCore
 
 /// A statement that is prepared once and used for row after row, straight on SQLite: GRDB's arguments cost more than
 /// the rows themselves.
 ///
 /// Belongs to the connection that prepared it, and is only used inside that connection's accesses.
-@safe final class PreparedStatement {
+@safe package final class PreparedStatement {
   private let statement: Statement
   private var handle: SQLiteStatement { unsafe statement.sqliteStatement }
   private var place: Int32 = 0
@@ -18,7 +19,7 @@ import GRDBSQLite
   }
 
   /// Binds the next parameter.
-  func bind(_ value: Int64?) {
+  package func bind(_ value: Int64?) {
     place += 1
     if let value {
       note(unsafe sqlite3_bind_int64(handle, place, value))
@@ -28,13 +29,13 @@ import GRDBSQLite
   }
 
   /// Binds the next parameter to bytes that stay where they are until ``run()`` returns.
-  func bind(borrowed value: UnsafeRawBufferPointer) {
+  package func bind(borrowed value: UnsafeRawBufferPointer) {
     place += 1
     note(unsafe sqlite3_bind_blob64(handle, place, value.baseAddress, UInt64(value.count), nil))
   }
 
   /// Binds the next parameter.
-  func bind(text value: String) {
+  package func bind(text value: String) {
     place += 1
     if value.isEmpty {
       let empty: StaticString = ""
@@ -58,7 +59,7 @@ import GRDBSQLite
   /// Runs a statement that returns no row, and makes it ready for the next.
   ///
   /// - Throws: `DatabaseError`, also for a parameter that could not be bound.
-  func run() throws {
+  package func run() throws {
     let code = step()
     reset()
     guard code == SQLITE_DONE else { throw failure(code) }
@@ -67,7 +68,7 @@ import GRDBSQLite
   /// Steps to the next row; after the last one the statement is ready again.
   ///
   /// - Throws: `DatabaseError`, also for a parameter that could not be bound.
-  func next() throws -> Bool {
+  package func next() throws -> Bool {
     let code = step()
     if code == SQLITE_ROW { return true }
     reset()
@@ -81,7 +82,7 @@ import GRDBSQLite
   }
 
   /// Makes the statement ready to be bound and run again.
-  func reset() {
+  package func reset() {
     unsafe sqlite3_reset(handle)
     (place, bindCode) = (0, SQLITE_OK)
   }
@@ -91,7 +92,7 @@ import GRDBSQLite
   // A row is what the disk holds: each of these throws `SQLITE_CORRUPT` for a value that no gateway writes.
 
   /// A number within a range.
-  func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64 {
+  package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64 {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else {
       throw damage(column, "a whole number is expected")
     }
@@ -103,19 +104,19 @@ import GRDBSQLite
   }
 
   /// A number within a range, or nil for NULL.
-  func optionalInteger(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64? {
+  package func optionalInteger(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64? {
     try isNull(column) ? nil : integer(column, in: range)
   }
 
   /// The priority of a push: 10, 5 or 1.
-  func priority(_ column: Int32) throws -> UInt8 {
+  package func priority(_ column: Int32) throws -> UInt8 {
     let value = try integer(column)
     guard value == 10 || value == 5 || value == 1 else { throw damage(column, "10, 5 or 1 is expected") }
     return UInt8(clamping: value)
   }
 
   /// A number that need not be whole.
-  func real(_ column: Int32) throws -> Double {
+  package func real(_ column: Int32) throws -> Double {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_FLOAT else {
       throw damage(column, "a number is expected")
     }
@@ -125,16 +126,16 @@ import GRDBSQLite
   }
 
   /// A text; what is no UTF-8 in it is replaced.
-  func text(_ column: Int32) throws -> String {
+  package func text(_ column: Int32) throws -> String {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "a text is expected") }
     return unsafe withBytes(column) { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
   /// A text, or nil for NULL.
-  func optionalText(_ column: Int32) throws -> String? { try isNull(column) ? nil : text(column) }
+  package func optionalText(_ column: Int32) throws -> String? { try isNull(column) ? nil : text(column) }
 
   /// A value that is stored as JSON.
-  func json<Value: Decodable>(_ column: Int32, as type: Value.Type = Value.self) throws -> Value {
+  package func json<Value: Decodable>(_ column: Int32, as type: Value.Type = Value.self) throws -> Value {
     do {
       return try decodeJSON(type, from: blob(column))
     } catch {
@@ -149,20 +150,20 @@ import GRDBSQLite
   }
 
   /// Whether a column is NULL.
-  func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+  package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   /// The bytes of a column of any type; none for NULL.
-  func blob(_ column: Int32) -> [UInt8] { unsafe withBytes(column) { unsafe [UInt8]($0) } }
+  package func blob(_ column: Int32) -> [UInt8] { unsafe withBytes(column) { unsafe [UInt8]($0) } }
 
   /// Lends the bytes of a column until the statement goes on.
-  func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+  package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     // The bytes before their number: SQLite converts a value when it is asked for them.
     let start = unsafe sqlite3_column_blob(handle, column)
     return unsafe body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
   /// An id as the store has it; nil when it is none.
-  func id(_ column: Int32) -> APNSID? { unsafe withBytes(column) { unsafe APNSID(stored: $0) } }
+  package func id(_ column: Int32) -> APNSID? { unsafe withBytes(column) { unsafe APNSID(stored: $0) } }
 
   private func failure(_ code: Int32) -> DatabaseError { DatabaseError(resultCode: ResultCode(rawValue: code)) }
 

@@ -1,14 +1,15 @@
 import GRDB
+import PushCore
 
 extension SQLiteMailbox {
   /// The writer's statements, on the writing connection.
-  final class Writer {
+  package final class Writer {
     private let pool: DatabasePool
     private let insert, insertGroup, delete, blank, renumber, upsert: PreparedStatement
     private var deleted: [Int64] = []
 
     /// Rows that go into the table with one statement, while there are so many: each row then costs a fifth less.
-    static let groupSize = 16
+    package static let groupSize = 16
 
     init(_ pool: DatabasePool) throws {
       self.pool = pool
@@ -38,7 +39,7 @@ extension SQLiteMailbox {
     }
 
     /// One transaction; returns when it is on disk.
-    func commit(_ transaction: MailboxTransaction) throws {
+    package func commit(_ transaction: MailboxTransaction) throws {
       try pool.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
           // First what goes, since what comes takes the pages that this frees: they are written once, not twice.

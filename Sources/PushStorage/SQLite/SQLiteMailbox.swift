@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-import Logging
+package import Logging
+package import PushCore
 import Synchronization
 
 /// The mailbox in SQLite: one table appended by rowid, its index in memory, one writer.
@@ -9,7 +10,7 @@ import Synchronization
 /// push. Acknowledgements and other removals ride along with the next append, or go by themselves a moment later:
 /// nothing waits for them, because a device that reconnects says where it is. They do not wake the writer either, which
 /// on a busy core costs more than storing a push.
-final class SQLiteMailbox: Mailbox {
+package final class SQLiteMailbox: Mailbox {
   private enum WriterState {
     /// It waits for whatever comes.
     case asleep
@@ -52,7 +53,7 @@ final class SQLiteMailbox: Mailbox {
   /// - Parameters:
   ///   - now: seconds since 1970.
   ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
-  init(
+  package init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 12_000
   ) throws(StoreError) {
@@ -78,7 +79,7 @@ final class SQLiteMailbox: Mailbox {
   }
 
   /// Commits what is in line and stops the writer. Nothing may be appended afterwards.
-  func close() {
+  package func close() {
     let isFirst = inbox.withLock { inbox in
       defer { inbox.isClosed = true }
       return !inbox.isClosed
@@ -90,27 +91,27 @@ final class SQLiteMailbox: Mailbox {
 
   // MARK: Mailbox
 
-  var problem: HealthProblem? { trouble.withLock { $0 } }
+  package var problem: HealthProblem? { trouble.withLock { $0 } }
 
-  func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+  package func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
     let isTaken = submit(.append(pushes, completion), weight: pushes.count)
     if !isTaken { completion(pushes.map { _ in .unavailable }) }
   }
 
-  func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
+  package func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
 
-  func purge(_ device: DeviceID, app: AppID?) { submit(.purge(device, app)) }
+  package func purge(_ device: DeviceID, app: AppID?) { submit(.purge(device, app)) }
 
-  func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
+  package func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
 
-  func expire(now: Int64) { submit(.expire(now)) }
+  package func expire(now: Int64) { submit(.expire(now)) }
 
-  func waitingCount(for device: DeviceID) -> Int {
+  package func waitingCount(for device: DeviceID) -> Int {
     let acknowledged = acknowledgedInLine(by: device)
     return engine.index.withLock { $0.boxes[device]?.waitingCount(after: acknowledged) ?? 0 }
   }
 
-  func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+  package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
     if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()

@@ -1,14 +1,14 @@
 import Foundation
 import GRDB
-import PushPolicy
+package import PushCore
 
 /// Many devices at once, for load tests: a transaction for each device would cost more than the test.
 ///
 /// A hundred thousand write 377 MB of log. Each batch moves its own, so that the pushes of the test don't pay for it.
 extension SQLiteRegistrations {
-  func enrol(
+  package func enrol(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [BatchDevice] {
+  ) async throws -> [EnrolledDevice] {
     try SQLiteRegistrations.requireBatchName(name)
     let app = try app(topic: topic)
     struct Row: Sendable {
@@ -41,10 +41,10 @@ extension SQLiteRegistrations {
     }
     add(records)
     try? store.moveLog()
-    return rows.map { BatchDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token.hex) }
+    return rows.map { EnrolledDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token) }
   }
 
-  func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
+  package func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
     try SQLiteRegistrations.requireBatchName(name)
     // The name, a hyphen, and nothing but digits: "load" is not to take "load-2-0" with it.
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
@@ -72,10 +72,10 @@ extension SQLiteRegistrations {
   }
 
   /// One device as it is remembered.
-  struct BatchRecord: Sendable {
-    var device: Device
-    var secretHash: [UInt8]
-    var registration: Registration
+  package struct BatchRecord: Sendable {
+    package var device: Device
+    package var secretHash: [UInt8]
+    package var registration: Registration
   }
 
   /// Leaves room for the number in a device's name, and keeps the pattern above free of what GLOB understands.
@@ -83,14 +83,5 @@ extension SQLiteRegistrations {
     guard (1...32).contains(name.utf8.count),
       name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
     else { throw Refusal(kind: .invalid, description: "a batch's name has up to 32 letters, digits and hyphens") }
-  }
-}
-
-extension Services {
-  /// Forgets the devices of a batch and what waits for them.
-  func removeBatch(_ name: String) async throws {
-    let removed = try await registrations.remove(batch: name)
-    for (device, app) in removed { mailbox.purge(device, app: app) }
-    try await channels.unsubscribe(removed.map(\.device))
   }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
-import PushPolicy
+package import PushCore
+package import PushPolicy
 import Synchronization
 
 /// Registrations in SQLite: all of it in memory for the hot path, each change on disk first.
-final class SQLiteRegistrations: Registrations {
-  typealias Refusal = RegistrationRefusal
+package final class SQLiteRegistrations: Registrations {
+  package typealias Refusal = RegistrationRefusal
 
   fileprivate struct State {
     var teams: Set<String> = []
@@ -22,14 +23,14 @@ final class SQLiteRegistrations: Registrations {
   }
 
   private let categories: Categories
-  let store: SQLiteStore
+  package let store: SQLiteStore
   private let state: Mutex<State>
   /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
   private let generation = Atomic<UInt64>(0)
   private let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
   /// Reads everything.
-  init(store: SQLiteStore) throws(StoreError) {
+  package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
     categories = try Categories(store: store)
     do {
@@ -39,46 +40,46 @@ final class SQLiteRegistrations: Registrations {
     }
   }
 
-  func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
+  package func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
     listeners.withLock { $0.append(listener) }
   }
 
   // MARK: The hot path
 
-  func registration(_ token: DeviceToken) -> (Registration, App)? {
+  package func registration(_ token: DeviceToken) -> (Registration, App)? {
     state.withLock { state in
       guard let registration = state.tokens[token], let app = state.apps[registration.app] else { return nil }
       return (registration, app)
     }
   }
 
-  var keyGeneration: UInt64 { generation.load(ordering: .acquiring) }
+  package var keyGeneration: UInt64 { generation.load(ordering: .acquiring) }
 
-  func key(_ id: String) -> ProviderKey? { state.withLock { $0.keys[id] } }
+  package func key(_ id: String) -> ProviderKey? { state.withLock { $0.keys[id] } }
 
-  func app(_ id: AppID) -> App? { state.withLock { $0.apps[id] } }
+  package func app(_ id: AppID) -> App? { state.withLock { $0.apps[id] } }
 
-  func preferences(of device: DeviceID) -> Preferences {
+  package func preferences(of device: DeviceID) -> Preferences {
     state.withLock { state in
       state.devices[device].flatMap { state.persons[$0.person] }?.preferences ?? Preferences()
     }
   }
 
-  func device(secret: String) -> Device? {
+  package func device(secret: String) -> Device? {
     let hash = Digest.sha256(Array(secret.utf8))
     return state.withLock { state in state.devicesBySecret[hash].flatMap { state.devices[$0] } }
   }
 
   // MARK: Lists
 
-  var teams: [String] { state.withLock { $0.teams.sorted() } }
-  var keys: [ProviderKey] { state.withLock { $0.keys.values.sorted { $0.id < $1.id } } }
-  var apps: [App] { state.withLock { $0.apps.values.sorted { $0.topic < $1.topic } } }
-  var devices: [Device] { state.withLock { $0.devices.values.sorted { $0.name < $1.name } } }
+  package var teams: [String] { state.withLock { $0.teams.sorted() } }
+  package var keys: [ProviderKey] { state.withLock { $0.keys.values.sorted { $0.id < $1.id } } }
+  package var apps: [App] { state.withLock { $0.apps.values.sorted { $0.topic < $1.topic } } }
+  package var devices: [Device] { state.withLock { $0.devices.values.sorted { $0.name < $1.name } } }
 
-  func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
+  package func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
 
-  func app(topic: String) throws(Refusal) -> App {
+  package func app(topic: String) throws(Refusal) -> App {
     guard let app = state.withLock({ state in state.appsByTopic[topic].flatMap { state.apps[$0] } }) else {
       throw Refusal(
         kind: .unknown, description: "there is no app \(topic): add it with `pushcli apps add \(topic) --name NAME`")
@@ -86,7 +87,7 @@ final class SQLiteRegistrations: Registrations {
     return app
   }
 
-  func device(named name: String) throws(Refusal) -> Device {
+  package func device(named name: String) throws(Refusal) -> Device {
     guard let device = state.withLock({ state in state.devicesByName[name].flatMap { state.devices[$0] } }) else {
       throw Refusal(
         kind: .unknown, description: "there is no device \(name): enrol it with `pushcli devices enrol \(name)`")
@@ -94,11 +95,11 @@ final class SQLiteRegistrations: Registrations {
     return device
   }
 
-  func device(_ id: DeviceID) -> Device? { state.withLock { $0.devices[id] } }
+  package func device(_ id: DeviceID) -> Device? { state.withLock { $0.devices[id] } }
 
-  func person(_ id: PersonID) -> Person? { state.withLock { $0.persons[id] } }
+  package func person(_ id: PersonID) -> Person? { state.withLock { $0.persons[id] } }
 
-  func registrations(of device: DeviceID) -> [(Registration, App)] {
+  package func registrations(of device: DeviceID) -> [(Registration, App)] {
     state.withLock { state in
       (state.tokensByDevice[device] ?? []).compactMap { token in
         guard let registration = state.tokens[token], registration.unregistered == nil,
@@ -111,13 +112,13 @@ final class SQLiteRegistrations: Registrations {
 
   // MARK: Changes
 
-  func addTeam(_ id: String) async throws {
+  package func addTeam(_ id: String) async throws {
     try SQLiteRegistrations.requireIdentifier(id, "team id")
     try await write { try $0.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id]) }
     state.withLock { _ = $0.teams.insert(id) }
   }
 
-  func addKey(_ key: ProviderKey) async throws {
+  package func addKey(_ key: ProviderKey) async throws {
     try SQLiteRegistrations.requireIdentifier(key.id, "key id")
     guard self.key(key.id) == nil else {
       throw Refusal(kind: .conflict, description: "there is a key \(key.id) already: remove it first")
@@ -141,7 +142,7 @@ final class SQLiteRegistrations: Registrations {
     generation.add(1, ordering: .releasing)
   }
 
-  func removeKey(_ id: String) async throws {
+  package func removeKey(_ id: String) async throws {
     guard state.withLock({ $0.keys[id] != nil }) else {
       throw Refusal(kind: .unknown, description: "there is no key \(id): `pushcli keys list` shows them")
     }
@@ -150,7 +151,7 @@ final class SQLiteRegistrations: Registrations {
     generation.add(1, ordering: .releasing)
   }
 
-  func putApp(
+  package func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode
   ) async throws -> App {
     guard Topic.isWellFormed(topic.utf8) else {
@@ -179,7 +180,7 @@ final class SQLiteRegistrations: Registrations {
     return app
   }
 
-  func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
+  package func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
     guard (1...64).contains(name.utf8.count), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) })
     else {
       throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
@@ -210,7 +211,7 @@ final class SQLiteRegistrations: Registrations {
     return (record, String(decoding: secret, as: UTF8.self))
   }
 
-  func register(
+  package func register(
     _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
   ) async throws -> Registration {
     let app = try app(topic: topic)
@@ -235,7 +236,7 @@ final class SQLiteRegistrations: Registrations {
     }
   }
 
-  func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
+  package func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
     let app = try app(topic: topic)
     let tokens = registrations(of: device).filter { $0.0.app == app.id }.map(\.0.token)
     guard !tokens.isEmpty else {
@@ -251,7 +252,7 @@ final class SQLiteRegistrations: Registrations {
     }
   }
 
-  func changePreferences(
+  package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
     try await write { [self] db in
@@ -268,29 +269,29 @@ final class SQLiteRegistrations: Registrations {
     }
   }
 
-  func devices(of person: PersonID) -> [DeviceID] {
+  package func devices(of person: PersonID) -> [DeviceID] {
     state.withLock { $0.devices.values.filter { $0.person == person }.map(\.id) }
   }
 
   // MARK: Categories
 
-  func actions(of app: AppID, _ category: String) -> [AlertAction] { categories.actions(of: app, category) }
+  package func actions(of app: AppID, _ category: String) -> [AlertAction] { categories.actions(of: app, category) }
 
-  func categories(of app: AppID) -> [String: [AlertAction]] { categories.all(of: app) }
+  package func categories(of app: AppID) -> [String: [AlertAction]] { categories.all(of: app) }
 
-  func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
     try await categories.put(app, category, actions)
   }
 
   // MARK: Certificates of providers
 
-  var certificates: [ProviderCertificate] { state.withLock { $0.certificates.values.sorted { $0.id < $1.id } } }
+  package var certificates: [ProviderCertificate] { state.withLock { $0.certificates.values.sorted { $0.id < $1.id } } }
 
-  func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
+  package func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
     state.withLock { $0.certificates[fingerprint]?.revoked != nil }
   }
 
-  func putCertificate(_ certificate: ProviderCertificate) async throws {
+  package func putCertificate(_ certificate: ProviderCertificate) async throws {
     let topics = String(decoding: try JSONEncoder().encode(certificate.topics.sorted()), as: UTF8.self)
     let environments = String(
       decoding: try JSONEncoder().encode(certificate.environments.map(\.rawValue).sorted()), as: UTF8.self)
@@ -315,7 +316,7 @@ final class SQLiteRegistrations: Registrations {
   // MARK: Batches
 
   /// Remembers devices that are on disk.
-  func add(_ records: [BatchRecord]) {
+  package func add(_ records: [BatchRecord]) {
     state.withLock { state in
       for record in records {
         let device = record.device
@@ -327,7 +328,7 @@ final class SQLiteRegistrations: Registrations {
   }
 
   /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
-  func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
+  package func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
     state.withLock { state in
       let devices = Set(removed.map(\.device))
       state.devicesBySecret = state.devicesBySecret.filter { !devices.contains($0.value) }
@@ -342,7 +343,7 @@ final class SQLiteRegistrations: Registrations {
 
   // MARK: Invitations
 
-  func invite(expires: Int64) async throws -> String {
+  package func invite(expires: Int64) async throws -> String {
     let code = String(
       decoding: Digest.random(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
     let hash = Digest.sha256(Array(code.utf8))
@@ -353,7 +354,7 @@ final class SQLiteRegistrations: Registrations {
     return code
   }
 
-  func redeem(_ code: String, now: Int64) async throws -> Bool {
+  package func redeem(_ code: String, now: Int64) async throws -> Bool {
     let hash = Data(Digest.sha256(Array(code.utf8)))
     return try await write { db in
       try db.execute(sql: "DELETE FROM invitation WHERE expires <= ?", arguments: [now])
@@ -459,23 +460,5 @@ extension SQLiteRegistrations.State {
   fileprivate mutating func add(_ registration: Registration) {
     tokens[registration.token] = registration
     tokensByDevice[registration.device, default: []].append(registration.token)
-  }
-}
-
-/// The grammar of topics.
-enum Topic {
-  /// Letters, digits, hyphens, underscores and dots, at most 255 bytes, not empty.
-  static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
-    (1...255).contains(bytes.count)
-      && bytes.allSatisfy { byte in
-        byte.isUpperOrDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-          || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-      }
-  }
-}
-
-extension UInt8 {
-  fileprivate var isUpperOrDigit: Bool {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
   }
 }

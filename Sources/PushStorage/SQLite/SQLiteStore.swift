@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 
 /// What a 200 promises (`durability`).
-enum Durability: String, Sendable {
+package enum Durability: String, Sendable {
   /// The commit is on disk: it survives the death of the process, the system and the machine.
   case full
   /// The commit is in the system's cache: it survives the death of the process only.
@@ -11,8 +11,8 @@ enum Durability: String, Sendable {
 }
 
 /// The database file of a gateway: opened, checked and brought to the newest schema.
-struct SQLiteStore: Sendable {
-  let path: String
+package struct SQLiteStore: Sendable {
+  package let path: String
   /// One writer, several readers (WAL).
   let pool: DatabasePool
 
@@ -26,7 +26,7 @@ struct SQLiteStore: Sendable {
   ///
   /// - Parameter isCheckedWhole: checks every page, whatever the size.
   /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
-  init(path: String, durability: Durability = .full, isCheckedWhole: Bool = false) throws(StoreError) {
+  package init(path: String, durability: Durability = .full, isCheckedWhole: Bool = false) throws(StoreError) {
     self.path = path
     do {
       var configuration = GRDB.Configuration()
@@ -55,14 +55,14 @@ struct SQLiteStore: Sendable {
   }
 
   /// Closes the file, with everything in it: before that it must not be moved. Waits for readers.
-  func close() throws(StoreError) {
+  package func close() throws(StoreError) {
     do { try pool.close() } catch { throw SQLiteStore.explain(error, path: path) }
   }
 
   /// Moves what is in the log into the database, by a connection of its own, so that commits go on meanwhile.
   ///
   /// Nothing does so by itself: whoever has written much calls this, or the next who writes pays for it.
-  func moveLog() throws {
+  package func moveLog() throws {
     do {
       try DatabaseQueue(path: path).writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
@@ -93,7 +93,7 @@ struct SQLiteStore: Sendable {
   /// Reads every page of a database, and changes nothing.
   ///
   /// - Throws: ``StoreError`` when it is damaged.
-  static func check(path: String) throws(StoreError) {
+  package static func check(path: String) throws(StoreError) {
     do {
       var configuration = GRDB.Configuration()
       configuration.readonly = true
@@ -107,7 +107,7 @@ struct SQLiteStore: Sendable {
   }
 
   /// Turns a failure of SQLite into one line for people.
-  static func explain(_ error: any Error, path: String) -> StoreError {
+  package static func explain(_ error: any Error, path: String) -> StoreError {
     if let error = error as? StoreError { return error }
     guard let error = error as? DatabaseError else { return StoreError("\(path): \(error.localizedDescription)") }
     switch error.resultCode {
@@ -121,7 +121,7 @@ struct SQLiteStore: Sendable {
   }
 
   /// Whether a failure means that the file is no sound database: no retry mends that.
-  static func isDamage(_ error: any Error) -> Bool {
+  package static func isDamage(_ error: any Error) -> Bool {
     guard let error = error as? DatabaseError else { return false }
     return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
   }

@@ -1,7 +1,7 @@
 import GRDB
 
 /// The tables of `pushgateway.sqlite`, by version. A version that was released never changes.
-enum Schema {
+package enum Schema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1") { db in

@@ -1,21 +1,23 @@
+import PushCore
+
 /// What numbers of the databases may be. Whoever reads a row refuses others, so that all who come after can add and
 /// multiply what they are given.
-enum StoredRange {
+package enum StoredRange {
   /// Seconds since 1970.
-  static let seconds: ClosedRange<Int64> = 0...Limits.maximumTime
+  package static let seconds: ClosedRange<Int64> = 0...Limits.maximumTime
   /// Milliseconds since 1970.
-  static let milliseconds: ClosedRange<Int64> = 0...(Limits.maximumTime * 1000)
+  package static let milliseconds: ClosedRange<Int64> = 0...(Limits.maximumTime * 1000)
   /// The end of a certificate, in seconds since 1970: whoever issued it, it may have ended before.
-  static let certificateEnd: ClosedRange<Int64> = -Limits.maximumTime...Limits.maximumTime
+  package static let certificateEnd: ClosedRange<Int64> = -Limits.maximumTime...Limits.maximumTime
   /// The number of a push, a message or a row of the mailbox.
-  static let number: ClosedRange<Int64> = 1...Limits.maximumNumber
+  package static let number: ClosedRange<Int64> = 1...Limits.maximumNumber
   /// The number up to which something is done, and 0 before the first.
-  static let progress: ClosedRange<Int64> = 0...Limits.maximumNumber
+  package static let progress: ClosedRange<Int64> = 0...Limits.maximumNumber
   /// Identifies a row of another table; 0 is a row that is not stored.
-  static let row: ClosedRange<Int64> = 0...Int64.max
+  package static let row: ClosedRange<Int64> = 0...Int64.max
 
   /// The range of a column of `pushgateway.sqlite`, as those who read it have it.
-  static func range(ofColumn column: String, in table: String) -> ClosedRange<Int64> {
+  package static func range(ofColumn column: String, in table: String) -> ClosedRange<Int64> {
     switch (table, column) {
     case ("mailbox", "id"), ("mailbox", "seq"), ("channel_message", "number"), (_, "gap_from"), (_, "gap_to"),
       (_, "gap_dropped"):

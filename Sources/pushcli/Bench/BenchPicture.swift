@@ -1,4 +1,4 @@
-import PushGateway
+import LoadTest
 
 /// A picture of a test as SVG: latency by percentile, and rates over time. Readable on light and dark ground.
 struct BenchPicture {

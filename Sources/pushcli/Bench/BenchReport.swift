@@ -1,4 +1,4 @@
-import PushGateway
+import LoadTest
 
 /// What `pushcli bench` prints: the test, its surroundings, what was found, and what that means for the exit code.
 struct BenchReport: Encodable {

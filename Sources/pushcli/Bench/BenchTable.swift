@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import LoadTest
 
 /// A report as a page of text.
 enum BenchTable {

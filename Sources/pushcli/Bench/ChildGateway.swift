@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PushGateway
+import PushCore
 
 /// A gateway of a test's own: a child process on a temporary folder that goes with it.
 final class ChildGateway {

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PushGateway
+import LoadTest
 import Synchronization
 
 /// A bar on the terminal that says how far a test is; nothing anywhere else.

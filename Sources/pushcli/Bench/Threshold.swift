@@ -1,4 +1,4 @@
-import PushGateway
+import LoadTest
 
 /// A condition under which a test counts as failed, such as `p99>25ms` or `rate<30000`.
 struct Threshold: Equatable {

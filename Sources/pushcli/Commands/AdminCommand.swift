@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayProtocol
+import PushCore
+import PushStorage
 
 /// `pushcli admin`: saving a gateway, and bringing it back.
 struct AdminCommand: AsyncParsableCommand {

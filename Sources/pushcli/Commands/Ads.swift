@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayProtocol
 
 /// `pushcli ads`: what persons said of advertising.
 struct Ads: AsyncParsableCommand {

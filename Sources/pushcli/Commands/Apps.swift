@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushGateway
+import GatewayProtocol
 
 /// `pushcli apps`: what may be pushed to.
 struct Apps: AsyncParsableCommand {

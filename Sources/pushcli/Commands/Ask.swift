@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayClient
+import GatewayProtocol
+import PushCore
 import PushPolicy
 import Synchronization
 

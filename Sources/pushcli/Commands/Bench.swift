@@ -1,7 +1,10 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
 import Glibc
-import PushGateway
+import HTTP2Transport
+import LoadTest
+import PushCore
 
 /// `pushcli bench`: a load test that checks while it measures.
 struct Bench: AsyncParsableCommand {

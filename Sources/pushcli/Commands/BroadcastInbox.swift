@@ -1,4 +1,3 @@
-import PushGateway
 import PushPolicy
 
 /// Which broadcasts this device has: a gateway sends a stored one again until the device says that it has it.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
+import GatewayProtocol
 import Glibc
-import PushGateway
+import PushCore
 
 /// `pushcli certs`: certificates of senders, and the gateway's own.
 struct Certs: AsyncParsableCommand {

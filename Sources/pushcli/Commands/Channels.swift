@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayProtocol
 
 /// `pushcli channels`: broadcast channels, and who subscribes to them.
 struct Channels: AsyncParsableCommand {

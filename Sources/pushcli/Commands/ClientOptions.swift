@@ -1,5 +1,9 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 import PushGateway
 
 /// Which gateway a command means.

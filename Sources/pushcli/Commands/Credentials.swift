@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PushGateway
+import PushCore
 
 /// What a device knows of itself, kept in the state folder with mode 0600.
 struct Credentials: Codable, Sendable {

@@ -1,5 +1,4 @@
 import Glibc
-import PushGateway
 
 /// The number of the last push that is this device's, on disk.
 ///

@@ -1,5 +1,7 @@
 import Foundation
-import PushGateway
+import GatewayClient
+import GatewayProtocol
+import PushCore
 import PushPolicy
 import Synchronization
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushGateway
+import GatewayProtocol
 
 /// `pushcli devices`: who receives.
 struct Devices: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import PushGateway
+import PushStorage
 
 /// `pushcli doctor`: what is wrong here, and what to do about it.
 struct Doctor: AsyncParsableCommand {

@@ -1,6 +1,8 @@
 import Foundation
+import GatewayClient
 import Glibc
-import PushGateway
+import PushCore
+import PushStorage
 
 /// What `pushcli doctor` looks at, one finding each.
 struct Examination {

@@ -1,4 +1,4 @@
-import PushGateway
+import GatewayClient
 
 /// The exit codes that scripts rely on (design §7).
 enum Exit: Int32 {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import GatewayProtocol
+import PushCore
 import PushGateway
 
 /// `pushcli faults`: what goes wrong on purpose.

@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import PushCore
 import PushPolicy
 
 /// Lines of the gateway (design §4), as this client understands them.

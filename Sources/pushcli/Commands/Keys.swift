@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import GatewayProtocol
 import Glibc
-import PushGateway
 
 /// `pushcli keys`: what provider tokens are signed with.
 struct Keys: AsyncParsableCommand {

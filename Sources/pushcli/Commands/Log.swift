@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayProtocol
+import PushCore
 
 /// `pushcli log`: what became of pushes.
 struct Log: AsyncParsableCommand {

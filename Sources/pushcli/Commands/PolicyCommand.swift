@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GatewayProtocol
 import PushGateway
 import PushPolicy
 

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import GatewayProtocol
+import PushCore
 import PushGateway
 import PushPolicy
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushGateway
+import GatewayProtocol
 import PushPolicy
 
 /// `pushcli prefs`: what a person lets through.

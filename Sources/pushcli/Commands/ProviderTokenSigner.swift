@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import PushCore
 
 /// Signs provider tokens with a `.p8` key (reference §4.1), as every APNs sender does.
 struct ProviderTokenSigner {

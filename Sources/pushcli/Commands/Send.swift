@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayClient
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 
 /// `pushcli send`: one push, through the APNs provider API.
 struct Send: AsyncParsableCommand {

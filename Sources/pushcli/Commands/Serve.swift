@@ -2,7 +2,9 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Glibc
+import HTTP2Transport
 import Logging
+import PushCore
 import PushGateway
 
 /// `pushcli serve`: the gateway.

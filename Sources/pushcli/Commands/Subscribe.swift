@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushGateway
+import GatewayProtocol
 
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushGateway
+import GatewayProtocol
 
 /// `pushcli teams`: who may hold keys.
 struct Teams: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import PushCore
 
 extension TimeSpan {
   /// Reads the value of an option.

@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import PushCore
 import PushPolicy
 
 /// One line of the phone's journal: a change, or a part of the whole that a compacted journal begins with.

@@ -1,5 +1,4 @@
 import Foundation
-import PushGateway
 import PushPolicy
 
 /// How things stand with the gateway.

@@ -1,6 +1,7 @@
 import Foundation
+import GatewayProtocol
 import Glibc
-import PushGateway
+import PushCore
 import PushPolicy
 import Synchronization
 

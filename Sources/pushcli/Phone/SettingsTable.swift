@@ -1,5 +1,4 @@
 import Foundation
-import PushGateway
 import PushPolicy
 
 /// One row of the settings: what it is called, which values it can have, and where it belongs.

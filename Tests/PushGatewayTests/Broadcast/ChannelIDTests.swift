@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
 
 @Suite struct ChannelIDTests {
   @Test func `the text is 24 characters of base64 and reads back`() {

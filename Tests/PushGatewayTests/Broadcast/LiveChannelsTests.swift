@@ -3,7 +3,9 @@ import NIOPosix
 import Synchronization
 import Testing
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct LiveChannelsTests {
   /// Counts what it is handed.

@@ -1,7 +1,8 @@
 import COpenSSL
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 @Suite struct CertificateAuthorityTests {
   @Test func `an authority that was written and read again issues certificates that the first one's clients trust`()

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
 
 @Suite struct ES256Tests {
   let key: ES256Key

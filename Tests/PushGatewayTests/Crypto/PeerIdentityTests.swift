@@ -1,11 +1,12 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 @Suite struct PeerIdentityTests {
   let topic = "com.example.news"
 
-  func issue(_ files: TLSFiles, _ environments: [PushGateway.Environment] = [.development], days: Int = 30) throws
+  func issue(_ files: TLSFiles, _ environments: [PushCore.Environment] = [.development], days: Int = 30) throws
     -> ClientIdentity
   {
     let issued = try files.authority.issueProvider(

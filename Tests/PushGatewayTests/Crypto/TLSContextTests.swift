@@ -2,7 +2,8 @@ import COpenSSL
 import NIOCore
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 @Suite struct TLSContextTests {
   let files: TLSFiles

@@ -2,7 +2,9 @@ import Foundation
 import PushPolicy
 import Testing
 
+@testable import GatewayClient
 @testable import PushGateway
+@testable import PushStorage
 
 /// What is held comes as one digest, whatever happens in between.
 @Suite(.timeLimit(.minutes(1))) struct DigestTests {

@@ -1,7 +1,9 @@
 import NIOCore
 import Synchronization
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// A router with a fault that is planted: what is held against ``RouterConformance`` has to be found out by it.
 final class FaultyRouter: PushRouter {

@@ -2,7 +2,9 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite struct ReadyStreamsTests {
   /// What all streams of a test were given, and when they were flushed.
@@ -57,7 +59,7 @@ import Testing
     ready.add([(streams[0], push(2)), (streams[Limits.deliverySlice], push(2))])
     loop.run()
     #expect(record.events.isEmpty, "the next slice is due a moment later")
-    loop.advanceTime(by: Limits.slicePause)
+    loop.advanceTime(by: TimeAmount(Limits.slicePause))
     let (first, last) = (Limits.deliverySlice, Limits.deliverySlice + 1)
     #expect(
       record.events == [
@@ -73,13 +75,13 @@ import Testing
     loop.run()
     #expect(record.events.count == 2 * Limits.deliverySlice, "none has waited yet")
     record.events = []
-    loop.advanceTime(by: Limits.slicePause)
+    loop.advanceTime(by: TimeAmount(Limits.slicePause))
     #expect(record.events.count == 2 * Limits.backlogSlice)
     ready.add([(streams[0], push(2))])
-    loop.advanceTime(by: Limits.slicePause)
+    loop.advanceTime(by: TimeAmount(Limits.slicePause))
     #expect(record.events.count == 4 * Limits.backlogSlice)
     record.events = []
-    loop.advanceTime(by: Limits.slicePause)
+    loop.advanceTime(by: TimeAmount(Limits.slicePause))
     #expect(record.events == ["0 push 2", "0 flush"])
   }
 

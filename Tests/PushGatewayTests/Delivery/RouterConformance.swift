@@ -3,7 +3,9 @@ import NIOPosix
 import Synchronization
 import Testing
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// What every router has to do; each check begins with a fresh one.
 ///

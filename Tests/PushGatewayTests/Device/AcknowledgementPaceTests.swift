@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import GatewayClient
 
 @Suite struct AcknowledgementPaceTests {
   let start = ContinuousClock.now

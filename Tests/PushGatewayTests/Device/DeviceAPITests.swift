@@ -2,7 +2,11 @@ import Foundation
 import PushPolicy
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceAPITests {
   func object(_ answer: Client.Answer) throws -> [String: Any] {

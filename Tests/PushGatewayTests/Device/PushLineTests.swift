@@ -1,7 +1,10 @@
 import PushPolicy
 import Testing
 
+@testable import GatewayProtocol
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite struct PushLineTests {
   let parser = JSONParser()

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite struct SubscriptionStateTests {
   /// A state that has sent everything up to a number.

@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
   @Test func `a device gets its welcome, and pushes as they come`() async throws {

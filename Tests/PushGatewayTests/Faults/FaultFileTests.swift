@@ -1,5 +1,6 @@
 import Testing
 
+@testable import GatewayProtocol
 @testable import PushGateway
 
 @Suite struct FaultFileTests {

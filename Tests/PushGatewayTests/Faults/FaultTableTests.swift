@@ -1,5 +1,7 @@
 import Testing
 
+@testable import GatewayProtocol
+@testable import PushCore
 @testable import PushGateway
 
 @Suite struct FaultTableTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct HeaderFieldsTests {
   func texts(_ fields: HeaderFields) -> [[String]] {

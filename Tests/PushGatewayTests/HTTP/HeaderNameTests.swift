@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct HeaderNameTests {
   /// The token of a name given as text.

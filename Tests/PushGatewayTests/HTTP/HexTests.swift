@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
 
 @Suite struct HexTests {
   @Test func `exactly the hex digits of both cases have a value`() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct MessageTests {
   @Test func `it keeps fields and body`() {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import HTTP2Transport
 @testable import PushGateway
 
 @Suite struct RouterTests {

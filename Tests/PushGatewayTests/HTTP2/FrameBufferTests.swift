@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct FrameBufferTests {
   /// A client and a server whose frame buffer others share; each answers with a head and a body of its own.

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 @Suite struct HTTP2SessionTests {
   /// Takes a body as it arrives, and counts what it hears.

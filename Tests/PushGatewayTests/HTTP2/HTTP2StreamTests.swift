@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct HTTP2StreamTests {
   /// Reads what one frame of a size takes.

@@ -2,7 +2,8 @@ import CNGHTTP2
 import Glibc
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 @Suite struct SmallBlocksTests {
   @Test func `blocks of every size hold what is written, however they come and go`() throws {

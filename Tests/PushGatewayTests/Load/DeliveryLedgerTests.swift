@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import LoadTest
 
 @Suite struct DeliveryLedgerTests {
   /// A ledger in which provider 1 has sent `count` pushes to device 2.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import LoadTest
 
 @Suite struct LatenciesTests {
   @Test func `percentiles are within a thousandth`() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import LoadTest
 
 @Suite struct LoadPlanTests {
   @Test(arguments: [0.0, 1, 12.5, 50, 99, 100])

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import PushGateway
+@testable import LoadTest
 
 @Suite struct ProcessMeterTests {
   @Test func `the lines of the kernel are read, also with a strange name`() throws {

@@ -1,7 +1,7 @@
 import PushPolicy
 import Testing
 
-@testable import PushGateway
+@testable import LoadTest
 
 @Suite struct PushMarkTests {
   private let mark = PushMark(run: 0xBEEF, provider: 3, device: 99_999, number: .max - 1, intended: (1 << 48) - 1)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import LoadTest
 
 @Suite struct SendScheduleTests {
   @Test(arguments: [

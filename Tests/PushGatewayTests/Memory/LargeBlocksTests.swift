@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct LargeBlocksTests {
   @Test func `blocks do not overlap, are bounded, and are used again`() throws {

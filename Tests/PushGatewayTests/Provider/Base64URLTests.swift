@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
 
 @Suite struct Base64URLTests {
   // RFC 4648 §10, and the places where the two alphabets differ.

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import HTTP2Transport
+@testable import PushCore
 @testable import PushGateway
 
 @Suite struct NotificationHeadersTests {

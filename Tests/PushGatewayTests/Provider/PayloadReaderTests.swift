@@ -2,6 +2,7 @@ import PushPolicy
 import Testing
 
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite struct PayloadReaderTests {
   let reader = PayloadReader(parser: JSONParser())

@@ -1,9 +1,12 @@
 import Foundation
-import PushPolicy
 import Synchronization
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct ProviderAPITests {
   /// A mailbox that takes nothing: its disk is full, or what else a test says.

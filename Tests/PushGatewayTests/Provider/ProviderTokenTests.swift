@@ -1,7 +1,9 @@
 import PushPolicy
 import Testing
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite struct ProviderTokenTests {
   let folder: TemporaryFolder

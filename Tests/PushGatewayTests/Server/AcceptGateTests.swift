@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct AcceptGateTests {
   @Test func `it is known whether so many descriptors are left`() {

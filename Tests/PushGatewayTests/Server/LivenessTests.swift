@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import HTTP2Transport
 
 @Suite struct LivenessTests {
   @Test func `a peer that is heard gets one PING in an interval`() {

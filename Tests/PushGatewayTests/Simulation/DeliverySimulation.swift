@@ -1,6 +1,8 @@
 import Synchronization
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// Providers, a gateway and devices in one world with a clock, a network and a disk that fail, all from one seed.
 ///

@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import PushGateway
-
 @Suite struct DeliverySimulationTests {
   /// Seeds that once failed; they are run for ever.
   private static let knownSeeds: [UInt64] = []

@@ -3,7 +3,7 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-@testable import PushGateway
+@testable import PushStorage
 
 /// A disk under SQLite itself: it keeps what was synced, and of what was not, whatever its seed says.
 ///

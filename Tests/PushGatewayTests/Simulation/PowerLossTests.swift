@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// The mailbox on real SQLite over a disk that loses and tears everything that was not synced.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct PowerLossTests {

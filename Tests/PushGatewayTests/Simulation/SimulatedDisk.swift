@@ -1,4 +1,5 @@
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// A disk that keeps whole transactions or nothing of them, fills up, and fails at the worst moment.
 struct SimulatedDisk {

@@ -2,7 +2,9 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct BackupTests {
   @Test func `a running gateway is saved, and goes on elsewhere as it was then`() async throws {

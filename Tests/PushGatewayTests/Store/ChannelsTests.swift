@@ -2,12 +2,13 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct ChannelsTests {
   private let folder: TemporaryFolder
   private let store: SQLiteStore
-  private let channels: PushGateway.Channels
+  private let channels: PushStorage.Channels
   private let app: AppID
   private let now: Int64 = 1_800_000_000_000
 
@@ -16,7 +17,7 @@ import Testing
     store = try SQLiteStore(path: folder.file("push.sqlite"))
     let registrations = try SQLiteRegistrations(store: store)
     app = try await registrations.putApp(topic: "a.b", name: "News", icon: "📰", policyMode: .enforce).id
-    channels = try PushGateway.Channels(store: store, logger: .silent)
+    channels = try PushStorage.Channels(store: store, logger: .silent)
   }
 
   private func message(_ channel: ChannelID, expires: Int64 = 1_800_003_600) -> BroadcastMessage {
@@ -30,7 +31,7 @@ import Testing
       try await channels.create(app: app, environment: .development, policy: policy, now: now).first)
   }
 
-  private func reopened() throws -> PushGateway.Channels { try PushGateway.Channels(store: store, logger: .silent) }
+  private func reopened() throws -> PushStorage.Channels { try PushStorage.Channels(store: store, logger: .silent) }
 
   @Test func `everything is there after a restart`() async throws {
     let (kept, deleted) = (try await create(.none), try await create())
@@ -107,7 +108,7 @@ import Testing
     #expect(await [one, other].compactMap(\.self).count == 1)
     // Another environment has its own.
     _ = try await channels.create(app: app, environment: .production, policy: .none, now: now)
-    await #expect(throws: PushGateway.Channels.Failure.self) { try await create() }
+    await #expect(throws: PushStorage.Channels.Failure.self) { try await create() }
   }
 
   @Test func `a device subscribes to so many channels and no more`() async throws {
@@ -128,7 +129,7 @@ import Testing
     await channels.expire(now: now + 10_000)
     #expect(channels.channel(channel)?.message == nil && channels.channel(channel)?.lastNumber == 1)
     #expect(channels.channel(other)?.deleted != nil)
-    await channels.expire(now: now + PushGateway.Channels.memoryOfDeleted)
+    await channels.expire(now: now + PushStorage.Channels.memoryOfDeleted)
     #expect(channels.channel(other) == nil)
     let rows = try await store.pool.read { db in
       [
@@ -145,7 +146,7 @@ import Testing
     #expect(try await channels.setOn(false, app: app, now: now) == [DeviceID(row: 7)])
     #expect(channels.channels(of: app, environment: .development).isEmpty)
     #expect(channels.subscriptions(of: DeviceID(row: 7)).isEmpty)
-    await #expect(throws: PushGateway.Channels.Failure.self) { try await create() }
+    await #expect(throws: PushStorage.Channels.Failure.self) { try await create() }
     try await channels.setOn(true, app: app, now: now)
     _ = try await create()
   }

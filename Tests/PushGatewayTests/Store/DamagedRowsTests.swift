@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// Rows with values that no gateway writes: nothing traps, the error names the repair, and the repair keeps the others.
 @Suite(.timeLimit(.minutes(2))) struct DamagedRowsTests {

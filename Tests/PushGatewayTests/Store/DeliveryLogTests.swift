@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct DeliveryLogTests {
   let folder: TemporaryFolder

@@ -1,6 +1,7 @@
 import Synchronization
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// A mailbox with a fault that is planted: what is held against ``MailboxConformance`` has to be found out by it.
 final class ForgetfulMailbox: Mailbox {

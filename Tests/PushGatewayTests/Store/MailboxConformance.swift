@@ -2,7 +2,8 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// What every home of the mailbox has to do; each check begins with a fresh mailbox.
 struct MailboxConformance {

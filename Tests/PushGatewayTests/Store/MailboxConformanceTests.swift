@@ -1,8 +1,6 @@
 import Synchronization
 import Testing
 
-@testable import PushGateway
-
 @Suite(.timeLimit(.minutes(1))) struct MailboxConformanceTests {
   @Test(arguments: MailboxHome.all, MailboxConformance.checks.map(\.name))
   func `it does what every mailbox does`(_ home: MailboxHome, _ name: String) async throws {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 @Suite struct MailboxIndexTests {
   var mailbox = IndexOnDisk()

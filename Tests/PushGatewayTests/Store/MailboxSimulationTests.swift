@@ -1,6 +1,7 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// The mailbox against a plain model, with random operations from a seed.
 @Suite struct MailboxSimulationTests {

@@ -2,7 +2,7 @@ import GRDB
 import Glibc
 import Testing
 
-@testable import PushGateway
+@testable import PushStorage
 
 @Suite struct PreparedStatementTests {
   private let queue: DatabaseQueue

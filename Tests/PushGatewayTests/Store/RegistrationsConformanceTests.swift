@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import PushGateway
+@testable import PushStorage
 
 /// A home of the registrations, as tests open it. Every check of ``RegistrationsConformance`` runs on each.
 struct RegistrationsHome: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,8 @@ import GRDB
 import PushPolicy
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 @Suite struct SQLiteStoreTests {
   let folder: TemporaryFolder

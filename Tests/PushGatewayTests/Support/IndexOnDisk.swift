@@ -1,4 +1,5 @@
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// A mailbox index with a disk made of dictionaries, which follows the writer's steps one by one and can crash
 /// between any two of them.

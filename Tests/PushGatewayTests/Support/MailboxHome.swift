@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import PushStorage
 
 /// A home of the mailbox, as tests open it. Every check of ``MailboxConformance`` runs on each.
 struct MailboxHome: Sendable, CustomTestStringConvertible {

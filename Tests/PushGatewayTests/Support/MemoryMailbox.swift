@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// The contract of the mailbox as a plain model: everything in memory, nothing shared with the real one, so that each is a
 /// check on the other.

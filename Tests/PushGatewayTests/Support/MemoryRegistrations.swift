@@ -1,7 +1,8 @@
 import PushPolicy
 import Synchronization
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 /// The contract of the registrations as a plain model in memory, which shares nothing with the real ones. A fault may be
 /// planted: what is held against ``RegistrationsConformance`` has to be found out by it.
@@ -308,7 +309,7 @@ final class MemoryRegistrations: Registrations {
 
   func enrol(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [BatchDevice] {
+  ) async throws -> [EnrolledDevice] {
     try Self.require(Self.isBatchName(name), .invalid)
     let app = try app(topic: topic)
     return try state.withLock { state in
@@ -321,7 +322,7 @@ final class MemoryRegistrations: Registrations {
           let registration = Registration(
             token: .random(), device: device.id, app: app.id, environment: environment)
           state.registrations.append(registration)
-          return BatchDevice(secret: secret, token: registration.token.hex)
+          return EnrolledDevice(secret: secret, token: registration.token)
         }
       } catch {
         if fault != .enrolsHalfBatches { state = before }

@@ -3,7 +3,7 @@ import GRDB
 import Logging
 import Synchronization
 
-@testable import PushGateway
+@testable import PushStorage
 
 /// A mailbox in a database in a folder of its own.
 struct SQLiteHome {

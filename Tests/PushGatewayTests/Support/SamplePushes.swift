@@ -1,4 +1,5 @@
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 extension APNSID {
   /// A readable id for a test.

@@ -1,3 +1,5 @@
+@testable import HTTP2Transport
+@testable import PushCore
 @testable import PushGateway
 
 /// An acceptable request of a provider, of which a test changes one thing.

@@ -1,4 +1,5 @@
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 /// A frame as it crossed the wire (RFC 9113 §4.1).
 struct Frame: Equatable {

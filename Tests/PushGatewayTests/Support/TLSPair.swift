@@ -1,6 +1,7 @@
 import NIOCore
 
-@testable import PushGateway
+@testable import HTTP2Transport
+@testable import PushCore
 
 /// Files of an authority and of a server's certificate that it issued.
 struct TLSFiles {

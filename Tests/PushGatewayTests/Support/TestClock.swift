@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import PushGateway
+@testable import PushCore
 
 /// A clock that stands still until a test moves it.
 final class TestClock: Sendable {

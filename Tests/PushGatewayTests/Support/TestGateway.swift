@@ -2,10 +2,14 @@ import Foundation
 import Logging
 import NIOCore
 import NIOPosix
-import PushPolicy
 import Synchronization
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// A gateway without TLS on a Unix socket, with one loop, whose parts and clock are in the hands of a test.
 final class TestGateway: Sendable {

@@ -1,4 +1,4 @@
-@testable import PushGateway
+@testable import PushCore
 
 /// A provider token (reference §4), of which a test changes one thing.
 struct TokenRecipe {

@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import LoadTest
 import Testing
 
 @testable import pushcli

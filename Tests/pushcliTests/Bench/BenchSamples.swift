@@ -1,4 +1,4 @@
-import PushGateway
+import LoadTest
 
 @testable import pushcli
 

@@ -1,4 +1,4 @@
-import PushGateway
+import LoadTest
 import Testing
 
 @testable import pushcli

@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import PushCore
 import Testing
 
 @testable import pushcli

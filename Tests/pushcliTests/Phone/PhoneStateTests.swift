@@ -1,4 +1,3 @@
-import PushPolicy
 import Testing
 
 @testable import pushcli

@@ -1,36 +1,38 @@
+import PushCore
+
 /// A value of a record (SQLite file format §2.1).
-enum RecordValue: Equatable {
+package enum RecordValue: Equatable {
   case null
   case integer(Int64)
   case real(Double)
   case text(String)
   case blob([UInt8])
 
-  var text: String? { if case .text(let text) = self { text } else { nil } }
-  var blob: [UInt8]? { if case .blob(let blob) = self { blob } else { nil } }
+  package var text: String? { if case .text(let text) = self { text } else { nil } }
+  package var blob: [UInt8]? { if case .blob(let blob) = self { blob } else { nil } }
 }
 
 /// A row as a leaf page holds it. A column that is the rowid is `null` in `values`.
-struct PageRow: Equatable {
-  var rowID: Int64
-  var values: [RecordValue]
+package struct PageRow: Equatable {
+  package var rowID: Int64
+  package var values: [RecordValue]
 }
 
 /// The pages of a database file that SQLite refuses, read one by one: whatever makes no sense is left out.
 ///
 /// <https://www.sqlite.org/fileformat2.html>; the sections are named where they are followed. Only table trees are
 /// read: the indexes can be made again.
-struct DatabasePages {
+package struct DatabasePages {
   private let bytes: [UInt8]
-  let pageSize: Int
+  package let pageSize: Int
   /// Bytes of a page that its tree uses (§1.3.4).
   private let usableSize: Int
-  var count: Int { bytes.count / pageSize }
+  package var count: Int { bytes.count / pageSize }
   /// Whether the first page is a header, so that what it says of the others can be believed.
-  let hasHeader: Bool
+  package let hasHeader: Bool
 
   /// - Parameter fallbackPageSize: the size of pages when the header can't be read.
-  init(_ bytes: [UInt8], fallbackPageSize: Int = 4096) {
+  package init(_ bytes: [UInt8], fallbackPageSize: Int = 4096) {
     self.bytes = bytes
     hasHeader = bytes.starts(with: Array("SQLite format 3\0".utf8)) && bytes.count >= 512
     let declared = hasHeader ? Int(bytes[16]) << 8 | Int(bytes[17]) : 0
@@ -43,16 +45,16 @@ struct DatabasePages {
   // MARK: Trees
 
   /// What a walk of a tree found.
-  struct Tree {
-    var rows: [PageRow] = []
+  package struct Tree {
+    package var rows: [PageRow] = []
     /// Every page that belongs to it, with its overflow pages.
-    var pages: Set<Int> = []
+    package var pages: Set<Int> = []
     /// Pages, or cells of them, that make no sense.
-    var damages = 0
+    package var damages = 0
   }
 
   /// Every row of the tree whose root is this page, in order (§1.6).
-  func tree(root: Int) -> Tree {
+  package func tree(root: Int) -> Tree {
     var tree = Tree()
     walk(root, depth: 1, &tree)
     return tree
@@ -80,7 +82,7 @@ struct DatabasePages {
   }
 
   /// The rows of one leaf page, whatever tree it belongs to.
-  func leaf(_ page: Int) -> Tree {
+  package func leaf(_ page: Int) -> Tree {
     var tree = Tree()
     if kind(of: page) == .leaf {
       tree.pages = [page]
@@ -101,10 +103,10 @@ struct DatabasePages {
     }
   }
 
-  enum Kind { case leaf, interior, other }
+  package enum Kind { case leaf, interior, other }
 
   /// What a page is (§1.6); a page that holds no tree, or nonsense, is `other`.
-  func kind(of page: Int) -> Kind {
+  package func kind(of page: Int) -> Kind {
     let header = headerStart(page)
     guard (1...max(1, count)).contains(page), header + 12 <= bytes.count else { return .other }
     let (kind, headerSize): (Kind, Int)
@@ -117,7 +119,7 @@ struct DatabasePages {
   }
 
   /// Pages that are in no tree because they are free (§1.5); empty when the list can't be read.
-  var freePages: Set<Int> {
+  package var freePages: Set<Int> {
     guard hasHeader, var trunk = integer32(32) else { return [] }
     var pages: Set<Int> = []
     while (1...max(1, count)).contains(trunk), pages.insert(trunk).inserted {

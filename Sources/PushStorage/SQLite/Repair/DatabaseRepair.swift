@@ -1,30 +1,31 @@
 import Foundation
 import GRDB
+import PushCore
 import PushPolicy
 
 /// What a repair of the database kept, and what it could not.
-public struct RepairReport: Codable, Sendable, Equatable {
+package struct RepairReport: Codable, Sendable, Equatable {
   /// Rows kept, by table.
-  public var kept: [String: Int] = [:]
+  package var kept: [String: Int] = [:]
   /// Rows that were readable and made no sense, or belonged to something that is gone.
-  public var refused = 0
+  package var refused = 0
   /// Pages in all, and places in them that can't be read.
-  public var pages = 0
-  public var damages = 0
+  package var pages = 0
+  package var damages = 0
   /// Where the damaged file is now.
-  public var aside = ""
+  package var aside = ""
 }
 
 /// Saves what is readable of a damaged database into a new one.
 ///
 /// Every table's tree is read page by page; leaf pages that no tree reaches any longer are told by the shape of their
 /// rows. Rows are believed only when they are what their table takes.
-enum DatabaseRepair {
+package enum DatabaseRepair {
   /// Repairs a database that no gateway uses; the damaged file is kept beside the new one.
   ///
   /// - Parameter stamp: what tells this damaged file from others, as a time.
   /// - Throws: ``StoreError`` when the new database can't be written; the old one is then as it was.
-  static func repair(path: String, stamp: String) throws(StoreError) -> RepairReport {
+  package static func repair(path: String, stamp: String) throws(StoreError) -> RepairReport {
     let draft = path + ".repaired"
     let aside = path + ".damaged-" + stamp
     do {

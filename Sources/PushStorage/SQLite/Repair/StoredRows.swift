@@ -1,11 +1,11 @@
 import GRDB
 
 /// Every row that a start reads.
-enum StoredRows {
+package enum StoredRows {
   /// Reads them from a file and changes nothing. An older version's are left for the start that brings them over.
   ///
   /// - Throws: ``StoreError`` when one is damaged.
-  static func check(path: String) throws(StoreError) {
+  package static func check(path: String) throws(StoreError) {
     do {
       var configuration = GRDB.Configuration()
       configuration.readonly = true

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct DatabasePagesTests {
   /// A file of empty pages with a header.

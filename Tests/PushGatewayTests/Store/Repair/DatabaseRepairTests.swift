@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import PushPolicy
 import Testing
 
-@testable import PushGateway
+@testable import PushCore
+@testable import PushStorage
 
 @Suite(.timeLimit(.minutes(2))) struct DatabaseRepairTests {
   /// A state folder with everything that a gateway keeps, closed.

@@ -3,9 +3,9 @@
 ///
 /// One acknowledgement says everything up to a number, and costs both sides as much as a push. What is told late is sent
 /// once more only if the connection is lost before, and a device drops what it has.
-public struct AcknowledgementPace: Sendable {
+package struct AcknowledgementPace: Sendable {
   /// What to do about pushes that are the device's now.
-  public enum Turn: Sendable, Equatable {
+  package enum Turn: Sendable, Equatable {
     case tell
     /// Ask again then, unless something is told before.
     case wait(until: ContinuousClock.Instant)
@@ -14,11 +14,11 @@ public struct AcknowledgementPace: Sendable {
   }
 
   /// Between two acknowledgements in the long run, unless there are ``maximumPushes`` to acknowledge.
-  public static let interval = Duration.milliseconds(200)
+  package static let interval = Duration.milliseconds(200)
   /// So many may go one right after another, when none went for a while: nobody who tries things out waits.
-  public static let burst = 5
+  package static let burst = 5
   /// So many pushes are acknowledged at once: they count against what the mailbox holds.
-  public static let maximumPushes: UInt64 = 64
+  package static let maximumPushes: UInt64 = 64
 
   private var stored: UInt64 = 0
   private var told: UInt64 = 0
@@ -26,10 +26,10 @@ public struct AcknowledgementPace: Sendable {
   private var spent: ContinuousClock.Instant?
   private var isWaiting = false
 
-  public init() {}
+  package init() {}
 
   /// Everything up to `seq` is the device's.
-  public mutating func store(_ seq: UInt64, at now: ContinuousClock.Instant) -> Turn {
+  package mutating func store(_ seq: UInt64, at now: ContinuousClock.Instant) -> Turn {
     stored = max(stored, seq)
     guard stored > told else { return .nothing }
     let next = (spent ?? now) + AcknowledgementPace.interval * (1 - AcknowledgementPace.burst)
@@ -41,7 +41,7 @@ public struct AcknowledgementPace: Sendable {
 
   /// The number to tell now, by ``Turn/tell``, after a ``Turn/wait(until:)``, or because the connection is about to end;
   /// nil when it has been told.
-  public mutating func tell(at now: ContinuousClock.Instant) -> UInt64? {
+  package mutating func tell(at now: ContinuousClock.Instant) -> UInt64? {
     isWaiting = false
     guard stored > told else { return nil }
     told = stored

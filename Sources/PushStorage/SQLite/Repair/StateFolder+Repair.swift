@@ -1,10 +1,11 @@
-public import Foundation
+package import Foundation
+package import PushCore
 
 extension StateFolder {
   /// Reads every page and every row of the database, also while a gateway runs on it.
   ///
   /// - Throws: an error whose description is one line for people.
-  public func checkDatabase() throws {
+  package func checkDatabase() throws {
     guard FileManager.default.fileExists(atPath: databasePath) else { return }
     try SQLiteStore.check(path: databasePath)
     try StoredRows.check(path: databasePath)
@@ -22,7 +23,7 @@ extension StateFolder {
   ///
   /// - Returns: nil when there is nothing to repair.
   /// - Throws: ``Failure`` when a gateway runs on the folder, or nothing can be written there.
-  public func repair(now: Date = Date()) throws -> RepairReport? {
+  package func repair(now: Date = Date()) throws -> RepairReport? {
     let claim = try claim()
     return try withExtendedLifetime(claim) { () -> RepairReport? in
       guard FileManager.default.fileExists(atPath: databasePath) else { return nil }

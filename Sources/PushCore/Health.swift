@@ -1,0 +1,33 @@
+/// What a part of the store can't do now.
+package struct HealthProblem: Codable, Sendable, Equatable {
+  /// `mailbox`, `delivery-log`, or another part of the backend.
+  package var part: String
+  /// One line for people.
+  package var problem: String
+  /// When it began, in seconds since 1970.
+  package var since: Int64
+
+  package init(part: String, problem: String, since: Int64) {
+    self.part = part
+    self.problem = problem
+    self.since = since
+  }
+}
+
+/// Whether the gateway can do what it is for: `GET /v1/health`, for load balancers and operators.
+package struct Health: Codable, Sendable, Equatable {
+  /// `ready`, or `degraded`: pushes are refused or events not logged, and what waits is still delivered.
+  package var status: String
+  /// What a 200 promises here: `full` or `normal`, or a word of another backend.
+  package var durability: String
+  /// The same in one line for people; older gateways do not say it.
+  package var promise: String?
+  package var problems: [HealthProblem]
+
+  package init(status: String, durability: String, promise: String? = nil, problems: [HealthProblem]) {
+    self.status = status
+    self.durability = durability
+    self.promise = promise
+    self.problems = problems
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+
+/// The folder that holds everything a gateway keeps (design §7), and what a first start puts there.
+package struct StateFolder: Sendable {
+  package let path: String
+
+  package init(_ path: String) { self.path = path }
+
+  /// The trust anchor for clients.
+  package var trustPath: String { path + "/ca.pem" }
+  /// The admin socket.
+  package var adminSocket: String { path + "/admin.sock" }
+  /// One `HOST:PORT` a line, while a gateway is ready.
+  package var listeningPath: String { path + "/listening" }
+  /// The first start's development key.
+  package var developmentPath: String { path + "/development.json" }
+  /// Clients on this machine keep their secrets and cursors here.
+  package var devicesPath: String { path + "/devices" }
+  package var databasePath: String { path + "/pushgateway.sqlite" }
+  package var logPath: String { path + "/delivery-log.sqlite" }
+  /// What the gateway shows to clients.
+  package var certificatePath: String { path + "/server.pem" }
+  package var keyPath: String { path + "/server.key" }
+  package var authorityKeyPath: String { path + "/ca.key" }
+  private var lockPath: String { path + "/lock" }
+
+  /// The development key of a first start.
+  package struct Development: Codable, Sendable {
+    package var teamID: String
+    package var keyID: String
+    package var keyPath: String
+    package var topic: String
+
+    package init(teamID: String, keyID: String, keyPath: String, topic: String) {
+      self.teamID = teamID
+      self.keyID = keyID
+      self.keyPath = keyPath
+      self.topic = topic
+    }
+
+    package enum CodingKeys: String, CodingKey {
+      case teamID = "team_id"
+      case keyID = "key_id"
+      case keyPath = "key_path"
+      case topic
+    }
+  }
+
+  /// A folder that can't be used, in one line.
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
+
+    package init(description: String) { self.description = description }
+  }
+
+  /// That one gateway alone uses a folder; given up with the last reference, and with the process.
+  package final class Claim: Sendable {
+    private let file: Int32
+
+    fileprivate init(file: Int32) { self.file = file }
+
+    deinit { close(file) }
+  }
+
+  /// Makes the folder, and sees to it that one gateway alone uses it for as long as the claim is held.
+  package func claim() throws(Failure) -> Claim {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw Failure(description: "the state folder \(path) can't be made: choose another with --state DIR")
+    }
+    let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else {
+      throw Failure(
+        description:
+          "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR"
+      )
+    }
+    let claim = Claim(file: lock)
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      throw Failure(description: "another gateway runs on \(path): stop it, or choose another folder with --state DIR")
+    }
+    return claim
+  }
+
+  /// The whole path of a file in the folder.
+  package func absolute(_ name: String) -> String { URL(fileURLWithPath: path + "/" + name).path }
+
+  /// Says where the gateway listens, for as long as it does.
+  package func announce(_ addresses: [String]) throws {
+    try write(Array((addresses.joined(separator: "\n") + "\n").utf8), to: listeningPath, mode: 0o644)
+  }
+
+  package func withdraw() {
+    try? FileManager.default.removeItem(atPath: listeningPath)
+    try? FileManager.default.removeItem(atPath: adminSocket)
+  }
+
+  /// Replaces a file as a whole: nobody ever sees half of it.
+  package func write(_ bytes: [UInt8], to path: String, mode: Int) throws(Failure) {
+    let draft = path + ".new"
+    let files = FileManager.default
+    try? files.removeItem(atPath: draft)
+    guard files.createFile(atPath: draft, contents: Data(bytes), attributes: [.posixPermissions: mode]),
+      unsafe rename(draft, path) == 0
+    else {
+      throw Failure(
+        description: "\(path) can't be written (\(reason(errno))): check the disk and the folder's permissions")
+    }
+  }
+
+  /// What the system calls an error.
+  private func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+}

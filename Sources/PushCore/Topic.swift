@@ -1,0 +1,18 @@
+/// The grammar of topics.
+package enum Topic {
+  /// Letters, digits, hyphens, underscores and dots, at most 255 bytes, not empty.
+  package static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
+    (1...255).contains(bytes.count)
+      && bytes.allSatisfy { byte in
+        byte.isUpperOrDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+          || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+  }
+}
+
+extension UInt8 {
+  /// Whether it is a capital letter or a digit of ASCII.
+  package var isUpperOrDigit: Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+  }
+}

@@ -1,0 +1,29 @@
+import GatewayProtocol
+import PushCore
+import PushStorage
+
+extension KeyRecord {
+  /// A key as it is listed.
+  init(_ key: ProviderKey) {
+    self.init(
+      id: key.id, team: key.team, environment: key.environment?.rawValue ?? "both", topics: key.topics?.sorted(),
+      related: key.related)
+  }
+}
+
+extension CertificateRecord {
+  /// A certificate as it is listed.
+  init(_ certificate: ProviderCertificate) {
+    func text(_ milliseconds: Int64?) -> String? {
+      milliseconds.map { milliseconds in
+        var bytes: [UInt8] = []
+        appendTimestamp(milliseconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+      }
+    }
+    self.init(
+      id: certificate.id, topic: certificate.topic, topics: certificate.topics.sorted(),
+      environments: certificate.environments.map(\.rawValue).sorted(),
+      expires: text(certificate.expires.map { $0 * 1000 }), revoked: text(certificate.revoked))
+  }
+}

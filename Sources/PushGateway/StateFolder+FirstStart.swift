@@ -1,0 +1,63 @@
+import Foundation
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+extension StateFolder {
+  /// Makes a local authority and a server certificate, unless there are some.
+  func prepareCertificates() throws {
+    let files = FileManager.default
+    guard !files.fileExists(atPath: certificatePath) || !files.fileExists(atPath: keyPath) else { return }
+    if !files.fileExists(atPath: trustPath) || !files.fileExists(atPath: authorityKeyPath) {
+      let authority = try CertificateAuthority()
+      try write(authority.keyPEM, to: authorityKeyPath, mode: 0o600)
+      try write(authority.certificatePEM, to: trustPath, mode: 0o644)
+    }
+    try install(try authority().issueServer(names: ["localhost"], addresses: ["127.0.0.1", "::1"]))
+  }
+
+  /// The gateway's own authority.
+  func authority() throws -> CertificateAuthority {
+    let files = FileManager.default
+    guard let certificate = files.contents(atPath: trustPath), let key = files.contents(atPath: authorityKeyPath) else {
+      throw Failure(description: "the authority's \(trustPath) and \(authorityKeyPath) can't be read: put them back")
+    }
+    do {
+      return try CertificateAuthority(certificatePEM: Array(certificate), keyPEM: Array(key))
+    } catch {
+      throw Failure(
+        description: "\(trustPath) or \(authorityKeyPath) can't be used (\(error)): delete both to have new ones made")
+    }
+  }
+
+  /// Makes a certificate the server's, for listeners that begin or reload after this.
+  func install(_ server: (certificatePEM: [UInt8], keyPEM: [UInt8])) throws {
+    try write(server.keyPEM, to: keyPath, mode: 0o600)
+    try write(server.certificatePEM, to: certificatePath, mode: 0o644)
+  }
+
+  /// The TLS configuration of the server's certificate, asking clients for certificates of these authorities.
+  func serverContext(clientTrust: [String]) throws -> TLSContext {
+    // A folder may have a server's certificate from elsewhere and no authority of its own.
+    let trusted = clientTrust.filter { $0 != trustPath || FileManager.default.fileExists(atPath: $0) }
+    return try TLSContext.server(certificatePath: certificatePath, keyPath: keyPath, clientTrustPaths: trusted)
+  }
+
+  /// Makes a development team, its key and a sample app, unless a first start has done so.
+  func prepareDevelopment(_ registrations: any Registrations) async throws {
+    guard !FileManager.default.fileExists(atPath: developmentPath) else { return }
+    let (team, topic) = ("DEVTEAM001", "com.example.news")
+    let key = try ES256Key.generate()
+    let keyID = "DEV" + String(decoding: Digest.random(count: 7).map { UInt8(ascii: "A") + $0 % 26 }, as: UTF8.self)
+    try await registrations.addTeam(team)
+    try await registrations.addKey(
+      ProviderKey(id: keyID, team: team, publicKey: key, environment: nil, topics: nil))
+    _ = try await registrations.putApp(
+      topic: topic, name: "News", icon: "📰", policyMode: .enforce, isStrict: false, ads: .standard)
+    let keyPath = path + "/AuthKey_\(keyID).p8"
+    try write(key.privatePEM, to: keyPath, mode: 0o600)
+    let development = Development(
+      teamID: team, keyID: keyID, keyPath: absolute("AuthKey_\(keyID).p8"), topic: topic)
+    try write(controlJSON(development), to: developmentPath, mode: 0o600)
+  }
+}
