@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Everything is called on the loop. What a turn of the loop brings is acknowledged and answered with new requests at the
 /// turn's end, in one flush for each connection.
-package final class LoadLane {
+package final class LoadLane: ProviderLane {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16

@@ -16,7 +16,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   }
 
   package let index: Int
-  private unowned let lane: LoadLane
+  private unowned let lane: any ProviderLane
   private var connection: Connection?
   private var isReady = false
   /// Requests in flight, by the tag of their stream minus one.
@@ -29,7 +29,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   /// Whether the lane has this among those with room.
   package var isListed = false
 
-  package init(index: Int, lane: LoadLane) {
+  package init(index: Int, lane: any ProviderLane) {
     self.index = index
     self.lane = lane
     windowSize = lane.plan.streams
@@ -150,5 +150,25 @@ package final class LoadProvider: HTTP2SessionDelegate {
 
   package func sessionReceivedPong(_ session: HTTP2Session) {}
 
-  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) { isReady = false }
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
+    isReady = false
+  }
+}
+
+/// The lane that a provider sends for: a ``LoadLane``.
+package protocol ProviderLane: AnyObject {
+  var plan: LoadPlan { get }
+  var target: LoadTarget { get }
+  var run: UInt16 { get }
+  var wallStart: Int { get }
+  var idPrefix: String { get }
+  /// Lends the device token of a device, in hex.
+  func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void)
+  /// The provider has its stream limit and may send.
+  func providerReady(_ provider: LoadProvider)
+  func providerLost(_ provider: LoadProvider, _ error: (any Error)?)
+  func accepted(_ request: LoadProvider.Request, by provider: LoadProvider)
+  func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message)
+  /// There is no answer; it may be sent again, or counts as lost.
+  func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool)
 }

@@ -9,7 +9,7 @@ package struct ChannelID: Sendable, Hashable, CustomStringConvertible {
   package static let textSize = 24
 
   package static func random() -> ChannelID {
-    guard let id = ChannelID(bytes: Digest.random(count: size)) else { preconditionFailure("an id has 16 bytes") }
+    guard let id = ChannelID(bytes: randomBytes(count: size)) else { preconditionFailure("an id has 16 bytes") }
     return id
   }
 

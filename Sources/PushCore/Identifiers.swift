@@ -37,7 +37,7 @@ package struct DeviceToken: Sendable, Hashable {
   package static let size = 32
 
   package static func random() -> DeviceToken {
-    let bytes = Digest.random(count: size)
+    let bytes = randomBytes(count: size)
     guard let token = DeviceToken(bytes: bytes) else { preconditionFailure("a token has 32 bytes") }
     return token
   }

@@ -1,3 +1,9 @@
+/// Bytes nobody can guess: of secrets, tokens, serial numbers.
+package func randomBytes(count: Int) -> [UInt8] {
+  var system = SystemRandomNumberGenerator()
+  return (0..<count).map { _ in UInt8.random(in: 0 ... .max, using: &system) }
+}
+
 /// Random numbers for identifiers that need be unique but not secret (xoshiro256**, Blackman and Vigna).
 package struct FastRandom: RandomNumberGenerator {
   private var state: (UInt64, UInt64, UInt64, UInt64)

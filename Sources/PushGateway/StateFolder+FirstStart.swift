@@ -48,7 +48,7 @@ extension StateFolder {
     guard !FileManager.default.fileExists(atPath: developmentPath) else { return }
     let (team, topic) = ("DEVTEAM001", "com.example.news")
     let key = try ES256Key.generate()
-    let keyID = "DEV" + String(decoding: Digest.random(count: 7).map { UInt8(ascii: "A") + $0 % 26 }, as: UTF8.self)
+    let keyID = "DEV" + String(decoding: randomBytes(count: 7).map { UInt8(ascii: "A") + $0 % 26 }, as: UTF8.self)
     try await registrations.addTeam(team)
     try await registrations.addKey(
       ProviderKey(id: keyID, team: team, publicKey: key, environment: nil, topics: nil))

@@ -55,13 +55,17 @@ package final class MailboxEngine: Sendable {
   private let cap: Int
   /// Seconds since 1970.
   private let clock: @Sendable () -> Int64
+  /// Whether a failure of a commit means that the store is broken, so that trying again does not help.
+  private let isDamage: @Sendable (any Error) -> Bool
   /// Hears of every entry that leaves without an acknowledgement.
   private let removed: @Sendable ([MailboxRemoval]) -> Void
 
   package init(
     index: consuming sending MailboxIndex, cap: Int, now: @escaping @Sendable () -> Int64,
+    isDamage: @escaping @Sendable (any Error) -> Bool = { _ in false },
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void
   ) {
+    self.isDamage = isDamage
     self.index = Mutex(index)
     self.cap = cap
     clock = now
@@ -101,7 +105,7 @@ package final class MailboxEngine: Sendable {
         for (push, entry) in zip(pushes, staged) where entry != nil { index.abandon(push) }
       }
       // What duplicates a push that failed with it is not stored either.
-      let outcome = SQLiteStore.isDamage(error) ? AppendOutcome.failed : .unavailable
+      let outcome = isDamage(error) ? AppendOutcome.failed : .unavailable
       outcomes = pushes.map { _ in outcome }
     }
     var start = 0

@@ -200,3 +200,33 @@ package struct Person: Sendable {
     self.preferences = preferences
   }
 }
+
+/// A person's word that a push advertised.
+package struct AdReport: Sendable {
+  /// Milliseconds since 1970.
+  package var at: Int64
+  package var device: DeviceID
+  package var app: AppID
+  package var id: APNSID
+  /// What the device showed; empty when it did not say.
+  package var text: String
+
+  package init(at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
+    self.at = at
+    self.device = device
+    self.app = app
+    self.id = id
+    self.text = text
+  }
+}
+
+/// A device of a batch that was just enrolled. Its secret is told this once and kept only as a hash.
+package struct EnrolledDevice: Sendable {
+  package var secret: String
+  package var token: DeviceToken
+
+  package init(secret: String, token: DeviceToken) {
+    self.secret = secret
+    self.token = token
+  }
+}

@@ -125,14 +125,3 @@ package enum RegistrationChange: Sendable {
   /// The fingerprint of a provider's certificate that is no longer good.
   case revokedCertificate([UInt8])
 }
-
-/// A device of a batch that was just enrolled. Its secret is told this once and kept only as a hash.
-package struct EnrolledDevice: Sendable {
-  package var secret: String
-  package var token: DeviceToken
-
-  package init(secret: String, token: DeviceToken) {
-    self.secret = secret
-    self.token = token
-  }
-}

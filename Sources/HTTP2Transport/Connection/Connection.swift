@@ -463,3 +463,15 @@ package final class Connection: ChannelInboundHandler {
     end(.idle)
   }
 }
+
+/// What stands behind a connection on the server's side. Called on the connection's loop.
+package protocol ConnectionOwner: AnyObject {
+  /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
+  func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  /// The peer is served from now on.
+  func began(_ connection: Connection)
+  /// Answers a request that is not complete and will not be waited for.
+  func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd)
+  /// What GOAWAY says of a cause.
+  func debugData(of cause: ConnectionEnd) -> [UInt8]
+}

@@ -145,7 +145,8 @@ package protocol HTTP2SessionDelegate: AnyObject {
 
   /// Submits a whole answer. A body goes out as one DATA frame that ends the stream, as far as windows allow;
   /// without one the HEADERS end it.
-  package func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error) {
+  package func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error)
+  {
     if !body.isEmpty { stream.write(body, ending: true) }
     try submitHead(fields, on: stream, hasBody: !body.isEmpty)
   }

@@ -102,7 +102,7 @@ import COpenSSL
   ) throws -> OpaquePointer {
     guard let certificate = unsafe X509_new() else { throw TLSError(openSSL: "no certificate can be made") }
     unsafe X509_set_version(certificate, 2)  // version 3
-    let serial = unsafe BN_bin2bn(Digest.random(count: 16), 16, nil)
+    let serial = unsafe BN_bin2bn(randomBytes(count: 16), 16, nil)
     unsafe BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(certificate))
     unsafe BN_free(serial)
     // A minute back, for clocks that differ a little.

@@ -148,20 +148,12 @@ package enum PEM {
   }
 }
 
-/// Hashes and randomness.
+/// Hashes.
 package enum Digest {
   /// SHA-256 (FIPS 180-4).
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: 32)
     unsafe EVP_Digest(bytes, bytes.count, &result, nil, EVP_sha256(), nil)
-    return result
-  }
-
-  /// Bytes nobody can guess.
-  package static func random(count: Int) -> [UInt8] {
-    var result = [UInt8](repeating: 0, count: count)
-    let isFilled = unsafe RAND_bytes(&result, Int32(count)) == 1
-    precondition(isFilled, "the system has no randomness")
     return result
   }
 }

@@ -107,7 +107,7 @@ struct AdminAPI: Sendable {
     guard given == nil || wish.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
     let key = try given ?? ES256Key.generate()
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
-    let newID = String(decoding: Digest.random(count: 10).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
+    let newID = String(decoding: randomBytes(count: 10).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
     let record = ProviderKey(
       id: wish.id ?? newID, team: wish.team, publicKey: key, environment: wish.environment.flatMap(Environment.init),
       topics: wish.topics.isEmpty ? nil : Set(wish.topics), related: wish.related)

@@ -67,7 +67,8 @@ package final class SQLiteMailbox: Mailbox {
       let rebuilt = try store.pool.read {
         try SQLiteMailbox.rebuild($0, now: now(), changes: &changes, removals: &removals)
       }
-      engine = MailboxEngine(index: rebuilt, cap: cap, now: now, removed: removed)
+      engine = MailboxEngine(
+        index: rebuilt, cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
       if !changes.isEmpty { try Writer(store.pool).commit(MailboxTransaction(changes: changes)) }
       removed(removals)
     } catch {

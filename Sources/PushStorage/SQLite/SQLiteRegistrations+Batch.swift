@@ -14,7 +14,7 @@ extension SQLiteRegistrations {
     struct Row: Sendable {
       var name: String
       var uuid = UUID().uuidString
-      var secret = Digest.random(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
+      var secret = randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
       var token = DeviceToken.random()
     }
     let rows = numbers.map { Row(name: "\(name)-\($0)") }
@@ -69,13 +69,6 @@ extension SQLiteRegistrations {
     forget(removed.map { ($0.device, $0.person) })
     try? store.moveLog()
     return removed.map { ($0.device, $0.app) }
-  }
-
-  /// One device as it is remembered.
-  package struct BatchRecord: Sendable {
-    package var device: Device
-    package var secretHash: [UInt8]
-    package var registration: Registration
   }
 
   /// Leaves room for the number in a device's name, and keeps the pattern above free of what GLOB understands.

@@ -5,7 +5,7 @@ package import PushPolicy
 import Synchronization
 
 /// Registrations in SQLite: all of it in memory for the hot path, each change on disk first.
-package final class SQLiteRegistrations: Registrations {
+package final class SQLiteRegistrations: Sendable {
   package typealias Refusal = RegistrationRefusal
 
   fileprivate struct State {
@@ -185,7 +185,7 @@ package final class SQLiteRegistrations: Registrations {
     else {
       throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
     }
-    let secret = Digest.random(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
+    let secret = randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
     let hash = Digest.sha256(secret)
     let personName = person ?? name
     let uuid = UUID().uuidString
@@ -345,7 +345,7 @@ package final class SQLiteRegistrations: Registrations {
 
   package func invite(expires: Int64) async throws -> String {
     let code = String(
-      decoding: Digest.random(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+      decoding: randomBytes(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
     let hash = Digest.sha256(Array(code.utf8))
     try await write { db in
       try db.execute(
@@ -447,6 +447,15 @@ package final class SQLiteRegistrations: Registrations {
       state.certificates[certificate.fingerprint] = certificate
     }
     return state
+  }
+}
+
+extension SQLiteRegistrations {
+  /// One device as it is remembered.
+  package struct BatchRecord: Sendable {
+    package var device: Device
+    package var secretHash: [UInt8]
+    package var registration: Registration
   }
 }
 

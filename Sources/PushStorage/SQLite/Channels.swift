@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-
 package import Logging
 package import PushCore
 import Synchronization
@@ -197,7 +196,9 @@ package final class Channels: Sendable {
   ///
   /// - Parameter handOver: called with the numbered message, in the order of the numbers, once it is on disk.
   /// - Throws: ``Failure/deleted``, ``StoreError``.
-  package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void) async throws {
+  package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void)
+    async throws
+  {
     try await write { [self] db in
       let channel = state.withLock { $0.channels[message.channel] }
       guard let channel, channel.deleted == nil else { throw Failure.deleted }
@@ -342,7 +343,9 @@ package final class Channels: Sendable {
   }
 
   /// Ends subscriptions of a device: to one channel, to those of an app, or to all.
-  package func unsubscribe(_ devices: [DeviceID], where fits: @escaping @Sendable (BroadcastChannel) -> Bool = { _ in true })
+  package func unsubscribe(
+    _ devices: [DeviceID], where fits: @escaping @Sendable (BroadcastChannel) -> Bool = { _ in true }
+  )
     async throws
   {
     try await write { [self] db in

@@ -1,25 +1,6 @@
 import Foundation
 import GRDB
-package import PushCore
-
-/// A person's word that a push advertised.
-package struct AdReport: Sendable {
-  /// Milliseconds since 1970.
-  package var at: Int64
-  package var device: DeviceID
-  package var app: AppID
-  package var id: APNSID
-  /// What the device showed; empty when it did not say.
-  package var text: String
-
-  package init(at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
-    self.at = at
-    self.device = device
-    self.app = app
-    self.id = id
-    self.text = text
-  }
-}
+import PushCore
 
 /// What persons said was an ad. Kept until the state folder goes; a person says it of a push once.
 extension SQLiteRegistrations {
