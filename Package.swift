@@ -69,12 +69,18 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
-    // What a decision costs: make bench-policy.
-    .target(name: "CMallocCount"),
-    .executableTarget(name: "policy-bench", dependencies: ["CMallocCount", "PushPolicy"], swiftSettings: strict),
+    // Programs of developers, no part of the product. What a decision costs: make bench-policy.
+    .target(name: "CMallocCount", path: "Tools/CMallocCount"),
+    .executableTarget(
+      name: "policy-bench",
+      dependencies: ["CMallocCount", "PushPolicy"],
+      path: "Tools/policy-bench",
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "train-ads",
       dependencies: ["PushPolicy"],
+      path: "Tools/train-ads",
       exclude: ["Texts"],
       swiftSettings: strict
     ),
