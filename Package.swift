@@ -95,9 +95,11 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    // A terminal for tests.
+    .target(name: "TerminalTesting", path: "Tests/TerminalTesting", swiftSettings: strict),
     .testTarget(
       name: "pushcliTests",
-      dependencies: ["pushcli", "PushGateway", "PushPolicy"],
+      dependencies: ["pushcli", "PushGateway", "PushPolicy", "TerminalTesting"],
       exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),

@@ -54,7 +54,7 @@ final class OutsideWorld: Sendable {
     if notice.form == .bell, Self.hasDesktop {
       Self.spawn(["notify-send", "--app-name=PushGateway", "--", Sanitiser.line(title), Sanitiser.body(body)], [:])
     } else {
-      terminal.write(notice.sequence(title: title, body: body, id: id))
+      terminal.write(notice.sequence(title: title, body: body, id: "pushgateway-\(id)"))
     }
   }
 

@@ -1,5 +1,4 @@
 import Foundation
-import PushGateway
 import PushPolicy
 
 /// How things stand with the gateway.
@@ -11,10 +10,7 @@ enum PhoneConnection: Sendable, Equatable {
 
 /// What happens to the phone.
 enum PhoneMessage: Sendable {
-  case key(Key)
-  case resized(Size)
-  /// The terminal got or lost the focus (mode 1004).
-  case focus(Bool)
+  case input(TerminalInput)
   case connection(PhoneConnection)
   case push(PhonePush)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
@@ -27,10 +23,6 @@ enum PhoneMessage: Sendable {
   case preferences(Preferences)
   /// Something that the person should know, in a line.
   case notice(String)
-  /// Another minute began.
-  case tick
-  /// The process is asked to end (SIGTERM, SIGINT, SIGHUP) or its terminal is gone.
-  case terminate
 }
 
 /// What the phone wants done.

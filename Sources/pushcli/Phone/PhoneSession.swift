@@ -11,7 +11,7 @@ struct PhoneSession {
   private let terminal: Terminal
   private let outside: OutsideWorld
   private let folder: String
-  private let inbox = Inbox()
+  private let inbox = Inbox<PhoneMessage>()
 
   /// How long leaving waits for the gateway to have read the last answer.
   private static let patience = Duration.seconds(1)
@@ -39,7 +39,7 @@ struct PhoneSession {
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
     let keeper = Keeper(journal, session, outside, inbox)
-    try await Program.run(model: model, terminal: terminal, inbox: inbox) { effects, state in
+    try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run { effects, state in
       await keeper.perform(effects, state)
     }
     session.finish()
@@ -48,7 +48,7 @@ struct PhoneSession {
   }
 
   /// Turns what happens into messages, no faster than they are taken.
-  private static func forward(_ session: DeviceSession, _ inbox: Inbox) async {
+  private static func forward(_ session: DeviceSession, _ inbox: Inbox<PhoneMessage>) async {
     let queue = session.events()
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     var lastConnected: Date?
@@ -86,10 +86,10 @@ private actor Keeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
   private let outside: OutsideWorld
-  private let inbox: Inbox
+  private let inbox: Inbox<PhoneMessage>
 
   init(
-    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld, _ inbox: Inbox
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld, _ inbox: Inbox<PhoneMessage>
   ) {
     self.journal = journal
     self.session = session

@@ -1,15 +1,21 @@
 import Foundation
 import PushPolicy
 
-extension PhoneModel {
+extension PhoneModel: ProgramModel {
+  static let quit = PhoneEffect.quit
+
+  static func message(for input: TerminalInput) -> PhoneMessage { .input(input) }
+
   /// Lets `message` happen at `now` and returns what is to be done about it: first what is to be stored.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
     self.now = now
     var effects: [PhoneEffect] = []
     switch message {
-    case .key(let key): effects = press(key)
-    case .resized(let size): self.size = size
-    case .focus(let hasFocus): self.hasFocus = hasFocus
+    case .input(.key(let key)): effects = press(key)
+    case .input(.resized(let size)): self.size = size
+    case .input(.focus(let hasFocus)): self.hasFocus = hasFocus
+    case .input(.tick): break
+    case .input(.terminate): effects = quit()
     case .connection(let connection):
       self.connection = connection
       effects = tellAnswers()
@@ -23,8 +29,6 @@ extension PhoneModel {
     case .apps(let apps): if apps != state.apps.map(\.app) { record(.apps(apps)) }
     case .preferences(let preferences): if preferences != state.preferences { record(.preferences(preferences)) }
     case .notice(let text): notice = text
-    case .tick: break
-    case .terminate: effects = quit()
     }
     if effects.last != .quit, let alert = markAlertPresented() {
       effects.append(.presented(id: alert, parts: [.alert]))

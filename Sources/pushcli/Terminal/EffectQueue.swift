@@ -1,13 +1,13 @@
 import Synchronization
 
 /// What the loop of ``Program`` wants done, done in order by one task beside it, so that a slow disk delays no key.
-final class EffectQueue: Sendable {
+final class EffectQueue<Model: ProgramModel>: Sendable {
   /// How many turns' effects wait before the loop takes no more messages.
-  static let maximumBacklog = 4
+  static var maximumBacklog: Int { 4 }
 
   /// Carries out the effects of a turn, with the state after it if it was asked for; returns whether it wants the state
   /// of the next turn.
-  typealias Perform = @Sendable ([PhoneEffect], PhoneState?) async -> Bool
+  typealias Perform = @Sendable ([Model.Effect], Model.State?) async -> Bool
 
   private struct State {
     var backlog = 0
@@ -15,12 +15,12 @@ final class EffectQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  private let work: AsyncStream<([PhoneEffect], PhoneState?)>.Continuation
+  private let work: AsyncStream<([Model.Effect], Model.State?)>.Continuation
   private let task: Task<Void, Never>
 
   /// - Parameter hasRoom: Called when the backlog has become short enough for more.
   init(perform: @escaping Perform, hasRoom: @escaping @Sendable () -> Void) {
-    let (stream, continuation) = AsyncStream.makeStream(of: ([PhoneEffect], PhoneState?).self)
+    let (stream, continuation) = AsyncStream.makeStream(of: ([Model.Effect], Model.State?).self)
     work = continuation
     let box = Relay()
     // Its own thread: storing waits for the disk.
@@ -35,18 +35,18 @@ final class EffectQueue: Sendable {
 
   /// Leads from the task back to its queue, which keeps the task.
   private final class Relay: Sendable {
-    let queue = Mutex<EffectQueue?>(nil)
+    let queue = Mutex<EffectQueue<Model>?>(nil)
   }
 
-  var isFull: Bool { state.withLock { $0.backlog >= EffectQueue.maximumBacklog } }
+  var isFull: Bool { state.withLock { $0.backlog >= Self.maximumBacklog } }
 
-  func post(_ effects: [PhoneEffect], _ phone: PhoneState) {
+  func post(_ effects: [Model.Effect], _ current: Model.State) {
     guard !effects.isEmpty else { return }
     let wantsState = state.withLock { state in
       state.backlog += 1
       return state.wantsState
     }
-    work.yield((effects, wantsState ? phone : nil))
+    work.yield((effects, wantsState ? current : nil))
   }
 
   /// Waits until everything is done.
@@ -59,7 +59,7 @@ final class EffectQueue: Sendable {
     state.withLock { state in
       state.backlog -= 1
       state.wantsState = wantsState
-      return state.backlog == EffectQueue.maximumBacklog - 1
+      return state.backlog == Self.maximumBacklog - 1
     }
   }
 }

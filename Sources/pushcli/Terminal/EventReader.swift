@@ -1,27 +1,17 @@
-import Foundation
 import Glibc
 
-/// The thread that waits for keys, signals and the next minute, and posts them.
+/// Waits for keys, signals and the next minute, and posts them.
 ///
 /// One `poll` waits for all three: the terminal, ``SignalPipe``, and as timeout the minute's boundary.
-struct EventReader {
+struct EventReader<Message: Sendable>: Sendable {
   /// How long the rest of a key's sequence may be late, in milliseconds, before an ESC is the Escape key.
-  private static let sequenceTimeout: Int32 = 25
+  private static var sequenceTimeout: Int32 { 25 }
 
   let terminal: Terminal
-  let inbox: Inbox
+  let inbox: Inbox<Message>
 
-  /// Runs the thread; returns after ``SignalPipe/wake()``.
-  func run() async {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        wait()
-        continuation.resume()
-      }
-    }
-  }
-
-  private func wait() {
+  /// Waits and posts, until ``SignalPipe/wake()``: blocks its thread.
+  func run() {
     var parser = KeyParser()
     var minute = Self.minute(at: time(nil))
     var descriptors = [
@@ -38,12 +28,12 @@ struct EventReader {
       }
       if descriptors[0].revents != 0, !readKeys(&parser) {
         // The terminal is gone; what is left to wait for is the end.
-        inbox.post(.message(.terminate))
+        inbox.post(.input(.terminate))
         descriptors[0].fd = -1
         descriptors[0].revents = 0
       }
       let now = Self.minute(at: time(nil))
-      if now != minute { inbox.post(.message(.tick)) }
+      if now != minute { inbox.post(.input(.tick)) }
       minute = now
     }
   }
@@ -62,8 +52,8 @@ struct EventReader {
       switch key {
       case .redraw: inbox.post(.redraw)
       case .suspend: inbox.post(.suspend)
-      case .focusIn, .focusOut: inbox.post(.message(.focus(key == .focusIn)))
-      default: inbox.post(.message(.key(key)))
+      case .focusIn, .focusOut: inbox.post(.input(.focus(key == .focusIn)))
+      default: inbox.post(.input(.key(key)))
       }
     }
   }
@@ -72,10 +62,10 @@ struct EventReader {
   private func post(signal byte: UInt8) -> Bool {
     switch Int32(byte) {
     case Int32(SignalPipe.wakeByte): return false
-    case SIGWINCH: inbox.post(.message(.resized(terminal.size)))
+    case SIGWINCH: inbox.post(.input(.resized(terminal.size)))
     case SIGTSTP: inbox.post(.suspend)
     case SIGCONT: inbox.post(.redraw)
-    default: inbox.post(.message(.terminate))
+    default: inbox.post(.input(.terminate))
     }
     return true
   }

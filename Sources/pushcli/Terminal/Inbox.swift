@@ -1,8 +1,9 @@
 import Synchronization
 
 /// What reaches the loop of ``Program``.
-enum ProgramEvent: Sendable {
-  case message(PhoneMessage)
+enum ProgramEvent<Message: Sendable>: Sendable {
+  case message(Message)
+  case input(TerminalInput)
   /// Draw everything anew.
   case redraw
   /// Give the terminal back and stop until the shell continues the job.
@@ -13,15 +14,15 @@ enum ProgramEvent: Sendable {
 ///
 /// Keys and signals overtake messages, so a burst of pushes does not delay them. Messages are bounded: whoever sends
 /// one when ``maximumMessages`` wait is suspended until there is room.
-final class Inbox: Sendable {
+final class Inbox<Message: Sendable>: Sendable {
   /// How many messages wait at most.
-  static let maximumMessages = 4_096
+  static var maximumMessages: Int { 4_096 }
   /// How many messages the loop takes at once, between two looks at the keys.
-  static let maximumBatch = 32
+  static var maximumBatch: Int { 32 }
 
   private struct State {
-    var urgent: [ProgramEvent] = []
-    var messages: [PhoneMessage] = []
+    var urgent: [ProgramEvent<Message>] = []
+    var messages: [Message] = []
     var isClosed = false
     var isNudged = false
     var taker: CheckedContinuation<Void, Never>?
@@ -30,8 +31,10 @@ final class Inbox: Sendable {
 
   private let state = Mutex(State())
 
+  init() {}
+
   /// Adds what a person or the kernel did; never waits.
-  func post(_ event: ProgramEvent) {
+  func post(_ event: ProgramEvent<Message>) {
     let taker = state.withLock { state in
       state.urgent.append(event)
       return state.taker.take()
@@ -40,7 +43,7 @@ final class Inbox: Sendable {
   }
 
   /// Adds a message, waiting for room first. One sender at a time.
-  func send(_ message: PhoneMessage) async {
+  func send(_ message: Message) async {
     await withCheckedContinuation { continuation in
       let hasRoom = state.withLock { state in
         if state.messages.count < Self.maximumMessages || state.isClosed { return true }
@@ -59,7 +62,7 @@ final class Inbox: Sendable {
   /// Waits until there is something and takes it: all keys and signals, then a batch of messages if they are welcome.
   ///
   /// Takes nothing after ``nudge()``.
-  func take(messagesAreWelcome: Bool = true) async -> [ProgramEvent] {
+  func take(messagesAreWelcome: Bool = true) async -> [ProgramEvent<Message>] {
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
         guard !state.isNudged, state.urgent.isEmpty, !messagesAreWelcome || state.messages.isEmpty else { return false }

@@ -1,35 +1,45 @@
-import Foundation
+/// The loop between a model, its terminal and whoever carries out its effects.
+struct Program<Model: ProgramModel>: Sendable {
+  private let model: Model
+  private let terminal: Terminal
+  private let inbox: Inbox<Model.Message>
+  private let clock: @Sendable () -> Model.Instant
 
-/// The loop between the phone, its terminal and whoever carries out its effects.
-enum Program {
-  /// Runs the phone until it quits, and gives the terminal back.
-  ///
-  /// Each turn takes all that waits, updates, draws once, and hands the effects over. What is to be stored comes first
-  /// among them: nothing is told to anybody before it is.
   /// - Parameters:
-  ///   - inbox: Where the gateway's messages come in; whoever sends them waits while too many do.
-  ///   - perform: Carries out the effects of a turn, beside the loop.
+  ///   - inbox: Where messages from elsewhere come in; whoever sends them waits while too many do.
+  ///   - clock: Gives the time of each update.
+  init(
+    model: Model, terminal: Terminal, inbox: Inbox<Model.Message>, clock: @escaping @Sendable () -> Model.Instant
+  ) {
+    self.model = model
+    self.terminal = terminal
+    self.inbox = inbox
+    self.clock = clock
+  }
+
+  /// Runs the model until it quits, and gives the terminal back.
+  ///
+  /// Each turn takes all that waits, updates, draws once, and hands the effects over.
+  /// - Parameter perform: Carries out the effects of a turn, beside the loop.
   /// - Throws: ``TerminalError`` when the terminal cannot be taken.
-  static func run(
-    model: PhoneModel,
-    terminal: Terminal,
-    inbox: Inbox,
-    perform: @escaping EffectQueue.Perform
-  ) async throws {
+  func run(perform: @escaping EffectQueue<Model>.Perform) async throws {
     try terminal.enter()
     defer { terminal.leave() }
     SignalPipe.install()
     defer { SignalPipe.uninstall() }
 
-    let effects = EffectQueue(perform: perform) { inbox.nudge() }
-    let reader = Task { await EventReader(terminal: terminal, inbox: inbox).run() }
+    let effects = EffectQueue<Model>(perform: perform) { inbox.nudge() }
+    // A thread of its own: it waits in `poll`.
+    let reader = Task(executorPreference: SerialQueue("keys")) {
+      EventReader(terminal: terminal, inbox: inbox).run()
+    }
     await withTaskCancellationHandler {
       // Keys wait for nothing that happens elsewhere.
       await withTaskExecutorPreference(SerialQueue("screen", qos: .userInteractive)) {
-        await turn(model: model, terminal: terminal, inbox: inbox, effects: effects)
+        await turn(effects)
       }
     } onCancel: {
-      inbox.post(.message(.terminate))
+      inbox.post(.input(.terminate))
     }
     inbox.close()
     SignalPipe.wake()
@@ -37,25 +47,26 @@ enum Program {
     await effects.finish()
   }
 
-  private static func turn(model: PhoneModel, terminal: Terminal, inbox: Inbox, effects queue: EffectQueue) async {
+  private func turn(_ queue: EffectQueue<Model>) async {
     var model = model
     var painter = FramePainter(usesColour: terminal.usesColour)
     var size = terminal.size
-    var effects = model.update(.resized(size), now: Date())
+    var effects = model.update(Model.message(for: .resized(size)), now: clock())
     while true {
       terminal.write(painter.paint(model.view(size: size)))
       queue.post(effects, model.state)
-      if effects.contains(.quit) { return }
+      if effects.contains(Model.quit) { return }
 
       effects = []
       for event in await inbox.take(messagesAreWelcome: !queue.isFull) {
         switch event {
-        case .message(let message):
-          if case .resized(let newSize) = message {
+        case .message(let message): effects += model.update(message, now: clock())
+        case .input(let input):
+          if case .resized(let newSize) = input {
             size = newSize
             painter.invalidate()
           }
-          effects += model.update(message, now: Date())
+          effects += model.update(Model.message(for: input), now: clock())
         case .redraw, .suspend:
           // A redraw takes the terminal anew: after a stop from outside, the shell had it in between.
           painter.invalidate()
@@ -63,9 +74,9 @@ enum Program {
           if case .suspend = event { SignalPipe.stopJob() }
           try? terminal.enter()
           size = terminal.size
-          effects += model.update(.resized(size), now: Date())
+          effects += model.update(Model.message(for: .resized(size)), now: clock())
         }
-        if effects.last == .quit { break }
+        if effects.last == Model.quit { break }
       }
     }
   }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A notification through the terminal, to the desktop it runs on: OSC 99, 777 or 9, whichever the terminal has.
 struct TerminalNotice: Sendable, Equatable {
   enum Form: String, Sendable, CaseIterable {
@@ -21,15 +19,17 @@ struct TerminalNotice: Sendable, Equatable {
   private static let maximumSize = 1_000
 
   /// The sequence for a notification, and the bell after it, so that `monitor-bell` sees it too.
-  func sequence(title: String, body: String, id: Int) -> String {
+  ///
+  /// - Parameter id: Names the notification where the terminal keeps several: letters, digits and hyphens.
+  func sequence(title: String, body: String, id: String) -> String {
     let title = Self.clean(title)
     let body = Self.clean(body)
     let bell = "\u{07}"
     switch form {
     case .osc99:
-      let identity = "i=pushgateway-\(id)"
-      return wrapped("\u{1B}]99;\(identity):d=0:e=1;\(Data(title.utf8).base64EncodedString())\u{1B}\\")
-        + wrapped("\u{1B}]99;\(identity):p=body:e=1;\(Data(body.utf8).base64EncodedString())\u{1B}\\") + bell
+      let identity = "i=\(id)"
+      return wrapped("\u{1B}]99;\(identity):d=0:e=1;\(base64(title))\u{1B}\\")
+        + wrapped("\u{1B}]99;\(identity):p=body:e=1;\(base64(body))\u{1B}\\") + bell
     case .osc777:
       // A semicolon ends the title.
       return wrapped("\u{1B}]777;notify;\(title.replacing(";", with: ","));\(body)\u{1B}\\") + bell
@@ -86,6 +86,22 @@ enum Clipboard {
   static func sequence(_ text: String) -> String {
     var text = Sanitiser.body(text)
     while text.utf8.count > maximumSize { text.removeLast() }
-    return "\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{07}"
+    return "\u{1B}]52;c;\(base64(text))\u{07}"
   }
+}
+
+/// The UTF-8 of `text` in base64 (RFC 4648 §4).
+private func base64(_ text: String) -> String {
+  let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  let bytes = Array(text.utf8)
+  var result: [UInt8] = []
+  result.reserveCapacity((bytes.count + 2) / 3 * 4)
+  for start in stride(from: 0, to: bytes.count, by: 3) {
+    let group = bytes[start..<min(start + 3, bytes.count)]
+    let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+    for place in 0..<4 {
+      result.append(place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+    }
+  }
+  return String(decoding: result, as: UTF8.self)
 }

@@ -94,3 +94,10 @@ extension PhoneModel {
     effects(.key(.character(key)))
   }
 }
+
+extension PhoneMessage {
+  static func key(_ key: Key) -> PhoneMessage { .input(.key(key)) }
+  static func resized(_ size: Size) -> PhoneMessage { .input(.resized(size)) }
+  static func focus(_ hasFocus: Bool) -> PhoneMessage { .input(.focus(hasFocus)) }
+  static let terminate = PhoneMessage.input(.terminate)
+}

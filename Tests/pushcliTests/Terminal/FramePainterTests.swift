@@ -1,4 +1,3 @@
-import PushPolicy
 import Testing
 
 @testable import pushcli
@@ -54,28 +53,57 @@ private struct Emulator {
   }
 }
 
+/// SplitMix64.
+private struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
+
 @Suite struct FramePainterTests {
-  @Test func `what is painted is the frame, one after the other`() throws {
-    var phone = Sample.phone()
-    var painter = FramePainter(usesColour: true)
-    var terminal = Emulator(size: phone.size)
-    let messages: [PhoneMessage] = [
-      .push(Sample.push(1, badge: 3, alert: Sample.earthquake)), .push(Sample.push(2, Sample.album, badge: 12_345)),
-      .key(.left), .key(.character("v")), .key(.escape), .key(.right), .key(.character("s")),
-      .push(Sample.push(3, Sample.mail, alert: .init(title: "你好世界", body: "👩‍💻 🇨🇱 e\u{301}"))), .retract(id: "push-3"),
-      .connection(.disconnected(lastConnected: Sample.now, retryAt: Sample.now)),
-    ]
-    for message in messages {
-      phone.happens(message)
-      let frame = phone.view(size: phone.size)
+  private static let size = Size(columns: 40, rows: 12)
+
+  /// Frames that differ from each other in a few places, with all that a frame can hold.
+  private static func frames(_ count: Int, seed: UInt64) -> [Frame] {
+    var generator = SeededGenerator(seed: seed)
+    let texts = ["News", "12,345", "你好世界", "👩‍💻 🇨🇱 e\u{301}", "a quiet line", "◖12◗", " ", "─┼─"]
+    var frame = Frame(size: size)
+    return (0..<count).map { index in
+      var style = Style(isBold: Bool.random(using: &generator), isDim: Bool.random(using: &generator))
+      if Bool.random(using: &generator) { style.foreground = Color(.random(in: 16...255, using: &generator)) }
+      if Bool.random(using: &generator) { style.background = Color(.random(in: 16...255, using: &generator)) }
+      let (column, row) = (Int.random(in: -3..<40, using: &generator), Int.random(in: 0..<12, using: &generator))
+      switch index % 7 {
+      case 5:
+        frame.drawBox(Rectangle(column: column, row: row, columns: 9, rows: 4), border: .rounded, style: style)
+      case 6: frame.recede()
+      default: frame.write(texts.randomElement(using: &generator)!, column: column, row: row, style: style)
+      }
+      return frame
+    }
+  }
+
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `what is painted is the frame, one after the other`(_ seed: UInt64) throws {
+    var painter = FramePainter(usesColor: true)
+    var terminal = Emulator(size: Self.size)
+    for frame in Self.frames(100, seed: seed) {
       try terminal.receive(painter.paint(frame))
       #expect(terminal.cells == frame.cells)
     }
   }
 
   @Test func `an unchanged frame sends nothing, a changed cell little`() {
-    var painter = FramePainter(usesColour: true)
-    var frame = Sample.phone().view(size: Size(columns: 80, rows: 24))
+    var painter = FramePainter(usesColor: true)
+    var frame = Frame(size: Size(columns: 80, rows: 24))
     _ = painter.paint(frame)
     #expect(painter.paint(frame) == "")
     frame.write("x", column: 5, row: 10)
@@ -84,10 +112,12 @@ private struct Emulator {
     #expect(painter.paint(frame).contains("\u{1B}[2J"))
   }
 
-  @Test func `without colours only bold and faint are sent`() {
-    var painter = FramePainter(usesColour: false)
-    let phone = Sample.phone([.push(Sample.push(1, badge: 3, alert: Sample.earthquake))])
-    let output = painter.paint(phone.view(size: phone.size))
+  @Test func `without colors only bold and faint are sent`() {
+    var painter = FramePainter(usesColor: false)
+    var frame = Frame(size: Self.size)
+    frame.write("bold", column: 0, row: 0, style: Style(foreground: Color(160), background: Color(231), isBold: true))
+    frame.write("faint", column: 0, row: 1, style: .dim)
+    let output = painter.paint(frame)
     #expect(!output.contains("38;5") && !output.contains("48;5"))
     #expect(output.contains("\u{1B}[0;1m") && output.contains("\u{1B}[0;2m"))
   }

@@ -4,12 +4,12 @@ import Testing
 
 @Suite struct InboxTests {
   @Test func `keys overtake messages, which come in batches`() async {
-    let inbox = Inbox()
-    for _ in 0...Inbox.maximumBatch { await inbox.send(.tick) }
-    inbox.post(.message(.key(.escape)))
+    let inbox = Inbox<Int>()
+    for _ in 0...Inbox<Int>.maximumBatch { await inbox.send(1) }
+    inbox.post(.input(.key(.escape)))
     let first = await inbox.take()
-    #expect(first.count == Inbox.maximumBatch + 1)
-    guard case .message(.key(.escape)) = first.first else {
+    #expect(first.count == Inbox<Int>.maximumBatch + 1)
+    guard case .input(.key(.escape)) = first.first else {
       Issue.record("the key waits behind messages")
       return
     }
@@ -17,10 +17,10 @@ import Testing
   }
 
   @Test func `a sender waits when the inbox is full, and goes on when it is taken from`() async {
-    let inbox = Inbox()
-    let count = Inbox.maximumMessages + 100
+    let inbox = Inbox<Int>()
+    let count = Inbox<Int>.maximumMessages + 100
     let sender = Task {
-      for _ in 0..<count { await inbox.send(.tick) }
+      for _ in 0..<count { await inbox.send(1) }
     }
     var taken = 0
     while taken < count { taken += await inbox.take().count }
@@ -29,9 +29,9 @@ import Testing
   }
 
   @Test func `a closed inbox holds nobody up`() async {
-    let inbox = Inbox()
+    let inbox = Inbox<Int>()
     let sender = Task {
-      for _ in 0...Inbox.maximumMessages { await inbox.send(.tick) }
+      for _ in 0...Inbox<Int>.maximumMessages { await inbox.send(1) }
     }
     inbox.close()
     await sender.value

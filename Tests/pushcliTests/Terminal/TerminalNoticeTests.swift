@@ -17,7 +17,7 @@ import Testing
 
   @Test func `each form is spelt as its terminals read it`() {
     func text(_ form: TerminalNotice.Form, wrapped: Bool = false) -> String {
-      TerminalNotice(form: form, isWrapped: wrapped).sequence(title: "Hi; you", body: "B", id: 1)
+      TerminalNotice(form: form, isWrapped: wrapped).sequence(title: "Hi; you", body: "B", id: "pushgateway-1")
     }
     #expect(
       text(.osc99)
@@ -32,10 +32,18 @@ import Testing
   @Test func `a sender's text can't end the sequence`() {
     for form in TerminalNotice.Form.allCases {
       let sequence = TerminalNotice(form: form, isWrapped: false)
-        .sequence(title: "a\u{7}\u{1B}\\\u{9C}b", body: "\u{1B}]0;owned\u{7}", id: 1)
+        .sequence(title: "a\u{7}\u{1B}\\\u{9C}b", body: "\u{1B}]0;owned\u{7}", id: "pushgateway-1")
       #expect(sequence.filter { $0 == "\u{7}" }.count == 1)
       #expect(!sequence.contains("\u{9C}") && !sequence.contains("\u{1B}]0"))
     }
     #expect(Clipboard.sequence("a\u{1B}b\nc") == "\u{1B}]52;c;YWIKYw==\u{7}")
+  }
+
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"), ("ÿþ👍", "w7/DvvCfkY0="),
+  ])
+  func `the clipboard's text is base64 (RFC 4648 §10)`(_ text: String, _ encoded: String) {
+    #expect(Clipboard.sequence(text) == "\u{1B}]52;c;\(encoded)\u{7}")
   }
 }
