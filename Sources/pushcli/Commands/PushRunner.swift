@@ -66,10 +66,10 @@ struct PushCommand: Sendable {
     let presentation = push.presentation
     environment = [
       "PUSH_SEQ": String(push.seq), "PUSH_ID": push.id, "PUSH_TOPIC": push.topic,
-      "PUSH_APP": Sanitiser.line(push.app.name), "PUSH_THREAD": Sanitiser.line(push.threadID),
-      "PUSH_TITLE": Sanitiser.line(presentation.alert?.title ?? ""),
-      "PUSH_SUBTITLE": Sanitiser.line(presentation.alert?.subtitle ?? ""),
-      "PUSH_BODY": Sanitiser.body(presentation.alert?.body ?? ""),
+      "PUSH_APP": Sanitizer.line(push.app.name), "PUSH_THREAD": Sanitizer.line(push.threadID),
+      "PUSH_TITLE": Sanitizer.line(presentation.alert?.title ?? ""),
+      "PUSH_SUBTITLE": Sanitizer.line(presentation.alert?.subtitle ?? ""),
+      "PUSH_BODY": Sanitizer.body(presentation.alert?.body ?? ""),
       "PUSH_BADGE": presentation.badge.map { String($0) } ?? "", "PUSH_SOUND": presentation.sound?.name ?? "",
     ]
   }

@@ -33,7 +33,7 @@ struct AlertView {
     for (index, line) in content.lines.enumerated() {
       let (row, column) = (box.row + 2 + index, box.column + 2)
       if line.isCentred {
-        frame.writeCentred(line.text, column: column, columns: box.columns - 4, row: row, style: line.style)
+        frame.writeCentered(line.text, column: column, columns: box.columns - 4, row: row, style: line.style)
       } else {
         frame.write(line.text, column: column, row: row, style: line.style)
       }
@@ -42,10 +42,10 @@ struct AlertView {
   }
 
   private static func style(_ choice: AlertChoice, isFocused: Bool) -> Style {
-    let colour = choice.isDestructive ? Palette.red : Palette.blue
+    let color = choice.isDestructive ? Palette.red : Palette.blue
     return isFocused
-      ? Style(foreground: Palette.white, background: colour, isBold: true)
-      : Style(foreground: colour, background: Palette.surface)
+      ? Style(foreground: Palette.white, background: color, isBold: true)
+      : Style(foreground: color, background: Palette.surface)
   }
 
   private struct Line {
@@ -62,7 +62,7 @@ struct AlertView {
       let more = " \(model.alerts.count - 1) more "
       frame.write(more, column: box.column + box.columns - 2 - more.count, row: box.row, style: Self.faint)
     }
-    frame.writeCentred(
+    frame.writeCentered(
       (alert.push.app.icon.isEmpty ? "" : alert.push.app.icon + " ") + alert.push.app.name,
       column: box.column + 2,
       columns: box.columns - 4,
@@ -94,7 +94,7 @@ struct AlertView {
       frame.fill(Rectangle(column: column, row: row, columns: columns, rows: 1), style: style)
       let text = TextLayout.truncated(choice.title, columns: columns - 4)
       let label = index == focus ? "▸ \(text) ◂" : text
-      frame.writeCentred(label, column: column, columns: columns, row: row, style: style)
+      frame.writeCentered(label, column: column, columns: columns, row: row, style: style)
     }
   }
 

@@ -10,12 +10,12 @@ struct AppScreen {
   func draw(in frame: inout Frame) {
     let size = frame.size
     let title = (app.app.icon.isEmpty ? "" : app.app.icon + " ") + app.app.name
-    frame.writeCentred(title, column: 10, columns: size.columns - 20, row: 1, style: .bold)
+    frame.writeCentered(title, column: 10, columns: size.columns - 20, row: 1, style: .bold)
     frame.write("‹ Back", column: 1, row: 1, style: Style(foreground: Palette.accent))
     drawRule(row: 2, label: "", in: &frame)
     let entries = model.state.entries(of: app.app.topic)
     guard !entries.isEmpty else {
-      frame.writeCentred("No pushes yet", column: 0, columns: size.columns, row: size.rows / 2, style: .dim)
+      frame.writeCentered("No pushes yet", column: 0, columns: size.columns, row: size.rows / 2, style: .dim)
       return
     }
     let index = entries.firstIndex { $0.ordinal == selected } ?? 0

@@ -16,7 +16,7 @@ struct CentreScreen {
     let list = CentreList(model.state, search: model.centre.search)
     let size = frame.size
     let title = model.centre.search.map { "Search: \($0)\(model.centre.isTyping ? "▏" : "")" } ?? "Notification Centre"
-    frame.writeCentred(title, column: 1, columns: size.columns - 2, row: 1, style: .bold)
+    frame.writeCentered(title, column: 1, columns: size.columns - 2, row: 1, style: .bold)
     let top = isAiry ? 3 : 2
     guard !list.rows.isEmpty else { return drawEmpty(in: &frame) }
     let part = Rectangle(column: 1, row: top, columns: size.columns - 2, rows: size.contentEnd - top)
@@ -36,10 +36,10 @@ struct CentreScreen {
   private func drawEmpty(in frame: inout Frame) {
     let size = frame.size
     let words = model.centre.search == nil ? "Nothing to Read" : "Nothing Found"
-    frame.writeCentred(words, column: 0, columns: size.columns, row: size.rows / 2 - 1, style: .bold)
+    frame.writeCentered(words, column: 0, columns: size.columns, row: size.rows / 2 - 1, style: .bold)
     let hint =
       model.centre.search == nil ? "Alerts are kept here when they were answered." : "Esc shows everything again."
-    frame.writeCentred(hint, column: 1, columns: size.columns - 2, row: size.rows / 2 + 1, style: .dim)
+    frame.writeCentered(hint, column: 1, columns: size.columns - 2, row: size.rows / 2 + 1, style: .dim)
   }
 
   /// Rows that an element takes, with the blank ones above it.

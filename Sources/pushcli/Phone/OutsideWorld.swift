@@ -52,7 +52,7 @@ final class OutsideWorld: Sendable {
       return known
     }
     if notice.form == .bell, Self.hasDesktop {
-      Self.spawn(["notify-send", "--app-name=PushGateway", "--", Sanitiser.line(title), Sanitiser.body(body)], [:])
+      Self.spawn(["notify-send", "--app-name=PushGateway", "--", Sanitizer.line(title), Sanitizer.body(body)], [:])
     } else {
       terminal.write(notice.sequence(title: title, body: body, id: "pushgateway-\(id)"))
     }

@@ -12,20 +12,20 @@ extension Size {
   var contentEnd: Int { rows - (hasTabs ? 2 : 1) }
 }
 
-/// The few colours of the phone.
+/// The few colors of the phone.
 enum Palette {
-  static let red = Colour(160)
-  static let white = Colour(231)
-  static let green = Colour(71)
-  static let blue = Colour(26)
-  static let surface = Colour(255)
-  static let ink = Colour(235)
-  static let faintInk = Colour(244)
-  static let line = Colour(250)
+  static let red = Color(160)
+  static let white = Color(231)
+  static let green = Color(71)
+  static let blue = Color(26)
+  static let surface = Color(255)
+  static let ink = Color(235)
+  static let faintInk = Color(244)
+  static let line = Color(250)
   /// Links and marks on the terminal's own background, dark or light.
-  static let accent = Colour(33)
+  static let accent = Color(33)
   /// The tiles of apps; none is the badge's red.
-  static let tiles = [24, 30, 65, 60, 96, 94, 61, 29].map { Colour($0) }
+  static let tiles = [24, 30, 65, 60, 96, 94, 61, 29].map { Color($0) }
 }
 
 extension PhoneModel {
@@ -79,7 +79,7 @@ extension PhoneModel {
     let row = frame.size.contentEnd - lines.count
     frame.fill(Rectangle(column: 0, row: row, columns: columns + 2, rows: lines.count), style: .plain)
     for (index, line) in lines.enumerated() {
-      frame.writeCentred(line, column: 1, columns: columns, row: row + index, style: .bold)
+      frame.writeCentered(line, column: 1, columns: columns, row: row + index, style: .bold)
     }
   }
 
@@ -90,7 +90,7 @@ extension PhoneModel {
     if !alerts.isEmpty { text += "\n" + (alerts.count == 1 ? "1 alert waits" : "\(alerts.count) alerts wait") }
     let lines = TextLayout.wrapped(text, columns: size.columns, maximumLines: size.rows)
     for (index, line) in lines.enumerated() {
-      frame.writeCentred(line, column: 0, columns: size.columns, row: (size.rows - lines.count) / 2 + index)
+      frame.writeCentered(line, column: 0, columns: size.columns, row: (size.rows - lines.count) / 2 + index)
     }
   }
 

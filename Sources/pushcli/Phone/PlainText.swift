@@ -18,15 +18,15 @@ enum PlainText {
     if !push.threadID.isEmpty { head.append(push.threadID) }
     if let badge = push.presentation.badge { head.append(badge == 0 ? "badge cleared" : "badge \(badge)") }
     if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
-    var lines = [Sanitiser.line(head.joined(separator: " · "))]
+    var lines = [Sanitizer.line(head.joined(separator: " · "))]
 
     if let alert = push.presentation.listed {
       let titles = [alert.title, alert.subtitle].filter { !$0.isEmpty }
-      if !titles.isEmpty { lines.append(Sanitiser.line(titles.joined(separator: " — "))) }
-      if !alert.body.isEmpty { lines.append(Sanitiser.body(alert.body)) }
+      if !titles.isEmpty { lines.append(Sanitizer.line(titles.joined(separator: " — "))) }
+      if !alert.body.isEmpty { lines.append(Sanitizer.body(alert.body)) }
       if let link = push.link { lines.append("Link: \(link)") }
       if push.presentation.alert != nil {
-        lines.append("Buttons: " + alert.linearChoices.map { Sanitiser.line($0.title) }.joined(separator: ", "))
+        lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))
       } else {
         lines.append("In the notification centre" + (push.presentation.held == nil ? "." : ", and in the next digest."))
       }
@@ -45,7 +45,7 @@ enum PlainText {
   /// The numbered question after an alert's paragraph; the first choice dismisses.
   static func question(for push: PhonePush) -> String {
     let choices = push.presentation.alert?.linearChoices ?? []
-    let words = choices.enumerated().map { "\($0 + 1) \(Sanitiser.line($1.title))" }.joined(separator: "  ")
-    return "\(Sanitiser.line(push.app.name)), \(Sanitiser.line(push.summary.headline)): \(words)? "
+    let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")
+    return "\(Sanitizer.line(push.app.name)), \(Sanitizer.line(push.summary.headline)): \(words)? "
   }
 }

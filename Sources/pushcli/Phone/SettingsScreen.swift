@@ -18,7 +18,7 @@ struct SettingsScreen {
     let left = (size.columns - columns) / 2
     let accent = Style(foreground: Palette.accent)
     frame.write("Cancel", column: left, row: 1, style: accent)
-    frame.writeCentred("Settings", column: left, columns: columns, row: 1, style: .bold)
+    frame.writeCentered("Settings", column: left, columns: columns, row: 1, style: .bold)
     frame.write("Done", column: left + columns - 4, row: 1, style: Style(foreground: Palette.accent, isBold: true))
     frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
 

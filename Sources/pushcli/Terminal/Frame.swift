@@ -43,7 +43,7 @@ struct Frame: Sendable, Equatable {
   @discardableResult
   mutating func write(_ text: String, column: Int, row: Int, style: Style = .plain) -> Int {
     var column = column
-    for character in Sanitiser.line(text) {
+    for character in Sanitizer.line(text) {
       let width = DisplayWidth.of(character)
       guard width > 0 else { continue }
       put(character, width: width, column: column, row: row, style: style)
@@ -53,7 +53,7 @@ struct Frame: Sendable, Equatable {
   }
 
   /// Writes `text` in the middle of `columns` columns from `column`, cut with … when it is wider.
-  mutating func writeCentred(_ text: String, column: Int, columns: Int, row: Int, style: Style = .plain) {
+  mutating func writeCentered(_ text: String, column: Int, columns: Int, row: Int, style: Style = .plain) {
     let text = TextLayout.truncated(text, columns: columns)
     write(text, column: column + (columns - DisplayWidth.of(text)) / 2, row: row, style: style)
   }
@@ -67,7 +67,7 @@ struct Frame: Sendable, Equatable {
     }
   }
 
-  /// Steps back behind what floats above: everything loses its colours and becomes faint.
+  /// Steps back behind what floats above: everything loses its colors and becomes faint.
   mutating func recede() {
     for index in cells.indices { cells[index].style = .dim }
   }

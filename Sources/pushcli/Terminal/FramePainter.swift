@@ -1,14 +1,14 @@
 /// Turns frames into what a terminal understands, writing only the cells that changed.
 struct FramePainter: Sendable {
-  /// Whether colours are told; `NO_COLOR` turns them off.
-  var usesColour: Bool
+  /// Whether colors are told; `NO_COLOR` turns them off.
+  var usesColor: Bool
   /// Whether each frame is wrapped in a synchronized update (mode 2026), which other terminals ignore.
   var isSynchronized = true
   /// What the terminal shows now; `nil` when that is not known and everything is to be drawn.
   private(set) var shown: Frame?
 
-  init(usesColour: Bool) {
-    self.usesColour = usesColour
+  init(usesColor: Bool) {
+    self.usesColor = usesColor
   }
 
   /// Forgets what the terminal shows, so that the next frame is drawn whole.
@@ -44,7 +44,7 @@ struct FramePainter: Sendable {
       if cells.allSatisfy({ frame[$0, row] == before[$0, row] }) { continue }
 
       if cursor != column { output += Self.move(column: column, row: row) }
-      if style != cell.style { output += cell.style.sequence(usesColour: usesColour) }
+      if style != cell.style { output += cell.style.sequence(usesColor: usesColor) }
       if style?.link != cell.style.link { output += Self.link(cell.style.link) }
       style = cell.style
       if width > 1 {

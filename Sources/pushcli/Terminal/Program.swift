@@ -49,7 +49,7 @@ struct Program<Model: ProgramModel>: Sendable {
 
   private func turn(_ queue: EffectQueue<Model>) async {
     var model = model
-    var painter = FramePainter(usesColour: terminal.usesColour)
+    var painter = FramePainter(usesColor: terminal.usesColor)
     var size = terminal.size
     var effects = model.update(Model.message(for: .resized(size)), now: clock())
     while true {

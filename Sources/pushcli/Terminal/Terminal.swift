@@ -16,22 +16,22 @@ enum TerminalError: Error, Sendable, Equatable {
 final class Terminal: Sendable {
   let input: Int32
   let output: Int32
-  /// Whether colours are wanted: `NO_COLOR` is unset or empty (no-color.org).
-  let usesColour: Bool
+  /// Whether colors are wanted: `NO_COLOR` is unset or empty (no-color.org).
+  let usesColor: Bool
   private let isEntered = Mutex(false)
 
-  init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColour: Bool = Terminal.isColourWanted) {
+  init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted) {
     self.input = input
     self.output = output
-    self.usesColour = usesColour
+    self.usesColor = usesColor
   }
 
   deinit {
     leave()
   }
 
-  /// Whether the environment wants colours.
-  static var isColourWanted: Bool {
+  /// Whether the environment wants colors.
+  static var isColorWanted: Bool {
     guard let value = unsafe getenv("NO_COLOR") else { return true }
     return unsafe value.pointee == 0
   }

@@ -44,7 +44,7 @@ struct TerminalNotice: Sendable, Equatable {
   }
 
   private static func clean(_ text: String) -> String {
-    var line = Sanitiser.line(text)
+    var line = Sanitizer.line(text)
     while line.utf8.count > maximumSize { line.removeLast() }
     return line
   }
@@ -84,7 +84,7 @@ enum Clipboard {
   private static let maximumSize = 50_000
 
   static func sequence(_ text: String) -> String {
-    var text = Sanitiser.body(text)
+    var text = Sanitizer.body(text)
     while text.utf8.count > maximumSize { text.removeLast() }
     return "\u{1B}]52;c;\(base64(text))\u{07}"
   }

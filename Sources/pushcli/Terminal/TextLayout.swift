@@ -1,8 +1,8 @@
-/// Breaks and cuts text to columns. All that comes out is sanitised.
+/// Breaks and cuts text to columns. All that comes out is sanitized.
 enum TextLayout {
   /// `text` on one line of at most `columns`, with … in place of what does not fit.
   static func truncated(_ text: String, columns: Int) -> String {
-    let line = Sanitiser.line(text)
+    let line = Sanitizer.line(text)
     return DisplayWidth.of(line) <= columns ? line : cut(line, columns: columns)
   }
 
@@ -11,7 +11,7 @@ enum TextLayout {
   static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
     guard columns > 0, maximumLines > 0 else { return [] }
     var lines: [String] = []
-    for paragraph in Sanitiser.body(text).split(separator: "\n", omittingEmptySubsequences: false) {
+    for paragraph in Sanitizer.body(text).split(separator: "\n", omittingEmptySubsequences: false) {
       wrap(paragraph, columns: columns, into: &lines)
       if lines.count > maximumLines { break }
     }

@@ -46,8 +46,8 @@ private struct Emulator {
     case "h", "l": #expect(parameters == "?2026")
     case "m":
       style = Style(isBold: numbers.contains(1), isDim: numbers.dropFirst().prefix(2).contains(2))
-      if let index = numbers.firstIndex(of: 38) { style.foreground = Colour(UInt8(numbers[index + 2])) }
-      if let index = numbers.lastIndex(of: 48) { style.background = Colour(UInt8(numbers[index + 2])) }
+      if let index = numbers.firstIndex(of: 38) { style.foreground = Color(UInt8(numbers[index + 2])) }
+      if let index = numbers.lastIndex(of: 48) { style.background = Color(UInt8(numbers[index + 2])) }
     default: Issue.record("unexpected \(parameters)\(final)")
     }
   }

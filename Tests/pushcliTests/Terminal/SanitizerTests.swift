@@ -2,7 +2,7 @@ import Testing
 
 @testable import pushcli
 
-@Suite struct SanitiserTests {
+@Suite struct SanitizerTests {
   @Test(arguments: [
     ("plain", "plain"), ("a\nb\r\nc\u{2028}d\u{85}e", "a b c d e"), ("a\tb", "a b"),
     ("\u{1B}[31mred\u{1B}[0m", "[31mred[0m"), ("\u{1B}]0;title\u{7}", "]0;title"), ("\u{9B}2J", "2J"),
@@ -11,23 +11,23 @@ import Testing
     ("\u{FEFF}a\u{AD}b\u{FFF9}c\u{E0041}", "abc"), ("🏴󠁧󠁢󠁳󠁣󠁴󠁿👨‍👩‍👧é你", "🏴󠁧󠁢󠁳󠁣󠁴󠁿👨‍👩‍👧é你"),
   ])
   func `one line keeps the words and nothing that controls`(_ text: String, _ clean: String) {
-    #expect(Sanitiser.line(text) == clean)
+    #expect(Sanitizer.line(text) == clean)
   }
 
   @Test func `a body keeps its line breaks`() {
-    #expect(Sanitiser.body("a\r\nb\u{2029}c\u{B}d\re\u{1B}\n\u{202E}") == "a\nb\nc\nd\ne\n")
+    #expect(Sanitizer.body("a\r\nb\u{2029}c\u{B}d\re\u{1B}\n\u{202E}") == "a\nb\nc\nd\ne\n")
   }
 
   @Test func `stacked marks stay in their cell`() {
-    let text = Sanitiser.line("z" + String(repeating: "\u{300}", count: 1_000))
-    #expect(text.unicodeScalars.count == Sanitiser.maximumScalarsPerCharacter)
+    let text = Sanitizer.line("z" + String(repeating: "\u{300}", count: 1_000))
+    #expect(text.unicodeScalars.count == Sanitizer.maximumScalarsPerCharacter)
   }
 
   @Test func `every scalar that a terminal obeys is removed`() {
     for value in Array(UInt32(0)..<0x20) + Array(0x7F..<0xA0) + Array(0x202A...0x202E) + Array(0x2066...0x2069) {
       let scalar = Unicode.Scalar(value)!
-      #expect(!Sanitiser.line("a\(scalar)b").unicodeScalars.contains(scalar))
-      #expect(!Sanitiser.body("a\(scalar)b").unicodeScalars.contains(scalar) || scalar == "\n")
+      #expect(!Sanitizer.line("a\(scalar)b").unicodeScalars.contains(scalar))
+      #expect(!Sanitizer.body("a\(scalar)b").unicodeScalars.contains(scalar) || scalar == "\n")
     }
   }
 }

@@ -3,7 +3,7 @@
 /// What goes: C0 and C1 controls with ESC among them, the bidirectional overrides and isolates (U+202A–202E,
 /// U+2066–2069), soft hyphens, byte-order marks, interlinear annotation, and tags that belong to no flag. A cluster
 /// keeps at most ``maximumScalarsPerCharacter`` scalars, so stacked marks stay in their cell.
-enum Sanitiser {
+enum Sanitizer {
   /// The longest sequence in use is an emoji family of 11 scalars.
   static let maximumScalarsPerCharacter = 16
 
