@@ -2,16 +2,16 @@
 ///
 /// What a terminal really does with rare clusters differs from one to the next; ``FramePainter`` therefore places the
 /// cursor anew after each cluster that is not plain, and a wrong guess here never moves what stands beside it.
-enum DisplayWidth {
+package enum DisplayWidth {
   /// The columns that `text` takes on one line.
-  static func of(_ text: some StringProtocol) -> Int {
+  package static func of(_ text: some StringProtocol) -> Int {
     var width = 0
     for character in text { width += of(character) }
     return width
   }
 
   /// The columns that one grapheme cluster takes; 0 for a control or a mark that stands alone.
-  static func of(_ character: Character) -> Int {
+  package static func of(_ character: Character) -> Int {
     if character.isASCII { return character.isPrintableASCII ? 1 : 0 }
     let scalars = character.unicodeScalars
     guard let first = scalars.first else { return 0 }
@@ -65,7 +65,7 @@ enum DisplayWidth {
 
 extension Character {
   /// Whether this is one of the 95 characters from space to tilde.
-  var isPrintableASCII: Bool {
+  package var isPrintableASCII: Bool {
     guard let value = asciiValue else { return false }
     return self != "\r\n" && value >= 0x20 && value < 0x7F
   }

@@ -1,13 +1,13 @@
 import Synchronization
 
 /// What the loop of ``Program`` wants done, done in order by one task beside it, so that a slow disk delays no key.
-final class EffectQueue<Model: ProgramModel>: Sendable {
+package final class EffectQueue<Model: ProgramModel>: Sendable {
   /// How many turns' effects wait before the loop takes no more messages.
-  static var maximumBacklog: Int { 4 }
+  package static var maximumBacklog: Int { 4 }
 
   /// Carries out the effects of a turn, with the state after it if it was asked for; returns whether it wants the state
   /// of the next turn.
-  typealias Perform = @Sendable ([Model.Effect], Model.State?) async -> Bool
+  package typealias Perform = @Sendable ([Model.Effect], Model.State?) async -> Bool
 
   private struct State {
     var backlog = 0
@@ -19,7 +19,7 @@ final class EffectQueue<Model: ProgramModel>: Sendable {
   private let task: Task<Void, Never>
 
   /// - Parameter hasRoom: Called when the backlog has become short enough for more.
-  init(perform: @escaping Perform, hasRoom: @escaping @Sendable () -> Void) {
+  package init(perform: @escaping Perform, hasRoom: @escaping @Sendable () -> Void) {
     let (stream, continuation) = AsyncStream.makeStream(of: ([Model.Effect], Model.State?).self)
     work = continuation
     let box = Relay()
@@ -38,9 +38,9 @@ final class EffectQueue<Model: ProgramModel>: Sendable {
     let queue = Mutex<EffectQueue<Model>?>(nil)
   }
 
-  var isFull: Bool { state.withLock { $0.backlog >= Self.maximumBacklog } }
+  package var isFull: Bool { state.withLock { $0.backlog >= Self.maximumBacklog } }
 
-  func post(_ effects: [Model.Effect], _ current: Model.State) {
+  package func post(_ effects: [Model.Effect], _ current: Model.State) {
     guard !effects.isEmpty else { return }
     let wantsState = state.withLock { state in
       state.backlog += 1
@@ -50,7 +50,7 @@ final class EffectQueue<Model: ProgramModel>: Sendable {
   }
 
   /// Waits until everything is done.
-  func finish() async {
+  package func finish() async {
     work.finish()
     await task.value
   }

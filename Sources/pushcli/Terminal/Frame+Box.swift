@@ -1,13 +1,13 @@
 /// The characters of a box.
-struct Border: Sendable, Hashable {
-  var horizontal: Character
-  var vertical: Character
-  var topLeft: Character
-  var topRight: Character
-  var bottomLeft: Character
-  var bottomRight: Character
+package struct Border: Sendable, Hashable {
+  package var horizontal: Character
+  package var vertical: Character
+  package var topLeft: Character
+  package var topRight: Character
+  package var bottomLeft: Character
+  package var bottomRight: Character
 
-  static let rounded = Border(
+  package static let rounded = Border(
     horizontal: "─",
     vertical: "│",
     topLeft: "╭",
@@ -15,7 +15,7 @@ struct Border: Sendable, Hashable {
     bottomLeft: "╰",
     bottomRight: "╯"
   )
-  static let heavy = Border(
+  package static let heavy = Border(
     horizontal: "━",
     vertical: "┃",
     topLeft: "┏",
@@ -27,7 +27,7 @@ struct Border: Sendable, Hashable {
 
 extension Frame {
   /// Draws the outline of a part and leaves what is inside.
-  mutating func drawBox(_ part: Rectangle, border: Border, style: Style) {
+  package mutating func drawBox(_ part: Rectangle, border: Border, style: Style) {
     let (right, bottom) = (part.column + part.columns - 1, part.row + part.rows - 1)
     for row in [part.row, bottom] {
       let edge = Rectangle(column: part.column, row: row, columns: part.columns, rows: 1)

@@ -1,47 +1,59 @@
 /// Columns and rows of a screen or a part of it.
-struct Size: Sendable, Hashable, Codable {
-  var columns: Int
-  var rows: Int
+package struct Size: Sendable, Hashable, Codable {
+  package var columns: Int
+  package var rows: Int
+
+  package init(columns: Int, rows: Int) {
+    self.columns = columns
+    self.rows = rows
+  }
 }
 
 /// A part of a frame; columns and rows count from 0 at the top left.
-struct Rectangle: Sendable, Hashable {
-  var column: Int
-  var row: Int
-  var columns: Int
-  var rows: Int
+package struct Rectangle: Sendable, Hashable {
+  package var column: Int
+  package var row: Int
+  package var columns: Int
+  package var rows: Int
+
+  package init(column: Int, row: Int, columns: Int, rows: Int) {
+    self.column = column
+    self.row = row
+    self.columns = columns
+    self.rows = rows
+  }
 }
 
 /// One cell: a grapheme cluster, or the rest of a wide one that begins to its left.
-struct Cell: Sendable, Equatable {
+package struct Cell: Sendable, Equatable {
   /// `nil` when a cluster to the left covers this cell.
-  var character: Character?
-  var style: Style
+  package var character: Character?
+  package var style: Style
 
-  static let blank = Cell(character: " ", style: .plain)
+  package static let blank = Cell(character: " ", style: .plain)
 }
 
 /// A whole screen as a value.
 ///
 /// A cluster of width n is followed by n − 1 cells without a character, all in one row; writing over any of them blanks
 /// the others. No cell ever holds a control character, whoever wrote the text.
-struct Frame: Sendable, Equatable {
-  let size: Size
+package struct Frame: Sendable, Equatable {
+  package let size: Size
   /// Row by row.
-  private(set) var cells: [Cell]
+  package private(set) var cells: [Cell]
 
-  init(size: Size) {
+  package init(size: Size) {
     self.size = Size(columns: max(size.columns, 0), rows: max(size.rows, 0))
     cells = Array(repeating: .blank, count: self.size.columns * self.size.rows)
   }
 
-  subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
+  package subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
 
   /// Writes `text` on one line, cut without a sign at the edges of the frame, and returns the column after it.
   ///
   /// Texts that may be too long go through ``TextLayout`` first.
   @discardableResult
-  mutating func write(_ text: String, column: Int, row: Int, style: Style = .plain) -> Int {
+  package mutating func write(_ text: String, column: Int, row: Int, style: Style = .plain) -> Int {
     var column = column
     for character in Sanitizer.line(text) {
       let width = DisplayWidth.of(character)
@@ -53,13 +65,13 @@ struct Frame: Sendable, Equatable {
   }
 
   /// Writes `text` in the middle of `columns` columns from `column`, cut with … when it is wider.
-  mutating func writeCentered(_ text: String, column: Int, columns: Int, row: Int, style: Style = .plain) {
+  package mutating func writeCentered(_ text: String, column: Int, columns: Int, row: Int, style: Style = .plain) {
     let text = TextLayout.truncated(text, columns: columns)
     write(text, column: column + (columns - DisplayWidth.of(text)) / 2, row: row, style: style)
   }
 
   /// Fills a part with `character`, which takes one column.
-  mutating func fill(_ part: Rectangle, with character: Character = " ", style: Style) {
+  package mutating func fill(_ part: Rectangle, with character: Character = " ", style: Style) {
     for row in part.row..<part.row + max(part.rows, 0) {
       for column in part.column..<part.column + max(part.columns, 0) {
         put(character, width: 1, column: column, row: row, style: style)
@@ -68,12 +80,12 @@ struct Frame: Sendable, Equatable {
   }
 
   /// Steps back behind what floats above: everything loses its colors and becomes faint.
-  mutating func recede() {
+  package mutating func recede() {
     for index in cells.indices { cells[index].style = .dim }
   }
 
   /// The screen as text, without the blanks at the ends of lines.
-  var text: String {
+  package var text: String {
     (0..<size.rows).map { row in
       var line = ""
       for column in 0..<size.columns {

@@ -1,23 +1,23 @@
 /// Turns frames into what a terminal understands, writing only the cells that changed.
-struct FramePainter: Sendable {
+package struct FramePainter: Sendable {
   /// Whether colors are told; `NO_COLOR` turns them off.
-  var usesColor: Bool
+  package var usesColor: Bool
   /// Whether each frame is wrapped in a synchronized update (mode 2026), which other terminals ignore.
-  var isSynchronized = true
+  package var isSynchronized = true
   /// What the terminal shows now; `nil` when that is not known and everything is to be drawn.
-  private(set) var shown: Frame?
+  package private(set) var shown: Frame?
 
-  init(usesColor: Bool) {
+  package init(usesColor: Bool) {
     self.usesColor = usesColor
   }
 
   /// Forgets what the terminal shows, so that the next frame is drawn whole.
-  mutating func invalidate() {
+  package mutating func invalidate() {
     shown = nil
   }
 
   /// The sequences that make the terminal show `frame`; empty when it does already.
-  mutating func paint(_ frame: Frame) -> String {
+  package mutating func paint(_ frame: Frame) -> String {
     var output = ""
     let isWhole = shown?.size != frame.size
     let before = isWhole ? Frame(size: frame.size) : shown ?? Frame(size: frame.size)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What reaches the loop of ``Program``.
-enum ProgramEvent<Message: Sendable>: Sendable {
+package enum ProgramEvent<Message: Sendable>: Sendable {
   case message(Message)
   case input(TerminalInput)
   /// Draw everything anew.
@@ -14,11 +14,11 @@ enum ProgramEvent<Message: Sendable>: Sendable {
 ///
 /// Keys and signals overtake messages, so a burst of pushes does not delay them. Messages are bounded: whoever sends
 /// one when ``maximumMessages`` wait is suspended until there is room.
-final class Inbox<Message: Sendable>: Sendable {
+package final class Inbox<Message: Sendable>: Sendable {
   /// How many messages wait at most.
-  static var maximumMessages: Int { 4_096 }
+  package static var maximumMessages: Int { 4_096 }
   /// How many messages the loop takes at once, between two looks at the keys.
-  static var maximumBatch: Int { 32 }
+  package static var maximumBatch: Int { 32 }
 
   private struct State {
     var urgent: [ProgramEvent<Message>] = []
@@ -31,10 +31,10 @@ final class Inbox<Message: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  init() {}
+  package init() {}
 
   /// Adds what a person or the kernel did; never waits.
-  func post(_ event: ProgramEvent<Message>) {
+  package func post(_ event: ProgramEvent<Message>) {
     let taker = state.withLock { state in
       state.urgent.append(event)
       return state.taker.take()
@@ -43,7 +43,7 @@ final class Inbox<Message: Sendable>: Sendable {
   }
 
   /// Adds a message, waiting for room first. One sender at a time.
-  func send(_ message: Message) async {
+  package func send(_ message: Message) async {
     await withCheckedContinuation { continuation in
       let hasRoom = state.withLock { state in
         if state.messages.count < Self.maximumMessages || state.isClosed { return true }
@@ -62,7 +62,7 @@ final class Inbox<Message: Sendable>: Sendable {
   /// Waits until there is something and takes it: all keys and signals, then a batch of messages if they are welcome.
   ///
   /// Takes nothing after ``nudge()``.
-  func take(messagesAreWelcome: Bool = true) async -> [ProgramEvent<Message>] {
+  package func take(messagesAreWelcome: Bool = true) async -> [ProgramEvent<Message>] {
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
         guard !state.isNudged, state.urgent.isEmpty, !messagesAreWelcome || state.messages.isEmpty else { return false }
@@ -84,7 +84,7 @@ final class Inbox<Message: Sendable>: Sendable {
   }
 
   /// Has the taker look again at what it wants.
-  func nudge() {
+  package func nudge() {
     let taker = state.withLock { state in
       state.isNudged = true
       return state.taker.take()
@@ -93,7 +93,7 @@ final class Inbox<Message: Sendable>: Sendable {
   }
 
   /// Lets a waiting sender go; nothing is kept or taken any more.
-  func close() {
+  package func close() {
     let sender = state.withLock { state in
       state.isClosed = true
       return state.sender.take()

@@ -1,5 +1,5 @@
 /// A key that was pressed.
-enum Key: Sendable, Hashable {
+package enum Key: Sendable, Hashable {
   /// A printable character.
   case character(Character)
   /// A letter held with the control key, in lower case.
@@ -11,7 +11,7 @@ enum Key: Sendable, Hashable {
   case focusIn, focusOut
 
   /// Draws the screen anew, in case something else wrote on it.
-  static let redraw = Key.control("l")
+  package static let redraw = Key.control("l")
   /// Stops the program until the shell continues it.
-  static let suspend = Key.control("z")
+  package static let suspend = Key.control("z")
 }

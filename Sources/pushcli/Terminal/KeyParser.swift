@@ -3,7 +3,7 @@
 /// A sequence may be split over several reads. Only an ESC at the very end of one is in doubt: it is the Escape key, or
 /// the beginning of a sequence whose rest is late. The reader waits a moment and then calls ``flush()``, which decides
 /// for the Escape key. What is pasted (mode 2004) and sequences that we do not know are dropped.
-struct KeyParser: Sendable {
+package struct KeyParser: Sendable {
   /// What arrived and is not a key yet; never longer than ``maximumSequenceSize``.
   private var pending: [UInt8] = []
   private var isPasting = false
@@ -11,10 +11,10 @@ struct KeyParser: Sendable {
   private static let maximumSequenceSize = 32
 
   /// Whether bytes wait for more, or for ``flush()``.
-  var isPending: Bool { !pending.isEmpty }
+  package var isPending: Bool { !pending.isEmpty }
 
   /// The keys that `bytes` complete, in order.
-  mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
+  package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
       pending.append(byte)
@@ -30,7 +30,7 @@ struct KeyParser: Sendable {
   }
 
   /// The keys in bytes that nothing follows: a lone ESC is Escape, an unfinished sequence is dropped.
-  mutating func flush() -> [Key] {
+  package mutating func flush() -> [Key] {
     defer { pending.removeAll() }
     return pending == [0x1B] && !isPasting ? [.escape] : []
   }

@@ -1,5 +1,5 @@
 /// The loop between a model, its terminal and whoever carries out its effects.
-struct Program<Model: ProgramModel>: Sendable {
+package struct Program<Model: ProgramModel>: Sendable {
   private let model: Model
   private let terminal: Terminal
   private let inbox: Inbox<Model.Message>
@@ -8,7 +8,7 @@ struct Program<Model: ProgramModel>: Sendable {
   /// - Parameters:
   ///   - inbox: Where messages from elsewhere come in; whoever sends them waits while too many do.
   ///   - clock: Gives the time of each update.
-  init(
+  package init(
     model: Model, terminal: Terminal, inbox: Inbox<Model.Message>, clock: @escaping @Sendable () -> Model.Instant
   ) {
     self.model = model
@@ -22,7 +22,7 @@ struct Program<Model: ProgramModel>: Sendable {
   /// Each turn takes all that waits, updates, draws once, and hands the effects over.
   /// - Parameter perform: Carries out the effects of a turn, beside the loop.
   /// - Throws: ``TerminalError`` when the terminal cannot be taken.
-  func run(perform: @escaping EffectQueue<Model>.Perform) async throws {
+  package func run(perform: @escaping EffectQueue<Model>.Perform) async throws {
     try terminal.enter()
     defer { terminal.leave() }
     SignalPipe.install()
@@ -35,7 +35,7 @@ struct Program<Model: ProgramModel>: Sendable {
     }
     await withTaskCancellationHandler {
       // Keys wait for nothing that happens elsewhere.
-      await withTaskExecutorPreference(SerialQueue("screen", qos: .userInteractive)) {
+      await withTaskExecutorPreference(SerialQueue("screen", isUrgent: true)) {
         await turn(effects)
       }
     } onCancel: {

@@ -1,5 +1,5 @@
 /// What happens at the terminal.
-enum TerminalInput: Sendable, Equatable {
+package enum TerminalInput: Sendable, Equatable {
   case key(Key)
   case resized(Size)
   /// The terminal got or lost the focus (mode 1004).
@@ -11,7 +11,7 @@ enum TerminalInput: Sendable, Equatable {
 }
 
 /// What ``Program`` runs: a value that messages change, that says what is to be done about them, and that can be drawn.
-protocol ProgramModel: Sendable {
+package protocol ProgramModel: Sendable {
   /// What can happen to it.
   associatedtype Message: Sendable
   /// What it wants done.

@@ -3,17 +3,17 @@
 /// What goes: C0 and C1 controls with ESC among them, the bidirectional overrides and isolates (U+202A–202E,
 /// U+2066–2069), soft hyphens, byte-order marks, interlinear annotation, and tags that belong to no flag. A cluster
 /// keeps at most ``maximumScalarsPerCharacter`` scalars, so stacked marks stay in their cell.
-enum Sanitizer {
+package enum Sanitizer {
   /// The longest sequence in use is an emoji family of 11 scalars.
-  static let maximumScalarsPerCharacter = 16
+  package static let maximumScalarsPerCharacter = 16
 
   /// `text` on one line: line breaks and tabs become a space.
-  static func line(_ text: String) -> String {
+  package static func line(_ text: String) -> String {
     isPlain(text, allowsLineBreaks: false) ? text : cleaned(text, lineBreak: " ")
   }
 
   /// `text` with its line breaks, all of them as `\n`; tabs become a space.
-  static func body(_ text: String) -> String {
+  package static func body(_ text: String) -> String {
     isPlain(text, allowsLineBreaks: true) ? text : cleaned(text, lineBreak: "\n")
   }
 

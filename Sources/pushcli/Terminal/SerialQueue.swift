@@ -4,8 +4,9 @@ import Dispatch
 final class SerialQueue: TaskExecutor {
   private let queue: DispatchQueue
 
-  init(_ label: String, qos: DispatchQoS = .default) {
-    queue = DispatchQueue(label: label, qos: qos)
+  /// - Parameter isUrgent: Whether a person waits for what it does.
+  init(_ label: String, isUrgent: Bool = false) {
+    queue = DispatchQueue(label: label, qos: isUrgent ? .userInteractive : .default)
   }
 
   func enqueue(_ job: consuming ExecutorJob) {

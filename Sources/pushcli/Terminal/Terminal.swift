@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Why a terminal cannot be used.
-enum TerminalError: Error, Sendable, Equatable {
+package enum TerminalError: Error, Sendable, Equatable {
   /// Standard input or output is a file or a pipe; the plain form is for those.
   case notATerminal
   /// The terminal refused raw mode, with the C error.
@@ -13,14 +13,14 @@ enum TerminalError: Error, Sendable, Equatable {
 ///
 /// At most one is entered at a time in a process. It is given back by ``leave()``, and by ``TerminalGuard`` when the
 /// process ends before that.
-final class Terminal: Sendable {
-  let input: Int32
-  let output: Int32
+package final class Terminal: Sendable {
+  package let input: Int32
+  package let output: Int32
   /// Whether colors are wanted: `NO_COLOR` is unset or empty (no-color.org).
-  let usesColor: Bool
+  package let usesColor: Bool
   private let isEntered = Mutex(false)
 
-  init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted) {
+  package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted) {
     self.input = input
     self.output = output
     self.usesColor = usesColor
@@ -31,17 +31,17 @@ final class Terminal: Sendable {
   }
 
   /// Whether the environment wants colors.
-  static var isColorWanted: Bool {
+  package static var isColorWanted: Bool {
     guard let value = unsafe getenv("NO_COLOR") else { return true }
     return unsafe value.pointee == 0
   }
 
   /// Whether both ends are a terminal.
-  var isInteractive: Bool { isatty(input) == 1 && isatty(output) == 1 }
+  package var isInteractive: Bool { isatty(input) == 1 && isatty(output) == 1 }
 
   /// Takes the terminal: raw mode, alternate screen, no cursor, no wrapping at the right edge, marked pastes, word of
   /// the focus.
-  func enter() throws(TerminalError) {
+  package func enter() throws(TerminalError) {
     guard isInteractive else { throw .notATerminal }
     var attributes = termios()
     guard unsafe tcgetattr(input, &attributes) == 0 else { throw .refused(errno: errno) }
@@ -58,7 +58,7 @@ final class Terminal: Sendable {
   }
 
   /// Gives the terminal back as it was; does nothing when it is not taken.
-  func leave() {
+  package func leave() {
     let wasEntered = isEntered.withLock { entered in
       defer { entered = false }
       return entered
@@ -70,7 +70,7 @@ final class Terminal: Sendable {
   private static let maximumSize = Size(columns: 1_000, rows: 500)
 
   /// Columns and rows now (TIOCGWINSZ), as far as they are drawn on; 80×24 when the terminal does not know.
-  var size: Size {
+  package var size: Size {
     var window = winsize()
     guard unsafe ioctl(output, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
       return Size(columns: 80, rows: 24)
@@ -80,7 +80,7 @@ final class Terminal: Sendable {
   }
 
   /// Writes all of `text`. A terminal that is gone is noticed by who reads from it.
-  func write(_ text: String) {
+  package func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
       var written = 0
@@ -99,7 +99,7 @@ final class Terminal: Sendable {
   }
 
   /// Rings the bell (BEL).
-  func ring() {
+  package func ring() {
     write("\u{07}")
   }
 }

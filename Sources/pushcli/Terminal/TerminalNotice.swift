@@ -1,6 +1,6 @@
 /// A notification through the terminal, to the desktop it runs on: OSC 99, 777 or 9, whichever the terminal has.
-struct TerminalNotice: Sendable, Equatable {
-  enum Form: String, Sendable, CaseIterable {
+package struct TerminalNotice: Sendable, Equatable {
+  package enum Form: String, Sendable, CaseIterable {
     /// kitty's, with title and body in base64.
     case osc99
     /// urxvt's, which foot, ghostty, WezTerm and VTE know.
@@ -11,9 +11,9 @@ struct TerminalNotice: Sendable, Equatable {
     case bell
   }
 
-  var form: Form
+  package var form: Form
   /// Whether it goes through tmux, which hands on only what is wrapped.
-  var isWrapped: Bool
+  package var isWrapped: Bool
 
   /// The longest text that is told, in bytes; OSC 99 takes 2,048 before its base64.
   private static let maximumSize = 1_000
@@ -21,7 +21,7 @@ struct TerminalNotice: Sendable, Equatable {
   /// The sequence for a notification, and the bell after it, so that `monitor-bell` sees it too.
   ///
   /// - Parameter id: Names the notification where the terminal keeps several: letters, digits and hyphens.
-  func sequence(title: String, body: String, id: String) -> String {
+  package func sequence(title: String, body: String, id: String) -> String {
     let title = Self.clean(title)
     let body = Self.clean(body)
     let bell = "\u{07}"
@@ -52,7 +52,7 @@ struct TerminalNotice: Sendable, Equatable {
   /// What the terminal of this environment has, as far as its variables tell.
   ///
   /// - Parameter isPassedThrough: Whether tmux hands on what is wrapped.
-  static func detect(_ environment: [String: String], isPassedThrough: Bool) -> TerminalNotice {
+  package static func detect(_ environment: [String: String], isPassedThrough: Bool) -> TerminalNotice {
     let isTmux = environment["TMUX"].map { !$0.isEmpty } ?? false
     let form = form(environment)
     return isTmux && !isPassedThrough
@@ -79,11 +79,11 @@ struct TerminalNotice: Sendable, Equatable {
 }
 
 /// OSC 52: text for the clipboard of the terminal that the person sits at, also over SSH.
-enum Clipboard {
+package enum Clipboard {
   /// What terminals take at most, in bytes before base64.
   private static let maximumSize = 50_000
 
-  static func sequence(_ text: String) -> String {
+  package static func sequence(_ text: String) -> String {
     var text = Sanitizer.body(text)
     while text.utf8.count > maximumSize { text.removeLast() }
     return "\u{1B}]52;c;\(base64(text))\u{07}"

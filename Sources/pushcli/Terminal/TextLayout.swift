@@ -1,14 +1,14 @@
 /// Breaks and cuts text to columns. All that comes out is sanitized.
-enum TextLayout {
+package enum TextLayout {
   /// `text` on one line of at most `columns`, with … in place of what does not fit.
-  static func truncated(_ text: String, columns: Int) -> String {
+  package static func truncated(_ text: String, columns: Int) -> String {
     let line = Sanitizer.line(text)
     return DisplayWidth.of(line) <= columns ? line : cut(line, columns: columns)
   }
 
   /// `text` in lines of at most `columns`, broken at spaces and beside wide characters, inside a word only when it is
   /// longer than a line. When there are more than `maximumLines`, the last one ends in ….
-  static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
+  package static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
     guard columns > 0, maximumLines > 0 else { return [] }
     var lines: [String] = []
     for paragraph in Sanitizer.body(text).split(separator: "\n", omittingEmptySubsequences: false) {

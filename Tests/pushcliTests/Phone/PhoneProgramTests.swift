@@ -1,4 +1,5 @@
 import Foundation
+import PushPolicy
 import Synchronization
 import TerminalTesting
 import Testing
