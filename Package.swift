@@ -59,11 +59,13 @@ let package = Package(
       // So that the compiler keeps a field's bytes from outliving their message.
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
+    .target(name: "TerminalUI", swiftSettings: strict),
     .executableTarget(
       name: "pushcli",
       dependencies: [
         "PushGateway",
         "PushPolicy",
+        "TerminalUI",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -97,9 +99,10 @@ let package = Package(
     ),
     // A terminal for tests.
     .target(name: "TerminalTesting", path: "Tests/TerminalTesting", swiftSettings: strict),
+    .testTarget(name: "TerminalUITests", dependencies: ["TerminalTesting", "TerminalUI"], swiftSettings: strict),
     .testTarget(
       name: "pushcliTests",
-      dependencies: ["pushcli", "PushGateway", "PushPolicy", "TerminalTesting"],
+      dependencies: ["pushcli", "PushGateway", "PushPolicy", "TerminalTesting", "TerminalUI"],
       exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TerminalUI
 
 /// Data goes to standard output, words to standard error.
 enum Output {

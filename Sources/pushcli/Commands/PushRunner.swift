@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// Runs a person's command for pushes, some at a time.
 struct PushRunner: Sendable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PushGateway
+import TerminalUI
 
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {

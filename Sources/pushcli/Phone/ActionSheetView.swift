@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// The action sheet on screen: buttons one above the other, anchored to the bottom and both sides (X2), Cancel apart.
 struct ActionSheetView {
   var sheet: ActionSheet

@@ -1,4 +1,5 @@
 import PushPolicy
+import TerminalUI
 
 /// The modal alert in the middle of the screen (A1, A2): the app's name, the message, one or two buttons.
 ///

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// One app on the home screen: a tile in its color, the badge on its corner, the name below.
 struct AppIcon {
   var app: InstalledApp

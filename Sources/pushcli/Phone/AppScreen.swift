@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// The screen that View opens: an app's pushes, newest first; of the chosen one everything, with its link and payload.
 struct AppScreen {

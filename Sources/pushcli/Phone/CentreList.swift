@@ -1,4 +1,5 @@
 import PushPolicy
+import TerminalUI
 
 /// What the person does in the centre that is of the moment.
 struct CentrePosition: Sendable, Equatable {

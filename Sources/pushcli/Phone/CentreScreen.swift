@@ -1,4 +1,5 @@
 import Foundation
+import TerminalUI
 
 extension PhoneModel {
   /// How many rows of the centre a page key moves over.

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// Where the icons of the home screen are, for drawing them and for moving among them.
 struct HomeGrid: Sendable {
   /// The most icons beside each other; wider screens get wider margins.

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// The apps of the phone with their badges, in pages.
 struct HomeScreen {
   var model: PhoneModel

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TerminalUI
 
 /// What the phone reaches beside its screen: sounds, the desktop's notifications, the clipboard, the person's commands.
 ///

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// What a key does to the phone.
 enum PhoneCommand: Sendable, Hashable {
   case quit

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// How things stand with the gateway.
 enum PhoneConnection: Sendable, Equatable {

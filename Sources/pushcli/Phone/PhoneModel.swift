@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// The simulated phone as one value: what it must not forget, and what is of the moment.
 struct PhoneModel: Sendable, Equatable {

@@ -3,6 +3,7 @@ import Glibc
 import PushGateway
 import PushPolicy
 import Synchronization
+import TerminalUI
 
 /// The phone joined to its gateway: what happens there becomes messages, what it wants done is done here.
 struct PhoneSession {

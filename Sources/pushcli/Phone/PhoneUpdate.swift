@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 extension PhoneModel: ProgramModel {
   static let quit = PhoneEffect.quit

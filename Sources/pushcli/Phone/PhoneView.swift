@@ -1,3 +1,5 @@
+import TerminalUI
+
 extension Size {
   /// The smallest screen that the phone fits on.
   static let minimum = Size(columns: 30, rows: 10)

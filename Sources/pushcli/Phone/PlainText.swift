@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// The linear form of the phone, for screen readers, pipes and logs (L7): the same content, one paragraph per push.
 enum PlainText {

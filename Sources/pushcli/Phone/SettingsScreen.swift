@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// The settings, a modal view over the whole screen (M1): Cancel left, Done right (D1), grouped rows with switches (L8).
 struct SettingsScreen {
   var model: PhoneModel

@@ -2,6 +2,7 @@ import Foundation
 import PushPolicy
 import Synchronization
 import TerminalTesting
+import TerminalUI
 import Testing
 
 @testable import pushcli

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 import Testing
 
 @testable import pushcli

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import pushcli
+@testable import TerminalUI
 
 @Suite struct InboxTests {
   @Test func `keys overtake messages, which come in batches`() async {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import pushcli
+@testable import TerminalUI
 
 @Suite struct KeyParserTests {
   static let table: [(String, [Key])] = [

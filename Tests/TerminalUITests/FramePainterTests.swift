@@ -1,6 +1,6 @@
 import Testing
 
-@testable import pushcli
+@testable import TerminalUI
 
 /// A terminal that knows exactly what ``FramePainter`` sends, and stops the test at anything else.
 private struct Emulator {

@@ -3,7 +3,7 @@ import Synchronization
 import TerminalTesting
 import Testing
 
-@testable import pushcli
+@testable import TerminalUI
 
 /// A model that is no phone: it counts what is added and which keys are pressed.
 private struct Counter: ProgramModel, Equatable {
