@@ -78,8 +78,8 @@ private struct SeededGenerator: RandomNumberGenerator {
     var frame = Frame(size: size)
     return (0..<count).map { index in
       var style = Style(isBold: Bool.random(using: &generator), isDim: Bool.random(using: &generator))
-      if Bool.random(using: &generator) { style.foreground = Color(.random(in: 16...255, using: &generator)) }
-      if Bool.random(using: &generator) { style.background = Color(.random(in: 16...255, using: &generator)) }
+      if Bool.random(using: &generator) { style.foreground = Color(.random(in: 100...255, using: &generator)) }
+      if Bool.random(using: &generator) { style.background = Color(.random(in: 100...255, using: &generator)) }
       let (column, row) = (Int.random(in: -3..<40, using: &generator), Int.random(in: 0..<12, using: &generator))
       switch index % 7 {
       case 5:
