@@ -63,6 +63,11 @@ struct PhoneModel: Sendable, Equatable {
   /// Whether an alert is in front of the person's eyes.
   var isAlertShown: Bool { !alerts.isEmpty && size.holdsPhone }
 
+  /// The notice, wrapped; empty when there is none.
+  func noticeLines(columns: Int) -> [String] {
+    notice.map { TextLayout.wrapped($0, columns: columns, maximumLines: 4) } ?? []
+  }
+
   /// The place of the selected app on the home screen.
   var selectedIndex: Int { apps.firstIndex { $0.app.topic == state.place.selectedTopic } ?? 0 }
 
