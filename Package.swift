@@ -102,7 +102,10 @@ let package = Package(
     .testTarget(name: "TerminalUITests", dependencies: ["TerminalTesting", "TerminalUI"], swiftSettings: strict),
     .testTarget(
       name: "pushcliTests",
-      dependencies: ["pushcli", "PushGateway", "PushPolicy", "TerminalTesting", "TerminalUI"],
+      dependencies: [
+        "pushcli", "PushGateway", "PushPolicy", "TerminalTesting", "TerminalUI",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),

@@ -183,7 +183,7 @@ struct Send: AsyncParsableCommand {
       } catch let failure as CommandFailure {
         throw failure
       } catch {
-        throw CommandFailure(certificate == nil ? .failed : .notAuthorised, "\(error)")
+        throw CommandFailure(certificate == nil ? .failed : .notAuthorized, "\(error)")
       }
     }
     throw CommandFailure(.unreachable)
@@ -192,7 +192,7 @@ struct Send: AsyncParsableCommand {
   private func signer() throws -> ProviderTokenSigner {
     let development = Development.read(gateway.state.folder)
     guard let path = key ?? development?.keyPath else {
-      throw CommandFailure(.notAuthorised, "there is no key: name a .p8 file with --key, --key-id and --team")
+      throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
@@ -239,7 +239,7 @@ struct Send: AsyncParsableCommand {
   private func exit(_ status: Int, _ reason: String?) -> Exit {
     switch (status, reason) {
     case (403, "Forbidden"): .refused
-    case (403, _): .notAuthorised
+    case (403, _): .notAuthorized
     case (400..<429, _): .refused
     default: .unreachable
     }

@@ -78,7 +78,7 @@ struct LineReceiver {
     // A command that a crash has kept from its end runs again, whatever a file says.
     var commands: [PushCommand] = []
     pushes.forEachLine { _, line in
-      if let push = PhonePush(line: line, parser: parser) { commands.append(PushCommand(push)) }
+      if let push = DevicePush(line: line, parser: parser) { commands.append(PushCommand(push)) }
     }
     try await runner.run(commands) { try store($0) }
     try store(pushes.lastSeq)
@@ -88,7 +88,7 @@ struct LineReceiver {
   private func show(_ pushes: PushBatch, _ questions: Questions?) {
     var text = ""
     pushes.forEachLine { _, line in
-      guard let push = PhonePush(line: line, parser: parser) else { return }
+      guard let push = DevicePush(line: line, parser: parser) else { return }
       text += PlainText.paragraph(for: push)
       session.presented(push.id, push.presentation.parts)
       questions?.add(push)
@@ -107,7 +107,7 @@ struct LineReceiver {
   private func say(_ event: DeviceEvent, _ questions: Questions?) throws {
     switch event {
     case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
-    case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorised, reason)
+    case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorized, reason)
     case .disconnected(let reason, let pause):
       let seconds = pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
       Output.words("pushcli: \(reason); trying again in \(seconds)")
@@ -123,7 +123,7 @@ struct LineReceiver {
 /// The alerts of the linear form that a person has not answered: one numbered question at a time (L7).
 private final class Questions: Sendable {
   private let session: DeviceSession
-  private let state = Mutex((waiting: [PhonePush](), asked: String?.none))
+  private let state = Mutex((waiting: [DevicePush](), asked: String?.none))
 
   init(_ session: DeviceSession) { self.session = session }
 
@@ -136,7 +136,7 @@ private final class Questions: Sendable {
     }
   }
 
-  func add(_ push: PhonePush) {
+  func add(_ push: DevicePush) {
     guard push.presentation.alert != nil else { return }
     state.withLock { $0.waiting.append(push) }
   }

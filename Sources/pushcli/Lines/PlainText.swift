@@ -13,7 +13,7 @@ enum PlainText {
   /// Buttons: Close, View
   /// ```
   /// What the payload asked for and policy removed is said in words.
-  static func paragraph(for push: PhonePush, timeZone: TimeZone = .current) -> String {
+  static func paragraph(for push: DevicePush, timeZone: TimeZone = .current) -> String {
     let app = push.app.icon.isEmpty ? push.app.name : "\(push.app.icon) \(push.app.name)"
     var head = ["[\(ClockText(timeZone: timeZone).time(push.received))] \(app)"]
     if !push.threadID.isEmpty { head.append(push.threadID) }
@@ -39,12 +39,12 @@ enum PlainText {
   }
 
   /// The parts that the payload asks for and the presentation lacks.
-  private static func removedParts(of push: PhonePush) -> [String] {
+  private static func removedParts(of push: DevicePush) -> [String] {
     push.asked.filter { !push.presentation.parts.contains($0) }.map(\.rawValue)
   }
 
   /// The numbered question after an alert's paragraph; the first choice dismisses.
-  static func question(for push: PhonePush) -> String {
+  static func question(for push: DevicePush) -> String {
     let choices = push.presentation.alert?.linearChoices ?? []
     let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")
     return "\(Sanitizer.line(push.app.name)), \(Sanitizer.line(push.summary.headline)): \(words)? "

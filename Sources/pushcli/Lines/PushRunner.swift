@@ -61,7 +61,7 @@ struct PushCommand: Sendable {
   /// The gateway's JSON, for its standard input.
   let line: [UInt8]
 
-  init(_ push: PhonePush) {
+  init(_ push: DevicePush) {
     seq = push.seq
     line = push.line
     let presentation = push.presentation
@@ -94,19 +94,6 @@ struct PushCommand: Sendable {
       // A command that does not read has ended its pipe, which is its right.
       try? input.fileHandleForWriting.write(contentsOf: Data(line + [UInt8(ascii: "\n")]))
       try? input.fileHandleForWriting.close()
-    }
-  }
-}
-
-extension Presentation {
-  /// The parts that are presented.
-  var parts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
     }
   }
 }

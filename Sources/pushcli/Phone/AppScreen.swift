@@ -33,7 +33,7 @@ struct AppScreen {
   }
 
   /// The texts of a push as far as there is room, its link, and the payload.
-  private func detail(of push: PhonePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
+  private func detail(of push: DevicePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
     var lines: [(text: String, style: Style)] = []
     let alert = push.presentation.listed
     if model.size.rows >= 20, let alert {

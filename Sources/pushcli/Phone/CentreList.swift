@@ -25,7 +25,7 @@ enum CentreKey: Sendable, Hashable {
 /// The centre's rows: what arrived, by app and thread, newest first.
 struct CentreList {
   enum Row: Sendable, Equatable {
-    case app(PhoneApp, count: Int, unread: Int)
+    case app(DeviceApp, count: Int, unread: Int)
     case thread(topic: String, id: String, count: Int)
     /// The place of the entry in ``PhoneState/entries``.
     case entry(Int, ordinal: Int)
@@ -101,7 +101,7 @@ struct CentreList {
     }
   }
 
-  private func entries(_ state: PhoneState, _ isMember: (PhonePush) -> Bool) -> [Int] {
+  private func entries(_ state: PhoneState, _ isMember: (DevicePush) -> Bool) -> [Int] {
     rows.compactMap { row in
       guard case .entry(let index, let ordinal) = row, isMember(state.entries[index].push) else { return nil }
       return ordinal
@@ -109,7 +109,7 @@ struct CentreList {
   }
 }
 
-extension PhonePush {
+extension DevicePush {
   /// Whether its texts or its app hold `wish`, which is in lower case.
   fileprivate func holds(_ wish: String) -> Bool {
     guard let alert = presentation.listed else { return false }

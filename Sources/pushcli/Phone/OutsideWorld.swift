@@ -68,14 +68,14 @@ final class OutsideWorld: Sendable {
   func copy(_ text: String) { terminal.write(Clipboard.sequence(text)) }
 
   /// Runs the person's command for a push of its app, if there is one.
-  func open(_ push: PhonePush) {
+  func open(_ push: DevicePush) {
     guard let command = commands.command(for: push.topic) else { return }
     let environment = PushCommand(push).environment.merging(["PUSH_LINK": push.link ?? ""]) { $1 }
     Self.spawn(["sh", "-c", command], environment)
   }
 
   /// Opens the link of a push, because the person asked for it: with the command, else as the desktop opens links.
-  func openLink(_ push: PhonePush) {
+  func openLink(_ push: DevicePush) {
     if commands.command(for: push.topic) != nil { return open(push) }
     if let link = push.link { Self.spawn(["xdg-open", link], [:]) }
   }

@@ -70,11 +70,11 @@ extension JournalRecord {
     case numbers([Int])
     case flag(Bool)
     case text(String)
-    case apps([PhoneApp])
+    case apps([DeviceApp])
   }
 
   fileprivate static func append(
-    _ type: String, _ members: KeyValuePairs<String, Value>, push: PhonePush? = nil, to bytes: inout [UInt8]
+    _ type: String, _ members: KeyValuePairs<String, Value>, push: DevicePush? = nil, to bytes: inout [UInt8]
   ) {
     bytes += #"{"type":""#.utf8
     bytes += type.utf8
@@ -175,7 +175,7 @@ extension JournalRecord {
     let ordinal = root["ordinal"]?.count ?? 0
     switch root["type"]?.string {
     case "push":
-      guard let push = PhonePush(root, line: line) else { return nil }
+      guard let push = DevicePush(root, line: line) else { return nil }
       self = .change(.received(push))
     case "phone": self = .head(version: root["version"]?.integer ?? 0)
     case "numbers":
@@ -234,18 +234,18 @@ extension JournalRecord {
     return numbers
   }
 
-  private static func apps(_ element: JSONElement?) -> [PhoneApp] {
-    var apps: [PhoneApp] = []
-    element?.forEachElement { apps.append(PhoneApp($0)) }
+  private static func apps(_ element: JSONElement?) -> [DeviceApp] {
+    var apps: [DeviceApp] = []
+    element?.forEachElement { apps.append(DeviceApp($0)) }
     return apps
   }
 
   /// The push at the end of a line.
-  private static func push(_ root: JSONElement, line: [UInt8]) -> PhonePush? {
+  private static func push(_ root: JSONElement, line: [UInt8]) -> DevicePush? {
     guard let element = root["push"] else { return nil }
     // What stands before it is short and holds no such mark.
     let mark = Array(#","push":"#.utf8)
     let place = line.indices.prefix(200).first { line[$0...].starts(with: mark) }
-    return place.flatMap { PhonePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
+    return place.flatMap { DevicePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
   }
 }

@@ -70,7 +70,7 @@ struct PhoneSession {
         case .preferences(let preferences): await inbox.send(.preferences(preferences))
         case .pushes(let batch):
           for line in batch.contents {
-            if let push = PhonePush(line: line, parser: parser) { await inbox.send(.push(push)) }
+            if let push = DevicePush(line: line, parser: parser) { await inbox.send(.push(push)) }
           }
         case .retract(let id): await inbox.send(.retract(id: id))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
@@ -141,7 +141,7 @@ private actor Keeper {
         return true
       } catch {
         guard !isLast else { return false }
-        if !isTold { inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)"))) }
+        if !isTold { inbox.post(.message(.notice("\(error)"))) }
         isTold = true
         try? await Task.sleep(for: .seconds(1))
       }
@@ -155,7 +155,7 @@ private actor Keeper {
     }
   }
 
-  private func report(_ push: PhonePush) async {
+  private func report(_ push: DevicePush) async {
     await attempt {
       try await session.report(AdReportRequest(id: push.id, topic: push.topic, text: push.text))
       let headline = TextLayout.truncated(push.summary.headline, columns: 24)
@@ -168,7 +168,7 @@ private actor Keeper {
     do {
       try await body()
     } catch {
-      inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)")))
+      inbox.post(.message(.notice("\(error)")))
     }
   }
 }

@@ -36,12 +36,12 @@ struct PhoneState: Sendable, Equatable {
   struct Entry: Sendable, Equatable {
     /// Counts what arrives here; names the entry.
     var ordinal: Int
-    let push: PhonePush
+    let push: DevicePush
     var isRead: Bool
     /// Whether it has texts, which the centre shows.
     let isAlert: Bool
 
-    init(ordinal: Int, push: PhonePush, isRead: Bool = false) {
+    init(ordinal: Int, push: DevicePush, isRead: Bool = false) {
       self.ordinal = ordinal
       self.push = push
       self.isRead = isRead
@@ -92,7 +92,7 @@ struct PhoneState: Sendable, Equatable {
 
 /// An app on the home screen.
 struct InstalledApp: Sendable, Equatable {
-  var app: PhoneApp
+  var app: DeviceApp
   /// The count on the icon; 0 shows none (B2).
   var badge = 0
 }
@@ -101,7 +101,7 @@ struct InstalledApp: Sendable, Equatable {
 struct QueuedAlert: Sendable, Equatable {
   /// The entry that it belongs to.
   var ordinal: Int
-  var push: PhonePush
+  var push: DevicePush
   /// Whether it was on screen and the gateway knows.
   var isPresented = false
 
@@ -133,7 +133,7 @@ struct DeviceSettings: Sendable, Equatable {
 /// One change of what the phone must not forget.
 enum PhoneChange: Sendable, Equatable {
   /// A push arrived: its app, badge, entry and alert.
-  case received(PhonePush)
+  case received(DevicePush)
   /// The alert on screen was seen, and the gateway is told.
   case presented(ordinal: Int)
   /// An alert was answered, here.
@@ -148,7 +148,7 @@ enum PhoneChange: Sendable, Equatable {
   case cleared([Int])
   /// Entries come back, as they were.
   case restored([PhoneState.Entry])
-  case apps([PhoneApp])
+  case apps([DeviceApp])
   case preferences(Preferences)
   case settings(DeviceSettings)
   case place(PhoneState.Place)
@@ -190,11 +190,11 @@ extension PhoneState {
     }
   }
 
-  private mutating func receive(_ push: PhonePush) {
+  private mutating func receive(_ push: DevicePush) {
     lastSeq = max(lastSeq, push.seq)
     let ordinal = nextOrdinal
     nextOrdinal += 1
-    if push.topic != PhonePush.digestTopic { install(push.app, badge: push.presentation.badge) }
+    if push.topic != DevicePush.digestTopic { install(push.app, badge: push.presentation.badge) }
     guard !push.presentation.isEmpty else { return }
     let replaced = replacedOrdinals(by: push)
     if !replaced.isEmpty { entries.removeAll { replaced.contains($0.ordinal) } }
@@ -209,9 +209,9 @@ extension PhoneState {
   }
 
   /// The entries that `push` takes the place of: those of its app with the same collapse id.
-  private func replacedOrdinals(by push: PhonePush) -> Set<Int> {
+  private func replacedOrdinals(by push: DevicePush) -> Set<Int> {
     guard !push.collapseID.isEmpty else { return [] }
-    func isReplaced(_ other: PhonePush) -> Bool { other.collapseID == push.collapseID && other.topic == push.topic }
+    func isReplaced(_ other: DevicePush) -> Bool { other.collapseID == push.collapseID && other.topic == push.topic }
     return Set(
       entries.filter { isReplaced($0.push) }.map(\.ordinal) + alerts.filter { isReplaced($0.push) }.map(\.ordinal))
   }
@@ -239,7 +239,7 @@ extension PhoneState {
     }
   }
 
-  private mutating func install(_ app: PhoneApp, badge: Int?) {
+  private mutating func install(_ app: DeviceApp, badge: Int?) {
     let index = apps.firstIndex { $0.app.topic == app.topic } ?? apps.endIndex
     if index == apps.endIndex { apps.append(InstalledApp(app: app)) }
     apps[index].app = app
@@ -247,7 +247,7 @@ extension PhoneState {
   }
 
   /// Replaces the registered apps; what is known of those that stay is kept.
-  private mutating func install(_ registered: [PhoneApp]) {
+  private mutating func install(_ registered: [DeviceApp]) {
     apps = registered.map { app in InstalledApp(app: app, badge: self.app(app.topic)?.badge ?? 0) }
     if case .app(let topic, _) = place.screen, app(topic) == nil { place.screen = .home }
   }

@@ -47,7 +47,7 @@ extension PhoneModel: ProgramModel {
   }
 
   /// Presents a push: counts, plays, queues. One that is known already does nothing.
-  private mutating func receive(_ push: PhonePush) -> [PhoneEffect] {
+  private mutating func receive(_ push: DevicePush) -> [PhoneEffect] {
     guard push.seq == 0 || push.seq > state.lastSeq else { return [] }
     let shown = alerts.first
     record(.received(push))
@@ -72,7 +72,7 @@ extension PhoneModel: ProgramModel {
   }
 
   /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
-  private func urgency(of push: PhonePush) -> InterruptionLevel {
+  private func urgency(of push: DevicePush) -> InterruptionLevel {
     let choices = state.preferences.apps[push.topic] ?? AppPreferences()
     switch push.level {
     case .critical where choices.critical: return .critical
@@ -289,7 +289,7 @@ extension PhoneModel: ProgramModel {
     return (list, list.rows[list.selectedIndex(centre)])
   }
 
-  private var selectedPush: PhonePush? {
+  private var selectedPush: DevicePush? {
     switch screen {
     case .home: return nil
     case .app(let topic, let selected):
@@ -408,7 +408,7 @@ extension PhoneCommand.Step {
   }
 }
 
-extension PhonePush {
+extension DevicePush {
   /// Its texts, for the clipboard.
   fileprivate var copiedText: String {
     presentation.listed != nil ? [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") : text

@@ -9,35 +9,25 @@ struct Credentials: Codable, Sendable {
   var name: String
   var secret: String
 
-  /// Enrols a device over the admin socket and keeps what it needs.
-  static func enrol(_ name: String, person: String?, state: StateOptions) async throws -> Credentials {
-    struct Wish: Encodable {
-      var name: String
-      var person: String?
-    }
-    let credentials: Credentials = try await Admin(state).post("/v1/devices", Wish(name: name, person: person))
-    try credentials.save(in: state.folder)
-    return credentials
-  }
-
   /// The credentials of a device that was enrolled here; nil when it was not.
   static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
     let path = path(of: name, in: folder)
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     guard let credentials = try? decodeJSON(Credentials.self, from: data) else {
-      throw CommandFailure(.failed, "\(path) is damaged: delete it and enrol the device under another name")
+      throw DeviceError(.storage, "\(path) is damaged: delete it and enroll the device under another name")
     }
     return credentials
   }
 
-  private func save(in folder: StateFolder) throws {
+  /// Writes them where ``read(_:in:)`` finds them.
+  func save(in folder: StateFolder) throws {
     try FileManager.default.createDirectory(
       atPath: folder.devicesPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let path = Credentials.path(of: name, in: folder)
     guard
       FileManager.default.createFile(
         atPath: path, contents: try JSONEncoder().encode(self), attributes: [.posixPermissions: 0o600])
-    else { throw CommandFailure(.failed, "\(path) can't be written: check the folder's permissions") }
+    else { throw DeviceError(.storage, "\(path) can't be written: check the folder's permissions") }
   }
 
   private static func path(of name: String, in folder: StateFolder) -> String {

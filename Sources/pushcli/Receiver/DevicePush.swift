@@ -1,8 +1,8 @@
 import Foundation
 import PushPolicy
 
-/// An app on the phone.
-struct PhoneApp: Sendable, Equatable {
+/// An app that is registered on the device.
+struct DeviceApp: Sendable, Equatable {
   var topic: String
   var name: String
   /// One emoji or two letters.
@@ -10,11 +10,11 @@ struct PhoneApp: Sendable, Equatable {
 }
 
 /// One push as the gateway delivered it.
-struct PhonePush: Sendable, Equatable {
+struct DevicePush: Sendable, Equatable {
   /// Its place in this device's mailbox; 0 for one that passes through and was never stored.
   var seq: UInt64
   var id: String
-  var app: PhoneApp
+  var app: DeviceApp
   var received: Date
   /// A later push of the app with the same one replaces this; empty for none.
   var collapseID: String
@@ -46,7 +46,7 @@ struct PhonePush: Sendable, Equatable {
     var links: [String: String] = [:]
     try? JSONParser().parse(Array(payload.utf8).span) { root in
       root.forEachMember { name, value in
-        if name != "aps", let text = value.string, PhonePush.isLink(text) { links[name] = text }
+        if name != "aps", let text = value.string, DevicePush.isLink(text) { links[name] = text }
       }
     }
     return links["url"] ?? links["link"] ?? links.min { $0.key < $1.key }?.value
@@ -75,6 +75,17 @@ struct PhonePush: Sendable, Equatable {
 }
 
 extension Presentation {
+  /// The parts that are presented.
+  var parts: [Part] {
+    Part.allCases.filter { part in
+      switch part {
+      case .badge: badge != nil
+      case .sound: sound != nil
+      case .alert: alert != nil
+      }
+    }
+  }
+
   /// The texts that lists show: of the alert, or of what may not interrupt and is only listed.
   var listed: AlertPresentation? { alert ?? centre }
 }

@@ -3,92 +3,11 @@ import PushGateway
 import PushPolicy
 import Synchronization
 
-/// Pushes as the gateway sent them, one line each with its end, in order.
-struct PushBatch: Sendable {
-  var bytes: [UInt8] = []
-  var lines: [(seq: UInt64, end: Int)] = []
-
-  /// The highest number; 0 when none of them is stored.
-  var lastSeq: UInt64 { lines.reduce(0) { max($0, $1.seq) } }
-
-  mutating func append(_ line: ArraySlice<UInt8>, seq: UInt64) {
-    bytes += line
-    bytes.append(UInt8(ascii: "\n"))
-    lines.append((seq, bytes.count))
-  }
-
-  mutating func append(_ batch: PushBatch) {
-    let start = bytes.count
-    bytes += batch.bytes
-    lines += batch.lines.map { ($0.seq, $0.end + start) }
-  }
-
-  /// The first `count` lines.
-  func prefix(_ count: Int) -> PushBatch {
-    guard count < lines.count else { return self }
-    return PushBatch(
-      bytes: Array(bytes.prefix(count == 0 ? 0 : lines[count - 1].end)), lines: Array(lines.prefix(count)))
-  }
-
-  /// Each line, without its end.
-  var contents: [ArraySlice<UInt8>] {
-    var contents: [ArraySlice<UInt8>] = []
-    forEachLine { contents.append($1) }
-    return contents
-  }
-
-  /// Calls `body` with each line, without its end.
-  func forEachLine(_ body: (_ seq: UInt64, _ line: ArraySlice<UInt8>) throws -> Void) rethrows {
-    var start = 0
-    for line in lines {
-      try body(line.seq, bytes[start..<line.end - 1])
-      start = line.end
-    }
-  }
-}
-
-/// What happens on a device's stream.
-enum DeviceEvent: Sendable {
-  case connected(gateway: String)
-  /// The connection was lost, or could not be made; the next attempt comes after the pause.
-  case disconnected(reason: String, retryIn: Duration)
-  case apps([PhoneApp])
-  case preferences(Preferences)
-  case pushes(PushBatch)
-  case retract(id: String)
-  case gap(dropped: Int)
-  /// A push can't be read here; 0 when its number can't be read either.
-  case unreadable(seq: UInt64)
-  /// The gateway can't read a push of this topic that it has stored, and does not send it.
-  case undeliverable(topic: String)
-  /// The person typed a line, where lines are asked for.
-  case typed(String)
-}
-
-extension DeviceEvent {
-  /// Whether the gateway greets the device.
-  var isWelcome: Bool {
-    if case .connected = self { return true }
-    return false
-  }
-
-  /// What a person is told of a push that can't be shown, in a line; nil for anything else.
-  var wordsOfLoss: String? {
-    switch self {
-    case .unreadable(let seq):
-      "a push can't be read and is not shown\(seq > 0 ? " (number \(seq))" : ""): the delivery log has it"
-    case .undeliverable(let topic):
-      "the gateway can't read a stored push for \(topic) and does not send it: the delivery log has it"
-    default: nil
-    }
-  }
-}
-
 /// A device's connection to its gateway: reconnects for ever, from where it was.
 ///
 /// A push is the device's when it is on disk here; its receiver sees to that, then ``store(_:)`` and ``acknowledge(_:)``.
 final class DeviceSession: Sendable {
-  private let gateway: GatewayOptions
+  private let endpoint: @Sendable () throws -> Client.Endpoint
   private let credentials: Credentials
   private let pingInterval: Duration?
   /// The Focus that was on from the beginning, if somebody said so.
@@ -114,15 +33,21 @@ final class DeviceSession: Sendable {
   private static let pauses = (first: 0.5, last: 60.0)
 
   /// - Parameters:
+  ///   - folder: where the cursor is kept.
   ///   - pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
   ///   - focus: the Focus that is on, which the gateway is told.
-  init(gateway: GatewayOptions, credentials: Credentials, pingInterval: Duration? = nil, focus: String? = nil) throws {
+  ///   - endpoint: the gateway's address, asked for before each attempt: a gateway that restarts may have another port.
+  /// - Throws: ``DeviceError`` when the cursor can't be written.
+  init(
+    _ credentials: Credentials, folder: StateFolder, pingInterval: Duration? = nil, focus: String? = nil,
+    endpoint: @escaping @Sendable () throws -> Client.Endpoint
+  ) throws {
     self.pingInterval = pingInterval
     self.focus = focus
     circumstances = Mutex((false, focus))
-    self.gateway = gateway
+    self.endpoint = endpoint
     self.credentials = credentials
-    cursor = try CursorFile(path: gateway.state.folder.devicesPath + "/" + credentials.name + ".cursor")
+    cursor = try CursorFile(path: folder.devicesPath + "/" + credentials.name + ".cursor")
     received = Mutex(cursor.value)
   }
 
@@ -145,12 +70,10 @@ final class DeviceSession: Sendable {
       } catch let error as ClientError {
         if case .refused(let status) = error.kind, status == 401 {
           refused.withLock { $0 = true }
-          reason = "the gateway does not know this device: enrol it again under another name"
+          reason = "the gateway does not know this device: enroll it again under another name"
         } else {
           reason = error.description
         }
-      } catch let failure as CommandFailure {
-        reason = failure.message
       } catch {
         reason = "\(error)"
       }
@@ -165,7 +88,7 @@ final class DeviceSession: Sendable {
   }
 
   private func receive(_ queue: EventQueue, connected: () -> Void) async throws {
-    let client = try await Client.connect(to: try gateway.endpoint(), pingInterval: pingInterval)
+    let client = try await Client.connect(to: try endpoint(), pingInterval: pingInterval)
     defer { client.close() }
     let stream = try await client.stream(
       "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)], isGathering: true)
@@ -264,32 +187,27 @@ final class DeviceSession: Sendable {
 
   /// Changes choices at the gateway, which tells every device of the person.
   ///
-  /// - Throws: ``CommandFailure`` in words for the person.
+  /// - Throws: ``DeviceError`` in words for the person.
   func change(_ request: PreferencesRequest) async throws {
     try await post("/v1/device/preferences", request, otherwise: "the choices can't be saved now")
   }
 
   /// Tells the gateway that a push was an advertisement.
   ///
-  /// - Throws: ``CommandFailure`` in words for the person.
+  /// - Throws: ``DeviceError`` in words for the person.
   func report(_ ad: AdReportRequest) async throws {
     try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
   }
 
   private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
     guard let client = link.withLock({ $0?.client }) else {
-      throw CommandFailure(.unreachable, "not connected: \(words)")
+      throw DeviceError(.unreachable, "not connected: \(words)")
     }
-    let answer: Client.Answer
-    do {
-      answer = try await client.request(
-        "POST", path, [(.authorization, "bearer " + credentials.secret)], body: Array(try JSONEncoder().encode(body)))
-    } catch let error as ClientError {
-      throw CommandFailure(error)
-    }
+    let answer = try await client.request(
+      "POST", path, [(.authorization, "bearer " + credentials.secret)], body: Array(try JSONEncoder().encode(body)))
     guard answer.status < 300 else {
       let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-      throw CommandFailure(.failed, problem?.detail ?? "the gateway refused with \(answer.status)")
+      throw DeviceError(.refused, problem?.detail ?? "the gateway refused with \(answer.status)")
     }
   }
 

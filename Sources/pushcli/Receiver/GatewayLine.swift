@@ -6,7 +6,7 @@ import PushPolicy
 enum GatewayLine {
   /// What whole lines say; pushes in a row are one event, those up to `cursor` are none.
   ///
-  /// Of a push only its number is read here: who shows it reads on with ``PhonePush/init(line:parser:)``.
+  /// Of a push only its number is read here: who shows it reads on with ``DevicePush/init(line:parser:)``.
   static func events(in bytes: [UInt8], after cursor: UInt64, parser: JSONParser) -> [DeviceEvent] {
     var events: [DeviceEvent] = []
     var batch = PushBatch()
@@ -72,8 +72,8 @@ enum GatewayLine {
       }
       return .push(seq: UInt64(clamping: seq))
     case "welcome":
-      var apps: [PhoneApp] = []
-      root["apps"]?.forEachElement { apps.append(PhoneApp($0)) }
+      var apps: [DeviceApp] = []
+      root["apps"]?.forEachElement { apps.append(DeviceApp($0)) }
       return .others([.connected(gateway: root["gateway"]?.string ?? ""), .apps(apps)])
     case "preferences": return .others([])
     case "retract": return root["id"]?.string.map { .others([.retract(id: $0)]) }
@@ -107,7 +107,7 @@ extension JSONElement {
   var count: Int? { integer.map { min(max($0, 0), 1 << 53) } }
 }
 
-extension PhoneApp {
+extension DeviceApp {
   /// From an element of `welcome`.
   init(_ element: JSONElement) {
     topic = element["topic"]?.string ?? ""
@@ -116,11 +116,11 @@ extension PhoneApp {
   }
 }
 
-extension PhonePush {
+extension DevicePush {
   /// Reads a `push` line; nil for anything else.
   init?(line: some Collection<UInt8>, parser: JSONParser) {
     let bytes = Array(line)
-    let parsed = try? parser.parse(bytes.span) { PhonePush($0, line: bytes) }
+    let parsed = try? parser.parse(bytes.span) { DevicePush($0, line: bytes) }
     guard let push = parsed ?? nil else { return nil }
     self = push
   }
@@ -133,11 +133,11 @@ extension PhonePush {
     let aps = root["payload"]?["aps"]
     self.init(
       seq: UInt64(clamping: seq), id: id,
-      app: PhoneApp(
+      app: DeviceApp(
         topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? ""),
       received: root["received"]?.string.flatMap { Timestamp.date($0.utf8) } ?? Date(timeIntervalSince1970: 0),
       collapseID: root["collapse"]?.string ?? "", threadID: aps?["thread-id"]?.string ?? "",
-      presentation: Presentation(root["presentation"]), asked: PhonePush.parts(askedIn: aps),
+      presentation: Presentation(root["presentation"]), asked: DevicePush.parts(askedIn: aps),
       level: aps?["interruption-level"]?.string.flatMap(InterruptionLevel.init) ?? .active, line: bytes)
   }
 

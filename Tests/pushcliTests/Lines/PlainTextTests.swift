@@ -6,7 +6,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct PlainTextTests {
-  private func paragraph(_ push: PhonePush) -> String {
+  private func paragraph(_ push: DevicePush) -> String {
     PlainText.paragraph(for: push, timeZone: TimeZone(secondsFromGMT: 0)!)
   }
 

@@ -121,7 +121,7 @@ import Testing
       "centre":{"title":"Earthquake in Chile","body":"Off the coast","buttons":["Close","View"]},\
       "held":{"by":"summary","until":1763143200,"relevance":0.5}},"payload":{"aps":{}}}
       """
-    let push = try #require(PhonePush(line: Array(line.utf8), parser: JSONParser()))
+    let push = try #require(DevicePush(line: Array(line.utf8), parser: JSONParser()))
     #expect(push.presentation.held == Hold(by: .summary, until: 1_763_143_200, relevance: 0.5))
     var phone = Sample.phone()
     #expect(phone.effects(.push(push)) == [.presented(id: "push-7", parts: [.badge])])
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test func `a digest is an alert, and no app of the home screen`() {
-    let digest = PhoneApp(topic: "summary", name: "Summary", icon: "")
+    let digest = DeviceApp(topic: "summary", name: "Summary", icon: "")
     var phone = Sample.phone([.push(Sample.push(1, digest, alert: Sample.done))])
     #expect(phone.apps.count == 3 && phone.alerts.count == 1)
     phone.press("o")

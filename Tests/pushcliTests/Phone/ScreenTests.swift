@@ -29,7 +29,7 @@ import Testing
     payload:
       #"{"aps":{"alert":{"title":"Earthquake in Chile","subtitle":"Off the coast"},"badge":3},"url":"https://example.com/quake"}"#
   )
-  static let manyApps = (1...9).map { PhoneApp(topic: "app-\($0)", name: "App \($0)", icon: "A\($0)") }
+  static let manyApps = (1...9).map { DeviceApp(topic: "app-\($0)", name: "App \($0)", icon: "A\($0)") }
   /// Answered alerts of two apps, one of them with a thread.
   static let answered: [PhoneMessage] = [
     .push(Sample.push(3, alert: Sample.earthquake, thread: "quakes")), .key(.character("c")),

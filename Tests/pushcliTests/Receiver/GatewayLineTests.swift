@@ -54,7 +54,7 @@ import Testing
       Issue.record("other events: \(welcome)")
       return
     }
-    #expect(apps == [PhoneApp(topic: "t", name: "t", icon: "")])
+    #expect(apps == [DeviceApp(topic: "t", name: "t", icon: "")])
     #expect(!first.parts.badge && first.parts.alert)
     let change = events([#"{"type":"preferences","preferences":{"notifications":false}}"#])
     guard case .preferences(let second) = change[0] else {
@@ -69,7 +69,7 @@ import Testing
       {"type":"push","seq":7,"id":"i","topic":"t","presentation":{"centre":{"title":"a","subtitle":"","body":"b",\#
       "buttons":["OK"]},"held":{"by":"summary","until":1800000000,"relevance":0.5}},"payload":{"aps":{"alert":"a"}}}
       """#
-    let push = try #require(PhonePush(line: Array(line.utf8), parser: parser))
+    let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
     #expect(push.presentation.alert == nil && push.presentation.parts.isEmpty)
     #expect(push.presentation.held?.by == .summary)
     #expect(push.summary.headline == "a" && push.summary.detail == "b")
@@ -81,7 +81,7 @@ import Testing
       "collapse":"c","presentation":{"badge":2,"sound":"s","alert":{"title":"a","subtitle":"","body":"b\n","buttons":["OK"]}},\#
       "payload":{"aps":{"alert":"a","badge":null,"sound":"s","thread-id":"th"},"n":{"link":"no"},"link":"https://x.org/a"}}
       """#
-    let push = try #require(PhonePush(line: Array(line.utf8), parser: parser))
+    let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
     #expect((push.seq, push.id, push.topic, push.collapseID, push.threadID) == (7, "i", "t", "c", "th"))
     #expect(push.received.timeIntervalSince1970 == 1_772_323_199.5)
     #expect(push.presentation.badge == 2 && push.presentation.sound?.name == "s")
