@@ -59,12 +59,15 @@ let package = Package(
       // So that the compiler keeps a field's bytes from outliving their message.
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
-    .target(name: "TerminalUI", swiftSettings: strict),
+    // One bounded queue for all that waits between tasks.
+    .target(name: "Queues", swiftSettings: strict),
+    .target(name: "TerminalUI", dependencies: ["Queues"], swiftSettings: strict),
     .executableTarget(
       name: "pushcli",
       dependencies: [
         "PushGateway",
         "PushPolicy",
+        "Queues",
         "TerminalUI",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -99,11 +102,12 @@ let package = Package(
     ),
     // A terminal for tests.
     .target(name: "TerminalTesting", path: "Tests/TerminalTesting", swiftSettings: strict),
+    .testTarget(name: "QueuesTests", dependencies: ["Queues"], swiftSettings: strict),
     .testTarget(name: "TerminalUITests", dependencies: ["TerminalTesting", "TerminalUI"], swiftSettings: strict),
     .testTarget(
       name: "pushcliTests",
       dependencies: [
-        "pushcli", "PushGateway", "PushPolicy", "TerminalTesting", "TerminalUI",
+        "pushcli", "PushGateway", "PushPolicy", "Queues", "TerminalTesting", "TerminalUI",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: ["Phone/Screens"],

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TerminalUI
 
-@Suite struct InboxTests {
+@Suite(.timeLimit(.minutes(1))) struct InboxTests {
   @Test func `keys overtake messages, which come in batches`() async {
     let inbox = Inbox<Int>()
     for _ in 0...Inbox<Int>.maximumBatch { await inbox.send(1) }
@@ -22,18 +22,29 @@ import Testing
     let sender = Task {
       for _ in 0..<count { await inbox.send(1) }
     }
+    while inbox.waitingCount == 0 { await Task.yield() }
     var taken = 0
     while taken < count { taken += await inbox.take().count }
     await sender.value
     #expect(taken == count)
   }
 
-  @Test func `a closed inbox holds nobody up`() async {
+  @Test func `a closed inbox holds nobody up, and keeps nothing more`() async {
     let inbox = Inbox<Int>()
     let sender = Task {
       for _ in 0...Inbox<Int>.maximumMessages { await inbox.send(1) }
     }
+    // The last one does not fit.
+    while inbox.waitingCount == 0 { await Task.yield() }
     inbox.close()
     await sender.value
+    await inbox.send(1)
+    var taken = 0
+    while true {
+      let count = await inbox.take().count
+      if count == 0 { break }
+      taken += count
+    }
+    #expect(taken == Inbox<Int>.maximumMessages)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PushPolicy
+import Queues
 
 /// Standard output, where pushes go as lines, each of them once as far as the output allows.
 ///
@@ -19,7 +20,7 @@ final class LineOutput {
   }
 
   /// How much of the end of a file is looked at, in bytes: more than one write ever holds.
-  static let lookBack = 2 * EventQueue.maximumSize + 1 << 20
+  static let lookBack = 2 * DeviceEvents.maximumSize + 1 << 20
 
   init(descriptor: Int32 = STDOUT_FILENO) {
     self.descriptor = descriptor

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PushPolicy
+import Queues
 import Synchronization
 
 /// The device without a screen: pushes go to standard output as lines, and to a command if there is one.
@@ -128,10 +129,11 @@ private final class Questions: Sendable {
   init(_ session: DeviceSession) { self.session = session }
 
   /// Hands on what the person types, from a thread of its own.
-  func read(into queue: EventQueue) {
+  func read(into queue: DeviceEvents) {
     Thread.detachNewThread {
       while let line = readLine() {
-        Task { await queue.send(.typed(line)) }
+        // A person types less than would need a bound, and is not to wait for pushes.
+        queue.post(.typed(line))
       }
     }
   }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PushGateway
 import PushPolicy
+import Queues
 import Synchronization
 import TerminalUI
 

@@ -1,4 +1,5 @@
 import PushPolicy
+import Queues
 
 /// What happens on a device's stream.
 enum DeviceEvent: Sendable {
@@ -34,5 +35,23 @@ extension DeviceEvent {
       "the gateway can't read a stored push for \(topic) and does not send it: the delivery log has it"
     default: nil
     }
+  }
+}
+
+/// What happened on a device's stream and was not looked at yet: the stream's reader waits while too much is in here.
+typealias DeviceEvents = BoundedQueue<DeviceEvent>
+
+extension DeviceEvents {
+  /// Bytes of pushes from which on the sender waits.
+  static var maximumSize: Int { 4 << 20 }
+
+  convenience init() { self.init(capacity: Self.maximumSize) { $0.size } }
+}
+
+extension DeviceEvent {
+  /// What it counts in a queue, in bytes.
+  fileprivate var size: Int {
+    if case .pushes(let batch) = self { return batch.bytes.count }
+    return 0
   }
 }

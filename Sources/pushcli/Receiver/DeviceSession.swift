@@ -1,6 +1,7 @@
 import Foundation
 import PushGateway
 import PushPolicy
+import Queues
 import Synchronization
 
 /// A device's connection to its gateway: reconnects for ever, from where it was.
@@ -55,13 +56,13 @@ final class DeviceSession: Sendable {
   func resume(after seq: UInt64) { received.withLock { $0 = max($0, seq) } }
 
   /// What happens, until this side has finished.
-  func events() -> EventQueue {
-    let queue = EventQueue()
+  func events() -> DeviceEvents {
+    let queue = DeviceEvents()
     Task { await connect(queue) }
     return queue
   }
 
-  private func connect(_ queue: EventQueue) async {
+  private func connect(_ queue: DeviceEvents) async {
     var longest = DeviceSession.pauses.first
     while !finishing.withLock({ $0 }) {
       var reason = "the gateway ended the stream"
@@ -87,7 +88,7 @@ final class DeviceSession: Sendable {
     queue.finish()
   }
 
-  private func receive(_ queue: EventQueue, connected: () -> Void) async throws {
+  private func receive(_ queue: DeviceEvents, connected: () -> Void) async throws {
     let client = try await Client.connect(to: try endpoint(), pingInterval: pingInterval)
     defer { client.close() }
     let stream = try await client.stream(
