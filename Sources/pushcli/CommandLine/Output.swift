@@ -66,3 +66,8 @@ enum Output {
     }
   }
 }
+
+extension Duration {
+  /// Such as `0.4 sec`, for the person.
+  var inSeconds: String { formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))) }
+}

@@ -170,7 +170,7 @@ struct Send: AsyncParsableCommand {
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
     if let expires { fields.append((.apnsExpiration, try expiration(expires))) }
-    var pause = Duration.milliseconds(200)
+    var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
       do {
         let client = try await Client.connect(to: try await endpoint())
@@ -178,8 +178,7 @@ struct Send: AsyncParsableCommand {
         return try await client.request("POST", path, fields, body: payload)
       } catch let error as ClientError {
         if attempt == 3 { throw CommandFailure(error) }
-        try await Task.sleep(for: pause)
-        pause *= 2
+        try await Task.sleep(for: backoff.next())
       } catch let failure as CommandFailure {
         throw failure
       } catch {

@@ -110,8 +110,7 @@ struct LineReceiver {
     case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
     case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorized, reason)
     case .disconnected(let reason, let pause):
-      let seconds = pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
-      Output.words("pushcli: \(reason); trying again in \(seconds)")
+      Output.words("pushcli: \(reason); trying again in \(pause.inSeconds)")
     case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
     case .retract(let id): questions?.retract(id)
     case .typed(let line): questions?.answer(line)

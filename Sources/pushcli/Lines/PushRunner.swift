@@ -10,9 +10,6 @@ struct PushRunner: Sendable {
   /// Whether a command that ends with another code than 0 is run again.
   var repeatsUntilSuccess: Bool
 
-  /// The pause after a failure, doubling from the first to the last.
-  private static let pauses = (first: Duration.seconds(1), last: Duration.seconds(60))
-
   /// Runs it for each push; `done` is told the number up to which all have ended.
   func run(_ pushes: [PushCommand], done: (UInt64) throws -> Void) async throws {
     var isDone = [Bool](repeating: false, count: pushes.count)
@@ -41,14 +38,14 @@ struct PushRunner: Sendable {
   }
 
   private func run(_ push: PushCommand) async throws {
-    var pause = PushRunner.pauses.first
+    var backoff = Backoff(first: .seconds(1), last: .seconds(60))
     while true {
       let code = try await push.run(command)
       if code == 0 { return }
       guard repeatsUntilSuccess else { return Output.words("pushcli: the command ended with \(code)") }
-      Output.words("pushcli: the command ended with \(code); once more in \(pause.components.seconds) s")
+      let pause = backoff.next()
+      Output.words("pushcli: the command ended with \(code); once more in \(pause.inSeconds)")
       try await Task.sleep(for: pause)
-      pause = min(pause * 2, PushRunner.pauses.last)
     }
   }
 }

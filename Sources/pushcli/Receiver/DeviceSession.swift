@@ -30,9 +30,6 @@ final class DeviceSession: Sendable {
   /// The number up to which pushes are stored here.
   var cursorValue: UInt64 { cursor.value }
 
-  /// Pauses between attempts: full jitter between nothing and this, doubling from the first to the last.
-  private static let pauses = (first: 0.5, last: 60.0)
-
   /// - Parameters:
   ///   - folder: where the cursor is kept.
   ///   - pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
@@ -63,11 +60,11 @@ final class DeviceSession: Sendable {
   }
 
   private func connect(_ queue: DeviceEvents) async {
-    var longest = DeviceSession.pauses.first
+    var backoff = Backoff(first: .milliseconds(500), last: .seconds(60))
     while !finishing.withLock({ $0 }) {
       var reason = "the gateway ended the stream"
       do {
-        try await receive(queue) { longest = DeviceSession.pauses.first }
+        try await receive(queue) { backoff.reset() }
       } catch let error as ClientError {
         if case .refused(let status) = error.kind, status == 401 {
           refused.withLock { $0 = true }
@@ -80,9 +77,8 @@ final class DeviceSession: Sendable {
       }
       link.withLock { $0 = nil }
       if finishing.withLock({ $0 }) { break }
-      let pause = Duration.seconds(Double.random(in: 0.05...longest))
+      let pause = backoff.next()
       await queue.send(.disconnected(reason: reason, retryIn: pause))
-      longest = min(longest * 2, DeviceSession.pauses.last)
       try? await Task.sleep(for: pause)
     }
     queue.finish()
