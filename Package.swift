@@ -59,12 +59,15 @@ let package = Package(
       // So that the compiler keeps a field's bytes from outliving their message.
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
+    // The phone's sounds, embedded: scripts/sounds.
+    .target(name: "CSounds", exclude: ["wav"]),
     // One bounded queue for all that waits between tasks.
     .target(name: "Queues", swiftSettings: strict),
     .target(name: "TerminalUI", dependencies: ["Queues"], swiftSettings: strict),
     .executableTarget(
       name: "pushcli",
       dependencies: [
+        "CSounds",
         "PushGateway",
         "PushPolicy",
         "Queues",
