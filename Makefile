@@ -29,6 +29,8 @@ demo: debug
 	@scripts/demo .build/debug/pushcli
 
 check:
+	@scripts/sounds --check
+	@scripts/width-table --check
 	swift format lint --strict --recursive Package.swift Sources Tools Tests
 
 format:

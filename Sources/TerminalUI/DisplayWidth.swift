@@ -27,10 +27,10 @@ package enum DisplayWidth {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: return 0
     case ..<0x300: return 1
-    case 0x1160...0x11FF, 0xD7B0...0xD7FB: return 0
     default: break
     }
-    if isWide(scalar) { return 2 }
+    if contains(WidthTable.joining, scalar) { return 0 }
+    if contains(WidthTable.wide, scalar) { return 2 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format, .lineSeparator, .paragraphSeparator: return 0
     default: return 1
@@ -44,23 +44,15 @@ package enum DisplayWidth {
     return scalars.contains("\u{FE0F}") || scalars.contains { $0.properties.isEmojiModifier }
   }
 
-  private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
-    (0x1F1E6...0x1F1FF).contains(scalar.value)
+  /// Whether a scalar is in a set of ``WidthTable``: as many of them have begun as have ended, or one more.
+  private static func contains(_ boundaries: [UInt32], _ scalar: Unicode.Scalar) -> Bool {
+    var (low, high) = (0, boundaries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if boundaries[middle] <= scalar.value { low = middle + 1 } else { high = middle }
+    }
+    return low % 2 == 1
   }
-
-  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
-    let value = scalar.value
-    if value < 0x1100 { return false }
-    if scalar.properties.isEmojiPresentation { return !isRegionalIndicator(scalar) }
-    return wideRanges.contains { $0.contains(value) }
-  }
-
-  /// East Asian Wide and Fullwidth (UAX #11), without the emoji that the standard library knows.
-  private static let wideRanges: [ClosedRange<UInt32>] = [
-    0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3,
-    0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6B, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18D08,
-    0x1AFF0...0x1B2FB, 0x1F200...0x1F265, 0x20000...0x3FFFD,
-  ]
 }
 
 extension Character {
