@@ -7,7 +7,7 @@ extension TimeSpan {
   /// - Throws: ``CommandFailure`` of wrong usage when it is no time, or too long.
   init(_ text: String, option: String, requiresUnit: Bool = false) throws(CommandFailure) {
     guard let span = TimeSpan(text, requiresUnit: requiresUnit) else {
-      throw CommandFailure(.usage, "\(option) is \"\(text)\": a time is due, 3650d at most, as 30s, 10m, 2h or 7d")
+      throw CommandFailure(.usage, "\(option) is \"\(text)\": expected a time, 3650d at most, as 30s, 10m, 2h or 7d")
     }
     self = span
   }

@@ -156,11 +156,11 @@ private final class Questions: Sendable {
     let answered = state.withLock { state -> (id: String, action: String)? in
       guard let push = state.waiting.first, state.asked == push.id else { return nil }
       let choices = push.presentation.alert?.linearChoices ?? []
-      let wish = line.trimmingCharacters(in: .whitespaces).lowercased()
+      let answer = line.trimmingCharacters(in: .whitespaces).lowercased()
       let index =
-        wish.isEmpty
+        answer.isEmpty
         ? choices.startIndex
-        : Int(wish).map { $0 &- 1 } ?? choices.firstIndex { $0.title.lowercased().hasPrefix(wish) }
+        : Int(answer).map { $0 &- 1 } ?? choices.firstIndex { $0.title.lowercased().hasPrefix(answer) }
       state.asked = nil
       guard let index, choices.indices.contains(index) else { return nil }
       state.waiting.removeFirst()
@@ -195,9 +195,9 @@ private final class ShowingTurn: Sendable {
   private let state = Mutex((isShowing: false, isStopping: false))
 
   /// How long a push that is being shown may take to its end, once the command is to stop.
-  private static let patience = Duration.seconds(2)
+  private static let gracePeriod = Duration.seconds(2)
 
-  /// Asks whether more may be shown; then ``end()`` is due.
+  /// Whether more may be shown; if so, ``end()`` is to follow.
   func begin() -> Bool {
     state.withLock { state in
       guard !state.isStopping else { return false }
@@ -212,7 +212,7 @@ private final class ShowingTurn: Sendable {
 
   /// Lets nothing more be shown; returns when what is being shown has been, or a reader does not take it.
   func stop() async {
-    let deadline = ContinuousClock.now + ShowingTurn.patience
+    let deadline = ContinuousClock.now + ShowingTurn.gracePeriod
     while state.withLock({ state in
       state.isStopping = true
       return state.isShowing

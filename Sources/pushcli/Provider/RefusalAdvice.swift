@@ -39,7 +39,7 @@ enum RefusalAdvice {
       switch error {
       case .empty: return "the payload is empty"
       case .notJSON(let words): return "the payload is not JSON (\(words))"
-      case .notAnObject: return "the payload is JSON, but no object: {\"aps\":{…}} is due"
+      case .notAnObject: return "the payload is JSON, but no object: expected {\"aps\":{…}}"
       }
     }
   }
