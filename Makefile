@@ -1,5 +1,5 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
-# make build  a release build of pushcli                make check   formatting
+# make build  a release build of pushcli                make check   formatting, generated tables
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds

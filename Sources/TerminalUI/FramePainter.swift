@@ -1,6 +1,6 @@
 /// Turns frames into what a terminal understands, writing only the cells that changed.
 package struct FramePainter: Sendable {
-  /// Whether colors are told; `NO_COLOR` turns them off.
+  /// Whether colors are sent; `NO_COLOR` turns them off.
   package var usesColor: Bool
   /// Whether each frame is wrapped in a synchronized update (mode 2026), which other terminals ignore.
   package var isSynchronized = true

@@ -34,7 +34,7 @@ package struct Style: Sendable, Hashable {
 
   /// The sequence that sets this style whatever was set before (SGR).
   ///
-  /// - Parameter usesColor: Whether colors are told, or only bold and dim.
+  /// - Parameter usesColor: Whether colors are set, or only bold and dim.
   package func sequence(usesColor: Bool) -> String {
     var parameters = "0"
     if isBold { parameters += ";1" }

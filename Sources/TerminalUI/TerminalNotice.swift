@@ -15,7 +15,7 @@ package struct TerminalNotice: Sendable, Equatable {
   /// Whether it goes through tmux, which hands on only what is wrapped.
   package var isWrapped: Bool
 
-  /// The longest text that is told, in bytes; OSC 99 takes 2,048 before its base64.
+  /// The longest text that is sent, in bytes; OSC 99 takes 2,048 before its base64.
   private static let maximumSize = 1_000
 
   /// The sequence for a notification, and the bell after it, so that `monitor-bell` sees it too.

@@ -29,7 +29,7 @@ enum PlainText {
       if push.presentation.alert != nil {
         lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))
       } else {
-        lines.append("In the notification centre" + (push.presentation.held == nil ? "." : ", and in the next digest."))
+        lines.append("In the notification center" + (push.presentation.held == nil ? "." : ", and in the next digest."))
       }
     }
     let removed = removedParts(of: push)

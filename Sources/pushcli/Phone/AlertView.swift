@@ -33,7 +33,7 @@ struct AlertView {
     drawCaption(box, in: &frame)
     for (index, line) in content.lines.enumerated() {
       let (row, column) = (box.row + 2 + index, box.column + 2)
-      if line.isCentred {
+      if line.isCentered {
         frame.writeCentered(line.text, column: column, columns: box.columns - 4, row: row, style: line.style)
       } else {
         frame.write(line.text, column: column, row: row, style: line.style)
@@ -52,7 +52,7 @@ struct AlertView {
   private struct Line {
     var text: String
     var style: Style
-    var isCentred = true
+    var isCentered = true
   }
 
   /// The time and how many alerts wait, on the border; the app's name beneath it.
@@ -138,8 +138,8 @@ struct AlertView {
     let blank = isAiry ? [Line(text: "", style: Self.surface)] : []
     let title = texts[0].map { Line(text: $0, style: Self.strong) }
     let head = title + texts[1].map { Line(text: $0, style: Self.surface) }
-    // A short body is centred like the title; a long one is easier to read from the left.
-    let body = texts[2].map { Line(text: $0, style: Self.surface, isCentred: texts[2].count <= 3) }
+    // A short body is centered like the title; a long one is easier to read from the left.
+    let body = texts[2].map { Line(text: $0, style: Self.surface, isCentered: texts[2].count <= 3) }
     return blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body + blank
   }
 }

@@ -1,10 +1,10 @@
 import PushPolicy
 import TerminalUI
 
-/// What the person does in the centre that is of the moment.
-struct CentrePosition: Sendable, Equatable {
+/// What the person does in the center that is of the moment.
+struct CenterPosition: Sendable, Equatable {
   /// The selected row; `nil` is the first.
-  var selected: CentreKey?
+  var selected: CenterKey?
   /// The place that the selection had, for when its row is gone.
   var index = 0
   /// Entries that are ticked, for clearing several at once (L8).
@@ -15,22 +15,22 @@ struct CentrePosition: Sendable, Equatable {
   var isTyping = false
 }
 
-/// What a row of the centre stands for.
-enum CentreKey: Sendable, Hashable {
+/// What a row of the center stands for.
+enum CenterKey: Sendable, Hashable {
   case app(String)
   case thread(topic: String, id: String)
   case entry(Int)
 }
 
-/// The centre's rows: what arrived, by app and thread, newest first.
-struct CentreList {
+/// The center's rows: what arrived, by app and thread, newest first.
+struct CenterList {
   enum Row: Sendable, Equatable {
     case app(DeviceApp, count: Int, unread: Int)
     case thread(topic: String, id: String, count: Int)
     /// The place of the entry in ``PhoneState/entries``.
     case entry(Int, ordinal: Int)
 
-    var key: CentreKey {
+    var key: CenterKey {
       switch self {
       case .app(let app, _, _): .app(app.topic)
       case .thread(let topic, let id, _): .thread(topic: topic, id: id)
@@ -43,12 +43,12 @@ struct CentreList {
 
   /// The rows of everything that an alert told, or of what holds `search` in its texts or app.
   init(_ state: PhoneState, search: String?) {
-    let wish = search?.lowercased() ?? ""
+    let query = search?.lowercased() ?? ""
     var topics: [String] = []
     var byTopic: [String: [Int]] = [:]
     for index in state.entries.indices.reversed() {
       // Nothing of an entry is copied: there are thousands.
-      guard state.entries[index].isAlert, wish.isEmpty || state.entries[index].push.holds(wish) else { continue }
+      guard state.entries[index].isAlert, query.isEmpty || state.entries[index].push.holds(query) else { continue }
       let topic = state.entries[index].push.app.topic
       let count = byTopic[topic, default: []].count
       if count == 0 { topics.append(topic) }
@@ -80,7 +80,7 @@ struct CentreList {
   }
 
   /// The place of the selected row: where it is, or where it was.
-  func selectedIndex(_ position: CentrePosition) -> Int {
+  func selectedIndex(_ position: CenterPosition) -> Int {
     let place = position.selected.flatMap { key in
       // Most often it has not moved.
       rows.indices.contains(position.index) && rows[position.index].key == key
@@ -110,9 +110,9 @@ struct CentreList {
 }
 
 extension DevicePush {
-  /// Whether its texts or its app hold `wish`, which is in lower case.
-  fileprivate func holds(_ wish: String) -> Bool {
+  /// Whether its texts or its app hold `query`, which is in lower case.
+  fileprivate func holds(_ query: String) -> Bool {
     guard let alert = presentation.listed else { return false }
-    return [alert.title, alert.body, alert.subtitle, app.name, threadID].contains { $0.lowercased().contains(wish) }
+    return [alert.title, alert.body, alert.subtitle, app.name, threadID].contains { $0.lowercased().contains(query) }
   }
 }

@@ -2,26 +2,26 @@ import Foundation
 import TerminalUI
 
 extension PhoneModel {
-  /// How many rows of the centre a page key moves over.
-  var centrePageSize: Int { max((size.contentEnd - 4) / (size.rows >= 20 ? 2 : 1), 1) }
+  /// How many rows of the center a page key moves over.
+  var centerPageSize: Int { max((size.contentEnd - 4) / (size.rows >= 20 ? 2 : 1), 1) }
 }
 
-/// The notification centre: what arrived, by app and thread.
-struct CentreScreen {
+/// The notification center: what arrived, by app and thread.
+struct CenterScreen {
   var model: PhoneModel
 
   /// On tall screens an entry has its detail below it, and an app a blank row above it.
   private var isAiry: Bool { model.size.rows >= 20 }
 
   func draw(in frame: inout Frame) {
-    let list = CentreList(model.state, search: model.centre.search)
+    let list = CenterList(model.state, search: model.center.search)
     let size = frame.size
-    let title = model.centre.search.map { "Search: \($0)\(model.centre.isTyping ? "▏" : "")" } ?? "Notification Centre"
+    let title = model.center.search.map { "Search: \($0)\(model.center.isTyping ? "▏" : "")" } ?? "Notification Center"
     frame.writeCentered(title, column: 1, columns: size.columns - 2, row: 1, style: .bold)
     let top = isAiry ? 3 : 2
     guard !list.rows.isEmpty else { return drawEmpty(in: &frame) }
     let part = Rectangle(column: 1, row: top, columns: size.columns - 2, rows: size.contentEnd - top)
-    let selected = list.selectedIndex(model.centre)
+    let selected = list.selectedIndex(model.center)
     var index = first(list, selected: selected, rows: part.rows)
     var row = part.row
     while index < list.rows.count {
@@ -36,15 +36,15 @@ struct CentreScreen {
 
   private func drawEmpty(in frame: inout Frame) {
     let size = frame.size
-    let words = model.centre.search == nil ? "Nothing to Read" : "Nothing Found"
+    let words = model.center.search == nil ? "Nothing to Read" : "Nothing Found"
     frame.writeCentered(words, column: 0, columns: size.columns, row: size.rows / 2 - 1, style: .bold)
     let hint =
-      model.centre.search == nil ? "Alerts are kept here when they were answered." : "Esc shows everything again."
+      model.center.search == nil ? "Alerts are kept here when they were answered." : "Esc shows everything again."
     frame.writeCentered(hint, column: 1, columns: size.columns - 2, row: size.rows / 2 + 1, style: .dim)
   }
 
   /// Rows that an element takes, with the blank ones above it.
-  private func height(_ list: CentreList, _ index: Int, isFirst: Bool) -> Int {
+  private func height(_ list: CenterList, _ index: Int, isFirst: Bool) -> Int {
     guard isAiry else { return 1 }
     switch list.rows[index] {
     case .app: return isFirst ? 1 : 2
@@ -54,7 +54,7 @@ struct CentreScreen {
   }
 
   /// The first element on screen: so that the selected one is in the middle, as far as the list allows.
-  private func first(_ list: CentreList, selected: Int, rows: Int) -> Int {
+  private func first(_ list: CenterList, selected: Int, rows: Int) -> Int {
     func walkBack(from index: Int, room: Int) -> Int {
       var (index, room) = (index, room)
       while index > 0 {
@@ -70,7 +70,7 @@ struct CentreScreen {
 
   /// Draws an element whose rows end above `end`.
   private func draw(
-    _ row: CentreList.Row, at end: Int, height: Int, isSelected: Bool, _ part: Rectangle, in frame: inout Frame
+    _ row: CenterList.Row, at end: Int, height: Int, isSelected: Bool, _ part: Rectangle, in frame: inout Frame
   ) {
     let style = isSelected ? Style.bold : .plain
     let mark = isSelected ? "▸" : " "
@@ -94,7 +94,7 @@ struct CentreScreen {
     case .entry(let index, let ordinal):
       let (entry, line) = (model.state.entries[index], end - height)
       frame.write(mark, column: part.column, row: line, style: .bold)
-      if model.centre.marked.contains(ordinal) { frame.write("✓", column: part.column + 1, row: line, style: .bold) }
+      if model.center.marked.contains(ordinal) { frame.write("✓", column: part.column + 1, row: line, style: .bold) }
       if !entry.isRead {
         frame.write("●", column: part.column + 2, row: line, style: Style(foreground: Palette.accent))
       }

@@ -6,7 +6,7 @@ import TerminalUI
 /// What the phone reaches beside its screen: sounds, the desktop's notifications, the clipboard, the person's commands.
 ///
 /// Nothing here waits for another program.
-final class OutsideWorld: Sendable {
+final class PhoneEnvironment: Sendable {
   let sounds: SoundPlayer
   private let terminal: Terminal
   /// Known when it is wanted first: asking tmux takes a moment, and the first frame is to come at once.

@@ -21,7 +21,7 @@ struct PhoneModel: Sendable, Equatable {
   var sheet: ActionSheet?
   /// The settings while they are open (M1).
   var settings: SettingsDraft?
-  var centre = CentrePosition()
+  var center = CenterPosition()
   /// What `u` brings back (L5).
   var undo: Undo?
   var isHelpShown = false

@@ -11,12 +11,12 @@ struct PhoneSession {
   private let session: DeviceSession
   private let device: String
   private let terminal: Terminal
-  private let outside: OutsideWorld
+  private let environment: PhoneEnvironment
   private let folder: String
   private let inbox = Inbox<PhoneMessage>()
 
   /// How long leaving waits for the gateway to have read the last answer.
-  private static let patience = Duration.seconds(1)
+  private static let drainTimeout = Duration.seconds(1)
 
   /// - Parameter commands: The person's for what View opens.
   init(_ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands) {
@@ -24,7 +24,7 @@ struct PhoneSession {
     self.device = device
     let terminal = Terminal()
     self.terminal = terminal
-    outside = OutsideWorld(terminal: terminal, commands: commands)
+    environment = PhoneEnvironment(terminal: terminal, commands: commands)
     self.folder = folder.devicesPath
   }
 
@@ -40,12 +40,12 @@ struct PhoneSession {
     if let notice { inbox.post(.message(.notice(notice))) }
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
-    let keeper = Keeper(journal, session, outside, inbox)
+    let keeper = Keeper(journal, session, environment, inbox)
     try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run { effects, state in
       await keeper.perform(effects, state)
     }
     session.finish()
-    await session.waitUntilFinished(atMost: PhoneSession.patience)
+    await session.waitUntilFinished(atMost: PhoneSession.drainTimeout)
     forwarder.cancel()
   }
 
@@ -87,15 +87,16 @@ struct PhoneSession {
 private actor Keeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
-  private let outside: OutsideWorld
+  private let environment: PhoneEnvironment
   private let inbox: Inbox<PhoneMessage>
 
   init(
-    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld, _ inbox: Inbox<PhoneMessage>
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment,
+    _ inbox: Inbox<PhoneMessage>
   ) {
     self.journal = journal
     self.session = session
-    self.outside = outside
+    self.environment = environment
     self.inbox = inbox
   }
 
@@ -106,7 +107,7 @@ private actor Keeper {
     if let state, journal.wantsCompaction { try? journal.compact(state) }
     let seq = changes.reduce(0 as UInt64) { if case .received(let push) = $1 { max($0, push.seq) } else { $0 } }
     try? session.store(seq)
-    session.tellAcknowledged(seq)
+    session.sendAcknowledgement(seq)
 
     var sound: (name: String, volume: Int, urgency: InterruptionLevel)?
     for effect in effects {
@@ -120,30 +121,30 @@ private actor Keeper {
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
       case .reportAd(let push): await report(push)
-      case .notify(let title, let body): outside.notify(title: title, body: body)
+      case .notify(let title, let body): environment.notify(title: title, body: body)
       case .copy(let text):
-        outside.copy(text)
+        environment.copy(text)
         inbox.post(.message(.notice("Copied")))
-      case .open(let push): outside.open(push)
-      case .openLink(let push): outside.openLink(push)
+      case .open(let push): environment.open(push)
+      case .openLink(let push): environment.openLink(push)
       }
     }
-    if let sound { outside.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
+    if let sound { environment.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
     return journal.wantsCompaction
   }
 
   /// Whether the changes are on disk. A disk that is full is tried again: nothing is acknowledged or told meanwhile.
   private func save(_ changes: [PhoneChange], isLast: Bool) async -> Bool {
-    var isTold = false
+    var isReported = false
     while true {
       do {
         try journal.append(changes)
-        if isTold { inbox.post(.message(.notice("Saved: there is room again"))) }
+        if isReported { inbox.post(.message(.notice("Saved: there is room again"))) }
         return true
       } catch {
         guard !isLast else { return false }
-        if !isTold { inbox.post(.message(.notice("\(error)"))) }
-        isTold = true
+        if !isReported { inbox.post(.message(.notice("\(error)"))) }
+        isReported = true
         try? await Task.sleep(for: .seconds(1))
       }
     }

@@ -3,12 +3,12 @@ import PushPolicy
 
 /// What the phone must not forget (L2): everything that ``PhoneChange`` can change, and nothing else.
 struct PhoneState: Sendable, Equatable {
-  /// How many pushes the centre keeps; beyond it the oldest go.
+  /// How many pushes the center keeps; beyond it the oldest go.
   static let maximumEntries = 5_000
-  /// How many alerts wait at most. Beyond that the oldest one that is not on screen stays unread in the centre.
+  /// How many alerts wait at most. Beyond that the oldest one that is not on screen stays unread in the center.
   static let maximumAlerts = 200
   /// How many answers wait for the gateway at most.
-  static let maximumUntold = 1_000
+  static let maximumPendingAnswers = 1_000
   /// The most dropped pushes that are told; more are told as this many.
   static let maximumDropped = 1_000_000_000
 
@@ -23,7 +23,7 @@ struct PhoneState: Sendable, Equatable {
   /// The ordinal of the next push.
   var nextOrdinal = 1
   /// What the person answered while the gateway was away, until it is told.
-  var untold: [UntoldAnswer] = []
+  var pendingAnswers: [PendingAnswer] = []
   /// Pushes that the gateway dropped, until the person has taken note.
   var droppedCount = 0
   /// The person's choices, as the gateway last told them.
@@ -32,13 +32,13 @@ struct PhoneState: Sendable, Equatable {
   var settings = DeviceSettings()
   var place = Place()
 
-  /// A push in the centre.
+  /// A push in the center.
   struct Entry: Sendable, Equatable {
     /// Counts what arrives here; names the entry.
     var ordinal: Int
     let push: DevicePush
     var isRead: Bool
-    /// Whether it has texts, which the centre shows.
+    /// Whether it has texts, which the center shows.
     let isAlert: Bool
 
     init(ordinal: Int, push: DevicePush, isRead: Bool = false) {
@@ -50,7 +50,7 @@ struct PhoneState: Sendable, Equatable {
   }
 
   /// An answer that the gateway does not know yet.
-  struct UntoldAnswer: Sendable, Equatable {
+  struct PendingAnswer: Sendable, Equatable {
     /// The push's id.
     var id: String
     var action: String
@@ -65,7 +65,7 @@ struct PhoneState: Sendable, Equatable {
 
   /// What the person looks at, beneath anything modal.
   enum Screen: Sendable, Equatable {
-    case home, centre
+    case home, center
     /// The pushes of the app with this topic; `selected` is the chosen one's ordinal, `nil` the newest.
     case app(topic: String, selected: Int?)
   }
@@ -86,7 +86,7 @@ struct PhoneState: Sendable, Equatable {
   /// The entries of an app, newest first.
   func entries(of topic: String) -> [Entry] { entries.reversed().filter { $0.push.topic == topic } }
 
-  /// Alerts in the centre that the person has not read.
+  /// Alerts in the center that the person has not read.
   var unreadCount: Int { entries.count { !$0.isRead && $0.isAlert } }
 }
 
@@ -139,9 +139,9 @@ enum PhoneChange: Sendable, Equatable {
   /// An alert was answered, here.
   case answered(ordinal: Int)
   /// An answer waits for the gateway.
-  case kept(PhoneState.UntoldAnswer)
+  case pending(PhoneState.PendingAnswer)
   /// The gateway has been told the answers that waited.
-  case told
+  case answersSent
   /// A push is over elsewhere.
   case retracted(id: String)
   case read([Int])
@@ -166,10 +166,10 @@ extension PhoneState {
     case .answered(let ordinal):
       alerts.removeAll { $0.ordinal == ordinal }
       markRead([ordinal])
-    case .kept(let answer):
-      untold.append(answer)
-      if untold.count > Self.maximumUntold { untold.removeFirst() }
-    case .told: untold = []
+    case .pending(let answer):
+      pendingAnswers.append(answer)
+      if pendingAnswers.count > Self.maximumPendingAnswers { pendingAnswers.removeFirst() }
+    case .answersSent: pendingAnswers = []
     case .retracted(let id):
       alerts.removeAll { $0.id == id }
       for index in entries.indices where entries[index].push.id == id { entries[index].isRead = true }

@@ -11,7 +11,7 @@ extension PhoneModel {
     StatusBar(model: self).draw(in: &frame)
     switch screen {
     case .home: HomeScreen(model: self).draw(in: &frame)
-    case .centre: CentreScreen(model: self).draw(in: &frame)
+    case .center: CenterScreen(model: self).draw(in: &frame)
     case .app(let topic, let selected):
       if let app = state.app(topic) { AppScreen(model: self, app: app, selected: selected).draw(in: &frame) }
     }

@@ -10,7 +10,7 @@ import Synchronization
 /// within a second; of what comes in between only something more urgent is played, when the second is over. The players
 /// mix with other audio (S6).
 final class SoundPlayer: Sendable {
-  /// What became of a sound.
+  /// The outcome of a sound.
   enum Outcome: Sendable, Equatable {
     case started([String])
     case bell

@@ -8,7 +8,7 @@ struct TabBar {
     guard frame.size.hasTabs else { return }
     let unread = model.state.unreadCount
     let tabs = [
-      ("1 Home", model.screen == .home), ("2 Centre" + (unread > 0 ? " · \(unread)" : ""), model.screen == .centre),
+      ("1 Home", model.screen == .home), ("2 Center" + (unread > 0 ? " · \(unread)" : ""), model.screen == .center),
       ("3 Settings", model.settings != nil),
     ]
     let texts = tabs.map { $1 ? "[\($0)]" : " \($0) " }

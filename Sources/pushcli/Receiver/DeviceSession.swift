@@ -141,23 +141,23 @@ final class DeviceSession: Sendable {
   func acknowledge(_ seq: UInt64) throws {
     guard seq > 0 else { return }
     try cursor.sync()
-    tellAcknowledged(seq)
+    sendAcknowledgement(seq)
   }
 
   /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
-  func tellAcknowledged(_ seq: UInt64) {
+  func sendAcknowledgement(_ seq: UInt64) {
     switch pace.withLock({ $0.store(seq, at: .now) }) {
-    case .tell: tellAcknowledged()
+    case .tell: sendAcknowledgement()
     case .wait(let time):
       Task {
         try? await Task.sleep(until: time, clock: .continuous)
-        tellAcknowledged()
+        sendAcknowledgement()
       }
     case .nothing: break
     }
   }
 
-  private func tellAcknowledged() {
+  private func sendAcknowledgement() {
     if let seq = pace.withLock({ $0.tell(at: .now) }) { send(#"{"type":"ack","seq":\#(seq)}"#) }
   }
 
@@ -211,13 +211,13 @@ final class DeviceSession: Sendable {
   /// Ends this side in good order: what was sent before this arrives.
   func finish() {
     finishing.withLock { $0 = true }
-    tellAcknowledged()
+    sendAcknowledgement()
     link.withLock { $0 }?.stream.finish()
   }
 
   /// Waits until the gateway has ended its side too.
-  func waitUntilFinished(atMost patience: Duration) async {
-    let end = ContinuousClock.now + patience
+  func waitUntilFinished(atMost timeout: Duration) async {
+    let end = ContinuousClock.now + timeout
     while link.withLock({ $0 != nil }), ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
     }

@@ -30,7 +30,7 @@ import Testing
   func `the paragraph and the screens have the same content (L7)`(_ alert: AlertPresentation) {
     let payload = #"{"aps":{"alert":{"title":"…"},"thread-id":"quakes"},"url":"https://example.com/quake"}"#
     let push = Sample.push(1, badge: 37, alert: alert, payload: payload)
-    // Home and alert, its sheet if it has one, the centre, and the app that View opens.
+    // Home and alert, its sheet if it has one, the center, and the app that View opens.
     var phone = Sample.phone(size: Size(columns: 200, rows: 60), [.push(push)])
     var shown: [String] = []
     for key in alert.sheetChoices.count > 1 ? "vc c2\u{1}" : " c2\u{1}" {
@@ -73,7 +73,7 @@ import Testing
   @Test func `what may not interrupt is told with its place`() {
     var push = Sample.push(1, payload: "{\"aps\":{\"alert\":\"Dinner at Eight?\"}}")
     push.presentation.centre = Sample.dinner
-    let beginning = "[14:03] 📰 News\nDinner at Eight?\nIn the notification centre"
+    let beginning = "[14:03] 📰 News\nDinner at Eight?\nIn the notification center"
     #expect(paragraph(push).hasPrefix(beginning + ".\n"))
     push.presentation.held = Hold(by: .summary)
     #expect(paragraph(push).hasPrefix(beginning + ", and in the next digest.\n"))

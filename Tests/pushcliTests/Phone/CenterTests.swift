@@ -4,28 +4,28 @@ import Testing
 
 @testable import pushcli
 
-@Suite struct CentreTests {
+@Suite struct CenterTests {
   /// Two of a thread and one alone in News, one in Mail; all answered, Mail the newest app but one.
-  private var centre: PhoneModel {
+  private var center: PhoneModel {
     Sample.phone(ScreenTests.answered + [.key(.character("2"))])
   }
 
   private func ids(_ phone: PhoneModel) -> [String] { phone.state.entries.map(\.push.id) }
 
   @Test func `rows stand by app and thread, newest first`() {
-    let state = centre.state
-    let rows = CentreList(state, search: nil).rows
+    let state = center.state
+    let rows = CenterList(state, search: nil).rows
     #expect(
       rows.map(\.key) == [
         .app("com.example.news"), .thread(topic: "com.example.news", id: "quakes"), .entry(4), .entry(1), .entry(3),
         .app("com.example.mail"), .entry(2),
       ])
-    #expect(CentreList(state, search: "CHILE").rows.count == 4)
-    #expect(CentreList(state, search: "nothing of the kind").rows.isEmpty)
+    #expect(CenterList(state, search: "CHILE").rows.count == 4)
+    #expect(CenterList(state, search: "nothing of the kind").rows.isEmpty)
   }
 
   @Test func `an app is cleared, and undo says and brings back what was there (L5)`() {
-    var phone = centre
+    var phone = center
     let before = phone.state.entries
     phone.press("d")
     #expect(ids(phone) == ["push-4"])
@@ -37,25 +37,25 @@ import Testing
   }
 
   @Test func `a thread, one and several are cleared`() {
-    var phone = centre
+    var phone = center
     phone.press(.down)
     phone.press("d")
     #expect(ids(phone) == ["push-4", "push-5"])
-    phone = centre
+    phone = center
     phone.press(.end)
     phone.press(.delete)
     #expect(ids(phone) == ["push-3", "push-5", "push-6"])
-    phone = centre
+    phone = center
     for key in [Key.down, .down, .character(" "), .down, .character(" "), .home] { phone.press(key) }
-    #expect(phone.centre.marked == [4, 3])
+    #expect(phone.center.marked == [4, 3])
     phone.press("d")
     #expect(ids(phone) == ["push-3", "push-4"])
     #expect(phone.undo?.title == "Clear 2 Notifications")
-    #expect(phone.centre.marked.isEmpty)
+    #expect(phone.center.marked.isEmpty)
   }
 
   @Test func `everything is cleared only after the sheet was asked (X1)`() {
-    var phone = centre
+    var phone = center
     phone.press("D")
     #expect(phone.sheet?.titles == ["Clear All Notifications", "Cancel"])
     phone.press(.return)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func `marking read tells nobody and keeps the rest`() {
-    var phone = centre
+    var phone = center
     phone.happens(.push(Sample.push(9, alert: Sample.done)))
     phone.happens(.retract(id: "none"))
     #expect(phone.state.unreadCount == 1)
@@ -79,20 +79,20 @@ import Testing
   }
 
   @Test func `the search takes every letter, and escape shows everything again`() {
-    var phone = centre
+    var phone = center
     for key in "/qd?s" { phone.press(key) }
-    #expect(phone.centre.search == "qd?s" && phone.centre.isTyping)
+    #expect(phone.center.search == "qd?s" && phone.center.isTyping)
     phone.press(.backspace)
     phone.press(.return)
-    #expect(phone.centre.search == "qd?" && !phone.centre.isTyping)
+    #expect(phone.center.search == "qd?" && !phone.center.isTyping)
     phone.press(.escape)
-    #expect(phone.centre.search == nil && phone.screen == .centre)
+    #expect(phone.center.search == nil && phone.screen == .center)
     phone.press(.escape)
     #expect(phone.screen == .home)
   }
 
   @Test func `an entry opens its app with it selected, and is read`() {
-    var phone = centre
+    var phone = center
     phone.press(.end)
     phone.press(.return)
     #expect(phone.screen == .app(topic: "com.example.mail", selected: 2))
@@ -102,19 +102,19 @@ import Testing
   }
 
   @Test func `the selection stays with its row when others come, and near when it goes`() {
-    var phone = centre
+    var phone = center
     phone.press(.down)
     phone.press(.down)
-    #expect(phone.centre.selected == .entry(4))
+    #expect(phone.center.selected == .entry(4))
     phone.happens(.push(Sample.push(20, Sample.album, alert: Sample.done)))
     phone.press("o")
-    let list = CentreList(phone.state, search: nil)
-    #expect(list.rows[list.selectedIndex(phone.centre)].key == .entry(4))
+    let list = CenterList(phone.state, search: nil)
+    #expect(list.rows[list.selectedIndex(phone.center)].key == .entry(4))
     phone.press("d")
-    #expect(CentreList(phone.state, search: nil).selectedIndex(phone.centre) == 2)
+    #expect(CenterList(phone.state, search: nil).selectedIndex(phone.center) == 2)
   }
 
-  @Test func `an alert that may not interrupt is in the centre and nowhere else`() throws {
+  @Test func `an alert that may not interrupt is in the center and nowhere else`() throws {
     let line = """
       {"type":"push","seq":7,"id":"push-7","topic":"com.example.news","app":{"name":"News","icon":"📰"},\
       "received":"2025-11-14T14:03:00.000Z","presentation":{"badge":2,\

@@ -73,16 +73,16 @@ import Testing
     Scene(name: "alert-foreign", messages: [.push(Sample.push(1, alert: foreign))]),
     Scene(
       name: "app", messages: badges + [.push(earthquake), .key(.character("v"))], sizes: [(80, 24), (60, 16), (40, 12)]),
-    Scene(name: "centre", messages: answered + [.key(.character("2"))], sizes: [(80, 24), (40, 12), (200, 60)]),
-    Scene(name: "centre-empty", messages: [.key(.character("2"))]),
+    Scene(name: "center", messages: answered + [.key(.character("2"))], sizes: [(80, 24), (40, 12), (200, 60)]),
+    Scene(name: "center-empty", messages: [.key(.character("2"))]),
     Scene(
-      name: "centre-search",
+      name: "center-search",
       messages: answered + "2/chile".map { .key(.character($0)) }),
     Scene(
-      name: "centre-cleared", messages: answered + [.key(.character("2")), .key(.character("d"))]),
+      name: "center-cleared", messages: answered + [.key(.character("2")), .key(.character("d"))]),
     Scene(
-      name: "centre-ticked", messages: answered + [.key(.character("2")), .key(.end), .key(.character(" ")), .key(.up)]),
-    Scene(name: "centre-clear-all", messages: answered + "2D".map { .key(.character($0)) }),
+      name: "center-ticked", messages: answered + [.key(.character("2")), .key(.end), .key(.character(" ")), .key(.up)]),
+    Scene(name: "center-clear-all", messages: answered + "2D".map { .key(.character($0)) }),
     Scene(
       name: "settings", messages: [.preferences(category), .key(.character("3"))],
       sizes: [(80, 24), (40, 12), (200, 60)]),
@@ -97,7 +97,7 @@ import Testing
       name: "settings-discard",
       messages: [.preferences(category), .key(.character("3")), .key(.return), .key(.escape)]),
     Scene(name: "help", messages: badges + [.key(.character("?"))]),
-    Scene(name: "help-centre", messages: answered + "2?".map { .key(.character($0)) }),
+    Scene(name: "help-center", messages: answered + "2?".map { .key(.character($0)) }),
   ]
 
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Screens")

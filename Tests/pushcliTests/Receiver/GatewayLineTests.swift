@@ -64,9 +64,10 @@ import Testing
     #expect(!second.notifications)
   }
 
-  @Test func `what may not interrupt is read for the lists`() throws {
+  @Test(arguments: ["centre", "center"])
+  func `what may not interrupt is read for the lists, in both spellings`(_ key: String) throws {
     let line = #"""
-      {"type":"push","seq":7,"id":"i","topic":"t","presentation":{"centre":{"title":"a","subtitle":"","body":"b",\#
+      {"type":"push","seq":7,"id":"i","topic":"t","presentation":{"\#(key)":{"title":"a","subtitle":"","body":"b",\#
       "buttons":["OK"]},"held":{"by":"summary","until":1800000000,"relevance":0.5}},"payload":{"aps":{"alert":"a"}}}
       """#
     let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
