@@ -1,5 +1,5 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
-# make build  a release build of pushcli                make check   formatting
+# make build  a release build of pushcli                make check   formatting, generated tables
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
@@ -29,10 +29,12 @@ demo: debug
 	@scripts/demo .build/debug/pushcli
 
 check:
-	swift format lint --strict --recursive Package.swift Sources Tests
+	@scripts/sounds --check
+	@scripts/width-table --check
+	swift format lint --strict --recursive Package.swift Sources Tools Tests
 
 format:
-	swift format format --in-place --recursive Package.swift Sources Tests
+	swift format format --in-place --recursive Package.swift Sources Tools Tests
 
 test: test-packages check
 	swift build --build-tests
@@ -85,18 +87,18 @@ train-ads-program: packages
 	swift build -c release --product train-ads
 
 train-ads: train-ads-program
-	$(TRAIN_ADS) train $(ADS_DATA) Sources/train-ads/Texts $(ADS_MODEL)
+	$(TRAIN_ADS) train $(ADS_DATA) Tools/train-ads/Texts $(ADS_MODEL)
 	@touch Sources/CAdModel/CAdModel.c
 
 # Whether the embedded model is what the data folder and the own texts give.
 check-ads: train-ads-program
 	@if [ ! -f $(ADS_DATA)/train.tsv ]; then echo "check-ads: skipped, no data in $(ADS_DATA) (set ADS_DATA)"; else \
-	  $(TRAIN_ADS) train $(ADS_DATA) Sources/train-ads/Texts .build/ad-model.bin > .build/train-ads.log \
+	  $(TRAIN_ADS) train $(ADS_DATA) Tools/train-ads/Texts .build/ad-model.bin > .build/train-ads.log \
 	    && cmp .build/ad-model.bin $(ADS_MODEL) && echo "check-ads: the embedded model is reproduced"; fi
 
 # The tables of docs/ad-detector.md.
 evaluate-ads: train-ads-program
-	$(TRAIN_ADS) evaluate $(ADS_DATA) Sources/train-ads/Texts
+	$(TRAIN_ADS) evaluate $(ADS_DATA) Tools/train-ads/Texts
 
 # Verdicts a second on one core.
 bench-ads: train-ads-program

@@ -87,7 +87,6 @@ let package = Package(
       dependencies: [
         "GatewayProtocol",
         "HTTP2Transport",
-        "HTTP2Transport",
         "PushCore",
         "PushPolicy",
         "PushStorage",
@@ -126,27 +125,42 @@ let package = Package(
       ],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
+    // The phone's sounds, embedded: scripts/sounds.
+    .target(name: "CSounds", exclude: ["wav"]),
+    // One bounded queue for all that waits between tasks.
+    .target(name: "Queues", swiftSettings: strict),
+    .target(name: "TerminalUI", dependencies: ["Queues"], swiftSettings: strict),
     .executableTarget(
       name: "pushcli",
       dependencies: [
+        "CSounds",
         "GatewayClient",
         "GatewayProtocol",
+        "HTTP2Transport",
         "LoadTest",
         "PushCore",
         "PushGateway",
         "PushPolicy",
         "PushStorage",
+        "Queues",
+        "TerminalUI",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict
     ),
-    // What a decision costs: make bench-policy.
-    .target(name: "CMallocCount"),
-    .executableTarget(name: "policy-bench", dependencies: ["CMallocCount", "PushPolicy"], swiftSettings: strict),
+    // Programs of developers, no part of the product. What a decision costs: make bench-policy.
+    .target(name: "CMallocCount", path: "Tools/CMallocCount"),
+    .executableTarget(
+      name: "policy-bench",
+      dependencies: ["CMallocCount", "PushPolicy"],
+      path: "Tools/policy-bench",
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "train-ads",
       dependencies: ["PushPolicy"],
+      path: "Tools/train-ads",
       exclude: ["Texts"],
       swiftSettings: strict
     ),
@@ -162,10 +176,15 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    // A terminal for tests.
+    .target(name: "TerminalTesting", path: "Tests/TerminalTesting", swiftSettings: strict),
+    .testTarget(name: "QueuesTests", dependencies: ["Queues"], swiftSettings: strict),
+    .testTarget(name: "TerminalUITests", dependencies: ["TerminalTesting", "TerminalUI"], swiftSettings: strict),
     .testTarget(
       name: "pushcliTests",
       dependencies: [
-        "pushcli", "GatewayClient", "GatewayProtocol", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
+        "pushcli", "GatewayClient", "GatewayProtocol", "LoadTest", "PushCore", "PushGateway", "PushPolicy", "Queues",
+        "TerminalTesting", "TerminalUI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: ["Phone/Screens"],
       swiftSettings: strict

@@ -146,7 +146,7 @@ class Gateway(Server):
 
     def device(self, name="bench"):
         """Enrols a device that never connects; its token."""
-        self.run("devices", "enrol", name, "--json")
+        self.run("devices", "enroll", name, "--json")
         return json.loads(self.run("devices", "register", name, TOPIC, "--json"))["token"]
 
     def jwt(self):

@@ -1,7 +1,11 @@
 import ArgumentParser
 import Dispatch
 import Foundation
+import GatewayClient
+import GatewayProtocol
 import Glibc
+import PushCore
+import PushGateway
 
 /// Where the process begins.
 @main
@@ -30,7 +34,7 @@ struct PushCLI: AsyncParsableCommand {
         pushcli send --to me/com.example.news --title "Train in 5 Minutes"
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 accepted but suppressed or no \
-      recipient, 4 not authorised, 5 refused for good, 6 unreachable after \
+      recipient, 4 not authorized, 5 refused for good, 6 unreachable after \
       retries, 7 timed out, 130 interrupted.
       """,
     version: "0.1.0",
@@ -59,6 +63,8 @@ struct PushCLI: AsyncParsableCommand {
   private static func leave(_ error: any Error) -> Never {
     let code = exitCode(for: error)
     switch error {
+    case let error as DeviceError: leave(CommandFailure(error))
+    case let error as ClientError: leave(CommandFailure(error))
     case let failure as CommandFailure:
       if !failure.message.isEmpty { Output.words("pushcli: \(failure.message)") }
       Glibc.exit(failure.exit.rawValue)

@@ -40,7 +40,7 @@ def test_an_alert_is_whole_at_every_size_and_after_every_resize(gateway, device,
             screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "? keys")
     screen.press("c")
     screen.press("2")
-    screen.shows("Notification Centre", "Train in 5 Minutes")
+    screen.shows("Notification Center", "Train in 5 Minutes")
 
 
 @needs_tmux
@@ -101,7 +101,7 @@ def test_a_focus_that_is_turned_on_keeps_alerts_in_the_centre(gateway, phone):
     apns_id = gateway.accepted(device.token, ALERT)
     gateway.events(apns_id, until="suppressed")
     screen.press("2")
-    screen.shows("Notification Centre", "Train in 5 Minutes")
+    screen.shows("Notification Center", "Train in 5 Minutes")
     assert "Close" not in screen.text
 
 

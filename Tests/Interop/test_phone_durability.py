@@ -125,10 +125,10 @@ def test_a_phone_that_is_killed_again_and_again_shows_every_push_once(gateway, d
 
     screen = Screen(f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}")
     try:
-        # The first alert is still there, the rest waits, the badge is the last one, and the centre counts each once.
-        screen.shows("Push 1 ", "199 more", f"2 Centre · {count}", f"◖{count}◗", timeout=30)
+        # The first alert is still there, the rest waits, the badge is the last one, and the center counts each once.
+        screen.shows("Push 1 ", "199 more", f"2 Center · {count}", f"◖{count}◗", timeout=30)
         screen.press("c")
-        screen.shows("198 more", f"2 Centre · {count - 1}")
+        screen.shows("198 more", f"2 Center · {count - 1}")
     finally:
         screen.close()
 

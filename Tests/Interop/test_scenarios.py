@@ -226,7 +226,7 @@ def test_faults_are_in_the_logs(gateway, device, connection):
     ([], "does nothing"),
     (["--drop", "--reason", "BadPath"], "does 2 things"),
     (["--reset", "MAYBE"], "RFC 9113"),
-    (["--delay", "soon"], "a time is due"),
+    (["--delay", "soon"], "expected a time"),
     (["--reason", "BadPath", "--rate", 101], "per cent"),
     (["--reason", "BadPath", "--count", 0], "a number from 1"),
     (["--streams", 1001], "from 0 to 1000"),

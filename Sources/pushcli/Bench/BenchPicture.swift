@@ -5,7 +5,7 @@ struct BenchPicture {
   /// A line of a chart.
   struct Curve: Equatable {
     var name: String
-    /// The class that colours it.
+    /// The class that colors it.
     var style: String
     var points: [Point]
   }

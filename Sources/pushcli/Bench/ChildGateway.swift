@@ -11,7 +11,7 @@ final class ChildGateway {
   /// What the folder lies on, such as `ext4`.
   let storage: String
 
-  private static let patience = 30.0
+  private static let startTimeout = 30.0
 
   /// Starts `pushcli serve` of this executable on a free port, bound to `cores` unless they are empty.
   init(in parent: String, arguments: [String], cores: [Int]) throws {
@@ -45,7 +45,7 @@ final class ChildGateway {
 
   /// Waits until it listens.
   func waitUntilReady() async throws {
-    let end = ContinuousClock.now + .seconds(ChildGateway.patience)
+    let end = ContinuousClock.now + .seconds(ChildGateway.startTimeout)
     while !FileManager.default.fileExists(atPath: folder.listeningPath) {
       guard process.isRunning, ContinuousClock.now < end else {
         let log = FileManager.default.contents(atPath: home + "/gateway.log") ?? Data()

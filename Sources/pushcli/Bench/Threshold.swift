@@ -23,7 +23,7 @@ struct Threshold: Equatable {
     self.text = text
     let compact = text.filter { $0 != " " }
     guard let place = compact.firstIndex(where: { "<>".contains($0) }) else {
-      throw Failure(description: "\"\(text)\" is no condition: NAME>NUMBER or NAME<NUMBER is due, as p99>25ms")
+      throw Failure(description: "\"\(text)\" is no condition: expected NAME>NUMBER or NAME<NUMBER, as p99>25ms")
     }
     let name = String(compact[..<place])
     guard let metric = Metric(rawValue: name) else {
@@ -39,7 +39,7 @@ struct Threshold: Equatable {
       let factor = metric.unit.factor(String(unit))
     else {
       throw Failure(
-        description: "\"\(text)\": after \(sign) a number is due, with \(metric.unit.names) behind it or nothing")
+        description: "\"\(text)\": expected a number after \(sign), with \(metric.unit.names) behind it or nothing")
     }
     self.metric = metric
     self.comparison = comparison

@@ -54,7 +54,9 @@ struct Ask: AsyncParsableCommand {
 
   func run() async throws {
     let wait = try TimeSpan(timeout, option: "--timeout")
-    guard wait.seconds > 0 else { throw CommandFailure(.usage, "--timeout is \"\(timeout)\": a time above 0s is due") }
+    guard wait.seconds > 0 else {
+      throw CommandFailure(.usage, "--timeout is \"\(timeout)\": expected a time above 0s")
+    }
     let admin = try await Admin(gateway.state)
     let end = ContinuousClock.now + wait.duration
     let category = try await putCategory(admin)
@@ -117,7 +119,7 @@ struct Ask: AsyncParsableCommand {
     }
   }
 
-  /// What became of the question: `action`, `viewed`, `closed`, or nothing in time.
+  /// The outcome of the question: `action`, `viewed`, `closed`, or nothing in time.
   private func outcome(of id: String, _ admin: Admin, end: ContinuousClock.Instant) async throws -> (
     event: String, detail: String
   ) {

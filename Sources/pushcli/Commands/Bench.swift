@@ -14,7 +14,7 @@ struct Bench: AsyncParsableCommand {
       Opens device streams and provider connections, sends at a fixed rate or flat out, and counts what arrives. At a \
       fixed rate latency counts from the moment each push should have been sent, also when the gateway holds it up. \
       Without --gateway and --state (or $PUSHGATEWAY_STATE) it starts a gateway of its own on a temporary folder. On a \
-      gateway that is there it enrols devices named bench-… and removes them at the end.
+      gateway that is there it enrolls devices named bench-… and removes them at the end.
 
       Exit code 1 when a push was lost, duplicated or reordered, or a condition of --fail-if holds.
 

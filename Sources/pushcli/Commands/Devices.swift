@@ -5,7 +5,7 @@ import GatewayProtocol
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Devices: the terminals that receive.",
-    subcommands: [List.self, Enrol.self, Register.self, Unregister.self, Invite.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Enroll.self, Register.self, Unregister.self, Invite.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List devices.")
@@ -23,17 +23,17 @@ struct Devices: AsyncParsableCommand {
     }
   }
 
-  struct Enrol: AsyncParsableCommand {
+  struct Enroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Enrol a device; its secret is kept in the state folder for `subscribe`.",
-      discussion: "Example:\n  pushcli devices enrol me")
+      abstract: "Enroll a device; its secret is kept in the state folder for `subscribe`.",
+      discussion: "Example:\n  pushcli devices enroll me", aliases: ["enrol"])
     @Argument(help: "The device's name.") var name: String
     @Option(help: "Who owns it: devices of one person share their choices. (a person of its own)") var person: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let credentials = try await Credentials.enrol(name, person: person, state: state)
+      let credentials = try await Credentials.enroll(name, person: person, state: state)
       if format.json { Output.json(credentials) } else { Output.words("enrolled \(name)") }
     }
   }
@@ -80,7 +80,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a code with which one device can enrol from another machine.")
+      abstract: "Make a code with which one device can enroll from another machine.")
     @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 60
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

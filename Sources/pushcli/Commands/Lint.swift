@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// `pushcli lint`: what is wrong with payload files.
 struct Lint: ParsableCommand {

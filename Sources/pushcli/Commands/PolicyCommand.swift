@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
 import GatewayProtocol
+import PushCore
 import PushGateway
 import PushPolicy
 
@@ -185,7 +187,7 @@ struct PolicyExplain: AsyncParsableCommand {
       switch part {
       case .badge: presentation.badge.map(String.init)
       case .sound: presentation.sound?.name
-      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.centre.map { _ in "in the centre" }
+      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.centre.map { _ in "in the center" }
       }
     }
   }
@@ -229,7 +231,7 @@ enum ExplainedTime {
       let date = calendar.nextDate(
         after: now, matching: DateComponents(hour: parts[0], minute: parts[1]), matchingPolicy: .nextTime)
     else {
-      throw CommandFailure(.usage, "\"\(text)\" is no time: 2026-11-21T23:30:00+01:00 or 23:30 is due")
+      throw CommandFailure(.usage, "\"\(text)\" is no time: expected 2026-11-21T23:30:00+01:00 or 23:30")
     }
     return Int64(date.timeIntervalSince1970)
   }

@@ -173,7 +173,7 @@ struct Send: AsyncParsableCommand {
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
     if let expires { fields.append((.apnsExpiration, try expiration(expires))) }
-    var pause = Duration.milliseconds(200)
+    var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
       do {
         let client = try await Client.connect(to: try await endpoint())
@@ -181,12 +181,11 @@ struct Send: AsyncParsableCommand {
         return try await client.request("POST", path, fields, body: payload)
       } catch let error as ClientError {
         if attempt == 3 { throw CommandFailure(error) }
-        try await Task.sleep(for: pause)
-        pause *= 2
+        try await Task.sleep(for: backoff.next())
       } catch let failure as CommandFailure {
         throw failure
       } catch {
-        throw CommandFailure(certificate == nil ? .failed : .notAuthorised, "\(error)")
+        throw CommandFailure(certificate == nil ? .failed : .notAuthorized, "\(error)")
       }
     }
     throw CommandFailure(.unreachable)
@@ -195,7 +194,7 @@ struct Send: AsyncParsableCommand {
   private func signer() throws -> ProviderTokenSigner {
     let development = Development.read(gateway.state.folder)
     guard let path = key ?? development?.keyPath else {
-      throw CommandFailure(.notAuthorised, "there is no key: name a .p8 file with --key, --key-id and --team")
+      throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
@@ -242,7 +241,7 @@ struct Send: AsyncParsableCommand {
   private func exit(_ status: Int, _ reason: String?) -> Exit {
     switch (status, reason) {
     case (403, "Forbidden"): .refused
-    case (403, _): .notAuthorised
+    case (403, _): .notAuthorized
     case (400..<429, _): .refused
     default: .unreachable
     }

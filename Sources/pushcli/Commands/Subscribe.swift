@@ -1,6 +1,10 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
 import GatewayProtocol
+import PushCore
+import PushGateway
+import TerminalUI
 
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {
@@ -53,7 +57,8 @@ struct Subscribe: AsyncParsableCommand {
   func run() async throws {
     let credentials = try await enrolled()
     let session = try DeviceSession(
-      gateway: gateway, credentials: credentials, pingInterval: pingInterval.map { .seconds($0) }, focus: focus)
+      credentials, folder: gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
+    ) { [gateway] in try gateway.endpoint() }
     let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(
@@ -76,7 +81,7 @@ struct Subscribe: AsyncParsableCommand {
     let folder = gateway.state.folder
     var credentials = try Credentials.read(device, in: folder)
     if credentials == nil {
-      credentials = try await Credentials.enrol(device, person: nil, state: gateway.state)
+      credentials = try await Credentials.enroll(device, person: nil, state: gateway.state)
       Output.words("enrolled \(device)")
     }
     for topic in app {

@@ -4,7 +4,7 @@ import GatewayProtocol
 /// `pushcli teams`: who may hold keys.
 struct Teams: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Teams: the senders' organisations, which hold keys.",
+    abstract: "Teams: the senders' organizations, which hold keys.",
     subcommands: [List.self, Add.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// The action sheet on screen: buttons one above the other, anchored to the bottom and both sides (X2), Cancel apart.
 struct ActionSheetView {
   var sheet: ActionSheet
@@ -23,17 +25,17 @@ struct ActionSheetView {
       frame.fill(part, style: style)
       let text = TextLayout.truncated(title, columns: part.columns - 6)
       let label = index == sheet.focus ? "▸ \(text) ◂" : text
-      frame.writeCentred(label, column: part.column, columns: part.columns, row: row, style: style)
+      frame.writeCentered(label, column: part.column, columns: part.columns, row: row, style: style)
       frame.write(String(index + 1), column: 2, row: row, style: style)
     }
   }
 
-  /// Destructive choices are red (X3) and on top, which says it without the colour.
+  /// Destructive choices are red (X3) and on top, which says it without the color.
   private func style(of index: Int) -> Style {
     let isDestructive = sheet.choices.indices.contains(index) && sheet.choices[index].isDestructive
-    let colour = isDestructive ? Palette.red : Palette.blue
+    let color = isDestructive ? Palette.red : Palette.blue
     return index == sheet.focus
-      ? Style(foreground: Palette.white, background: colour, isBold: true)
-      : Style(foreground: colour, background: Palette.surface, isBold: index == sheet.choices.count)
+      ? Style(foreground: Palette.white, background: color, isBold: true)
+      : Style(foreground: color, background: Palette.surface, isBold: index == sheet.choices.count)
   }
 }

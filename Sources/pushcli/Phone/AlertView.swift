@@ -1,4 +1,5 @@
 import PushPolicy
+import TerminalUI
 
 /// The modal alert in the middle of the screen (A1, A2): the app's name, the message, one or two buttons.
 ///
@@ -32,8 +33,8 @@ struct AlertView {
     drawCaption(box, in: &frame)
     for (index, line) in content.lines.enumerated() {
       let (row, column) = (box.row + 2 + index, box.column + 2)
-      if line.isCentred {
-        frame.writeCentred(line.text, column: column, columns: box.columns - 4, row: row, style: line.style)
+      if line.isCentered {
+        frame.writeCentered(line.text, column: column, columns: box.columns - 4, row: row, style: line.style)
       } else {
         frame.write(line.text, column: column, row: row, style: line.style)
       }
@@ -42,16 +43,16 @@ struct AlertView {
   }
 
   private static func style(_ choice: AlertChoice, isFocused: Bool) -> Style {
-    let colour = choice.isDestructive ? Palette.red : Palette.blue
+    let color = choice.isDestructive ? Palette.red : Palette.blue
     return isFocused
-      ? Style(foreground: Palette.white, background: colour, isBold: true)
-      : Style(foreground: colour, background: Palette.surface)
+      ? Style(foreground: Palette.white, background: color, isBold: true)
+      : Style(foreground: color, background: Palette.surface)
   }
 
   private struct Line {
     var text: String
     var style: Style
-    var isCentred = true
+    var isCentered = true
   }
 
   /// The time and how many alerts wait, on the border; the app's name beneath it.
@@ -62,7 +63,7 @@ struct AlertView {
       let more = " \(model.alerts.count - 1) more "
       frame.write(more, column: box.column + box.columns - 2 - more.count, row: box.row, style: Self.faint)
     }
-    frame.writeCentred(
+    frame.writeCentered(
       (alert.push.app.icon.isEmpty ? "" : alert.push.app.icon + " ") + alert.push.app.name,
       column: box.column + 2,
       columns: box.columns - 4,
@@ -94,7 +95,7 @@ struct AlertView {
       frame.fill(Rectangle(column: column, row: row, columns: columns, rows: 1), style: style)
       let text = TextLayout.truncated(choice.title, columns: columns - 4)
       let label = index == focus ? "▸ \(text) ◂" : text
-      frame.writeCentred(label, column: column, columns: columns, row: row, style: style)
+      frame.writeCentered(label, column: column, columns: columns, row: row, style: style)
     }
   }
 
@@ -137,8 +138,8 @@ struct AlertView {
     let blank = isAiry ? [Line(text: "", style: Self.surface)] : []
     let title = texts[0].map { Line(text: $0, style: Self.strong) }
     let head = title + texts[1].map { Line(text: $0, style: Self.surface) }
-    // A short body is centred like the title; a long one is easier to read from the left.
-    let body = texts[2].map { Line(text: $0, style: Self.surface, isCentred: texts[2].count <= 3) }
+    // A short body is centered like the title; a long one is easier to read from the left.
+    let body = texts[2].map { Line(text: $0, style: Self.surface, isCentered: texts[2].count <= 3) }
     return blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body + blank
   }
 }

@@ -1,11 +1,13 @@
-/// One app on the home screen: a tile in its colour, the badge on its corner, the name below.
+import TerminalUI
+
+/// One app on the home screen: a tile in its color, the badge on its corner, the name below.
 struct AppIcon {
   var app: InstalledApp
   /// The selected tile has a heavy outline and its name in bold.
   var isSelected: Bool
 
   func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
-    let colour = colour
+    let color = color
     let inside = Rectangle(
       column: tile.column + 1,
       row: tile.row + 1,
@@ -15,18 +17,18 @@ struct AppIcon {
     frame.drawBox(
       tile,
       border: isSelected ? .heavy : .rounded,
-      style: Style(foreground: isSelected ? nil : colour, isBold: isSelected)
+      style: Style(foreground: isSelected ? nil : color, isBold: isSelected)
     )
-    let face = Style(foreground: Palette.white, background: colour, isBold: true)
+    let face = Style(foreground: Palette.white, background: color, isBold: true)
     frame.fill(inside, style: face)
-    frame.writeCentred(
+    frame.writeCentered(
       symbol,
       column: inside.column,
       columns: inside.columns,
       row: inside.row + inside.rows / 2,
       style: face
     )
-    frame.writeCentred(
+    frame.writeCentered(
       app.app.name,
       column: tile.column - (columns - tile.columns) / 2,
       columns: tile.columns + (columns - tile.columns) / 2 * 2,
@@ -52,13 +54,13 @@ struct AppIcon {
 
   /// The icon, or the first letters of the name.
   private var symbol: String {
-    let icon = Sanitiser.line(app.app.icon)
+    let icon = Sanitizer.line(app.app.icon)
     if DisplayWidth.of(icon) > 0 { return String(icon.prefix(2)) }
-    return String(Sanitiser.line(app.app.name).prefix(2))
+    return String(Sanitizer.line(app.app.name).prefix(2))
   }
 
   /// Always the same for one topic (FNV-1a).
-  private var colour: Colour {
+  private var color: Color {
     var hash: UInt32 = 2_166_136_261
     for byte in app.app.topic.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
     return Palette.tiles[Int(hash % UInt32(Palette.tiles.count))]

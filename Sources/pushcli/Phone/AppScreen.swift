@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// The screen that View opens: an app's pushes, newest first; of the chosen one everything, with its link and payload.
 struct AppScreen {
@@ -10,12 +11,12 @@ struct AppScreen {
   func draw(in frame: inout Frame) {
     let size = frame.size
     let title = (app.app.icon.isEmpty ? "" : app.app.icon + " ") + app.app.name
-    frame.writeCentred(title, column: 10, columns: size.columns - 20, row: 1, style: .bold)
+    frame.writeCentered(title, column: 10, columns: size.columns - 20, row: 1, style: .bold)
     frame.write("‹ Back", column: 1, row: 1, style: Style(foreground: Palette.accent))
     drawRule(row: 2, label: "", in: &frame)
     let entries = model.state.entries(of: app.app.topic)
     guard !entries.isEmpty else {
-      frame.writeCentred("No pushes yet", column: 0, columns: size.columns, row: size.rows / 2, style: .dim)
+      frame.writeCentered("No pushes yet", column: 0, columns: size.columns, row: size.rows / 2, style: .dim)
       return
     }
     let index = entries.firstIndex { $0.ordinal == selected } ?? 0
@@ -32,7 +33,7 @@ struct AppScreen {
   }
 
   /// The texts of a push as far as there is room, its link, and the payload.
-  private func detail(of push: PhonePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
+  private func detail(of push: DevicePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
     var lines: [(text: String, style: Style)] = []
     let alert = push.presentation.listed
     if model.size.rows >= 20, let alert {

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// Where the icons of the home screen are, for drawing them and for moving among them.
 struct HomeGrid: Sendable {
   /// The most icons beside each other; wider screens get wider margins.
@@ -17,7 +19,7 @@ struct HomeGrid: Sendable {
     tile = isLarge ? Size(columns: 14, rows: 7) : Size(columns: 8, rows: 3)
     let badge = apps.map { AppIcon.badgeText($0.badge).count }.max() ?? 0
     // A badge reaches one column past its tile on the right, and never past its cell on the left.
-    // Odd, as tiles are even: names are centred beneath their tiles, and a column stays free between them.
+    // Odd, as tiles are even: names are centered beneath their tiles, and a column stays free between them.
     let width = max(isLarge ? 21 : 13, 2 * (badge - 1) - tile.columns + 1)
     let top = size.rows < 16 ? 1 : isLarge ? 3 : 2
     cell = Size(columns: min(width, size.columns), rows: tile.rows + (isLarge ? 3 : 2))

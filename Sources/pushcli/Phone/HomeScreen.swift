@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// The apps of the phone with their badges, in pages.
 struct HomeScreen {
   var model: PhoneModel
@@ -5,11 +7,11 @@ struct HomeScreen {
   func draw(in frame: inout Frame) {
     let size = frame.size
     guard !model.apps.isEmpty else {
-      frame.writeCentred("No apps yet", column: 0, columns: size.columns, row: size.rows / 2 - 1, style: .bold)
+      frame.writeCentered("No apps yet", column: 0, columns: size.columns, row: size.rows / 2 - 1, style: .bold)
       let hint = "What is pushed to this device appears here."
       let columns = min(size.columns - 4, 44)
       for (index, line) in TextLayout.wrapped(hint, columns: columns).enumerated() {
-        frame.writeCentred(line, column: 0, columns: size.columns, row: size.rows / 2 + 1 + index, style: .dim)
+        frame.writeCentered(line, column: 0, columns: size.columns, row: size.rows / 2 + 1 + index, style: .dim)
       }
       drawNotice(page: "", in: &frame)
       return
@@ -40,6 +42,6 @@ struct HomeScreen {
       text = "\(count) dropped, mailbox full"
     }
     let columns = frame.size.columns - 2
-    frame.writeCentred(text, column: 1, columns: columns, row: frame.size.contentEnd - 1, style: .dim)
+    frame.writeCentered(text, column: 1, columns: columns, row: frame.size.contentEnd - 1, style: .dim)
   }
 }

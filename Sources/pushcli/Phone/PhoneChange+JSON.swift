@@ -24,7 +24,7 @@ extension PhoneState {
       .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
       .change(.preferences(preferences)), .change(.settings(settings)),
     ] + entries.map { .entry($0) } + alerts.map { .alert($0) }
-      + untold.map { .change(.kept($0)) } + [.change(.place(place))]
+      + pendingAnswers.map { .change(.pending($0)) } + [.change(.place(place))]
   }
 
   /// Takes a line of a journal in.
@@ -70,11 +70,11 @@ extension JournalRecord {
     case numbers([Int])
     case flag(Bool)
     case text(String)
-    case apps([PhoneApp])
+    case apps([DeviceApp])
   }
 
   fileprivate static func append(
-    _ type: String, _ members: KeyValuePairs<String, Value>, push: PhonePush? = nil, to bytes: inout [UInt8]
+    _ type: String, _ members: KeyValuePairs<String, Value>, push: DevicePush? = nil, to bytes: inout [UInt8]
   ) {
     bytes += #"{"type":""#.utf8
     bytes += type.utf8
@@ -120,9 +120,9 @@ extension PhoneChange {
     case .received(let push): bytes += push.line
     case .presented(let ordinal): JournalRecord.append("presented", ["ordinal": .number(ordinal)], to: &bytes)
     case .answered(let ordinal): JournalRecord.append("answered", ["ordinal": .number(ordinal)], to: &bytes)
-    case .kept(let answer):
+    case .pending(let answer):
       JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
-    case .told: JournalRecord.append("told", [:], to: &bytes)
+    case .answersSent: JournalRecord.append("told", [:], to: &bytes)
     case .retracted(let id): JournalRecord.append("retracted", ["id": .text(id)], to: &bytes)
     case .read(let ordinals): JournalRecord.append("read", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .cleared(let ordinals): JournalRecord.append("cleared", ["ordinals": .numbers(ordinals)], to: &bytes)
@@ -148,7 +148,7 @@ extension PhoneChange {
       let (screen, topic, selected): (String, String, Int) =
         switch place.screen {
         case .home: ("home", "", 0)
-        case .centre: ("centre", "", 0)
+        case .center: ("center", "", 0)
         case .app(let topic, let selected): ("app", topic, selected ?? 0)
         }
       JournalRecord.append(
@@ -175,7 +175,7 @@ extension JournalRecord {
     let ordinal = root["ordinal"]?.count ?? 0
     switch root["type"]?.string {
     case "push":
-      guard let push = PhonePush(root, line: line) else { return nil }
+      guard let push = DevicePush(root, line: line) else { return nil }
       self = .change(.received(push))
     case "phone": self = .head(version: root["version"]?.integer ?? 0)
     case "numbers":
@@ -195,9 +195,9 @@ extension JournalRecord {
     case "presented": self = .change(.presented(ordinal: ordinal))
     case "answered": self = .change(.answered(ordinal: ordinal))
     case "kept":
-      let answer = PhoneState.UntoldAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")
-      self = .change(.kept(answer))
-    case "told": self = .change(.told)
+      let answer = PhoneState.PendingAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")
+      self = .change(.pending(answer))
+    case "told": self = .change(.answersSent)
     case "retracted": self = .change(.retracted(id: root["id"]?.string ?? ""))
     case "read": self = .change(.read(Self.numbers(root["ordinals"])))
     case "cleared": self = .change(.cleared(Self.numbers(root["ordinals"])))
@@ -216,7 +216,8 @@ extension JournalRecord {
       let selected = root["selected"]?.count ?? 0
       let screen: PhoneState.Screen =
         switch root["screen"]?.string {
-        case "centre": .centre
+        // Files of version 0.1 have the old spelling.
+        case "center", "centre": .center
         case "app": .app(topic: root["topic"]?.string ?? "", selected: selected == 0 ? nil : selected)
         default: .home
         }
@@ -234,18 +235,18 @@ extension JournalRecord {
     return numbers
   }
 
-  private static func apps(_ element: JSONElement?) -> [PhoneApp] {
-    var apps: [PhoneApp] = []
-    element?.forEachElement { apps.append(PhoneApp($0)) }
+  private static func apps(_ element: JSONElement?) -> [DeviceApp] {
+    var apps: [DeviceApp] = []
+    element?.forEachElement { apps.append(DeviceApp($0)) }
     return apps
   }
 
   /// The push at the end of a line.
-  private static func push(_ root: JSONElement, line: [UInt8]) -> PhonePush? {
+  private static func push(_ root: JSONElement, line: [UInt8]) -> DevicePush? {
     guard let element = root["push"] else { return nil }
     // What stands before it is short and holds no such mark.
     let mark = Array(#","push":"#.utf8)
     let place = line.indices.prefix(200).first { line[$0...].starts(with: mark) }
-    return place.flatMap { PhonePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
+    return place.flatMap { DevicePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
   }
 }

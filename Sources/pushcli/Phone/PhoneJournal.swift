@@ -9,7 +9,7 @@ import PushPolicy
 /// replaced by the shortest one with the same meaning. Belongs to one task at a time.
 final class PhoneJournal {
   /// Appended bytes after which a shorter file may be written.
-  private static let patience = 1 << 20
+  private static let compactionStep = 1 << 20
 
   private let path: String
   private var file: Int32
@@ -56,7 +56,7 @@ final class PhoneJournal {
     guard let fault else {
       self.size = size
       if size < bytes.count { ftruncate(file, off_t(size)) }
-      compactionSize = size + size / 2 + PhoneJournal.patience
+      compactionSize = size + size / 2 + PhoneJournal.compactionStep
       if size == 0 { try append([.head(version: JournalRecord.version)]) }
       return (state, nil)
     }
@@ -154,7 +154,7 @@ final class PhoneJournal {
     close(file)
     file = new
     size = bytes.count
-    compactionSize = size + size / 2 + PhoneJournal.patience
+    compactionSize = size + size / 2 + PhoneJournal.compactionStep
   }
 
   private static func write(_ bytes: [UInt8], to file: Int32, at offset: Int) -> Bool {

@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// What a key does to the phone.
 enum PhoneCommand: Sendable, Hashable {
   case quit
@@ -14,7 +16,7 @@ enum PhoneCommand: Sendable, Hashable {
   /// Presses the alert's or the sheet's button at this place.
   case press(Int)
   case pressFocused
-  // The centre and an app's screen
+  // The center and an app's screen
   case mark, read, clear, clearAll, undo, copy, openLink, reportAd
   case search
   case type(Character)
@@ -29,7 +31,7 @@ enum PhoneCommand: Sendable, Hashable {
   /// What the tabs lead to.
   enum Tab: Int, Sendable, Hashable, CaseIterable {
     case home = 1
-    case centre
+    case center
     case settings
   }
 }
@@ -66,12 +68,12 @@ extension PhoneModel {
     if let sheet { return Self.sheetBindings(sheet) + [help] }
     if let alert = alerts.first { return Self.alertBindings(alert.choices) + [quit, help] }
     if let settings { return settings.typing == nil ? Self.settingsBindings + [help] : Self.editBindings }
-    if centre.isTyping, screen == .centre { return Self.searchBindings }
+    if center.isTyping, screen == .center { return Self.searchBindings }
     let noted = droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []
     let common = [
       KeyBinding("s", state.settings.isSilent ? "ring" : "silent", .toggleSilent, keys: [.character("s")]),
-      KeyBinding("1", "home", [.character("1"): .show(.home), .tab: .show(screen == .home ? .centre : .home)]),
-      KeyBinding("2", "centre", .show(.centre), keys: [.character("2")]),
+      KeyBinding("1", "home", [.character("1"): .show(.home), .tab: .show(screen == .home ? .center : .home)]),
+      KeyBinding("2", "center", .show(.center), keys: [.character("2")]),
       KeyBinding("3", "settings", .show(.settings), keys: [.character("3")]), quit, help,
     ]
     let report =
@@ -81,7 +83,7 @@ extension PhoneModel {
     case .home:
       let open = KeyBinding("↵", "open", .open, keys: [.return, .character(" ")])
       return noted + (apps.isEmpty ? common : [open] + common + [Self.arrows("←↑↓→", "select", all: true)])
-    case .centre: return noted + centreBindings + common + list
+    case .center: return noted + centerBindings + common + list
     case .app: return appBindings + noted + common + list
     }
   }
@@ -93,7 +95,7 @@ extension PhoneModel {
     for binding in keyBindings {
       if let command = binding.commands[key] { return command }
     }
-    let isTyping = settings.map { $0.typing != nil } ?? (centre.isTyping && screen == .centre)
+    let isTyping = settings.map { $0.typing != nil } ?? (center.isTyping && screen == .center)
     if isTyping, alerts.isEmpty, sheet == nil, case .character(let character) = key { return .type(character) }
     return nil
   }
@@ -111,7 +113,7 @@ extension PhoneModel {
     undo.map { [KeyBinding("u", "Undo \($0.title)", .undo, keys: [.character("u")])] } ?? []
   }
 
-  private var centreBindings: [KeyBinding] {
+  private var centerBindings: [KeyBinding] {
     let search = KeyBinding("/", "search", .search, keys: [.character("/")])
     let list = [
       KeyBinding("↵", "open", .open, keys: [.return]),
@@ -122,7 +124,7 @@ extension PhoneModel {
       KeyBinding("y", "copy", .copy, keys: [.character("y")]),
     ]
     let leave: [KeyBinding] =
-      centre.search != nil
+      center.search != nil
       ? [KeyBinding("esc", "all", .cancelSearch, keys: [.escape])]
       : [KeyBinding("esc", "home", .back, keys: [.escape, .backspace])]
     return undoBinding + (state.entries.contains { $0.isAlert } ? list : [search]) + leave

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// How things stand with the gateway.
 enum PhoneConnection: Sendable, Equatable {
@@ -10,26 +11,19 @@ enum PhoneConnection: Sendable, Equatable {
 
 /// What happens to the phone.
 enum PhoneMessage: Sendable {
-  case key(Key)
-  case resized(Size)
-  /// The terminal got or lost the focus (mode 1004).
-  case focus(Bool)
+  case input(TerminalInput)
   case connection(PhoneConnection)
-  case push(PhonePush)
+  case push(DevicePush)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
   case retract(id: String)
   /// The gateway had to drop this many waiting pushes.
   case gap(dropped: Int)
   /// All apps that are registered on this device, in their order.
-  case apps([PhoneApp])
+  case apps([DeviceApp])
   /// The person's choices, as the gateway has them.
   case preferences(Preferences)
   /// Something that the person should know, in a line.
   case notice(String)
-  /// Another minute began.
-  case tick
-  /// The process is asked to end (SIGTERM, SIGINT, SIGHUP) or its terminal is gone.
-  case terminate
 }
 
 /// What the phone wants done.
@@ -51,11 +45,11 @@ enum PhoneEffect: Sendable, Equatable {
   /// Puts text into the terminal's clipboard.
   case copy(String)
   /// Tells the gateway that a push was an advertisement.
-  case reportAd(PhonePush)
+  case reportAd(DevicePush)
   /// Has the person's command see a push that View opened.
-  case open(PhonePush)
+  case open(DevicePush)
   /// Opens the link of a push.
-  case openLink(PhonePush)
+  case openLink(DevicePush)
   case quit
 }
 

@@ -1,4 +1,6 @@
 import Foundation
+import PushPolicy
+import TerminalUI
 
 /// The simulated phone as one value: what it must not forget, and what is of the moment.
 struct PhoneModel: Sendable, Equatable {
@@ -19,7 +21,7 @@ struct PhoneModel: Sendable, Equatable {
   var sheet: ActionSheet?
   /// The settings while they are open (M1).
   var settings: SettingsDraft?
-  var centre = CentrePosition()
+  var center = CenterPosition()
   /// What `u` brings back (L5).
   var undo: Undo?
   var isHelpShown = false
@@ -60,6 +62,11 @@ struct PhoneModel: Sendable, Equatable {
 
   /// Whether an alert is in front of the person's eyes.
   var isAlertShown: Bool { !alerts.isEmpty && size.holdsPhone }
+
+  /// The notice, wrapped; empty when there is none.
+  func noticeLines(columns: Int) -> [String] {
+    notice.map { TextLayout.wrapped($0, columns: columns, maximumLines: 4) } ?? []
+  }
 
   /// The place of the selected app on the home screen.
   var selectedIndex: Int { apps.firstIndex { $0.app.topic == state.place.selectedTopic } ?? 0 }

@@ -3,19 +3,21 @@ import GatewayProtocol
 import Glibc
 import PushCore
 import PushPolicy
+import Queues
 import Synchronization
+import TerminalUI
 
 /// The phone joined to its gateway: what happens there becomes messages, what it wants done is done here.
 struct PhoneSession {
   private let session: DeviceSession
   private let device: String
   private let terminal: Terminal
-  private let outside: OutsideWorld
+  private let environment: PhoneEnvironment
   private let folder: String
-  private let inbox = Inbox()
+  private let inbox = Inbox<PhoneMessage>()
 
   /// How long leaving waits for the gateway to have read the last answer.
-  private static let patience = Duration.seconds(1)
+  private static let drainTimeout = Duration.seconds(1)
 
   /// - Parameter commands: The person's for what View opens.
   init(_ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands) {
@@ -23,7 +25,7 @@ struct PhoneSession {
     self.device = device
     let terminal = Terminal()
     self.terminal = terminal
-    outside = OutsideWorld(terminal: terminal, commands: commands)
+    environment = PhoneEnvironment(terminal: terminal, commands: commands)
     self.folder = folder.devicesPath
   }
 
@@ -39,17 +41,17 @@ struct PhoneSession {
     if let notice { inbox.post(.message(.notice(notice))) }
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
-    let keeper = Keeper(journal, session, outside, inbox)
-    try await Program.run(model: model, terminal: terminal, inbox: inbox) { effects, state in
+    let keeper = Keeper(journal, session, environment, inbox)
+    try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run { effects, state in
       await keeper.perform(effects, state)
     }
     session.finish()
-    await session.waitUntilFinished(atMost: PhoneSession.patience)
+    await session.waitUntilFinished(atMost: PhoneSession.drainTimeout)
     forwarder.cancel()
   }
 
   /// Turns what happens into messages, no faster than they are taken.
-  private static func forward(_ session: DeviceSession, _ inbox: Inbox) async {
+  private static func forward(_ session: DeviceSession, _ inbox: Inbox<PhoneMessage>) async {
     let queue = session.events()
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     var lastConnected: Date?
@@ -70,7 +72,7 @@ struct PhoneSession {
         case .preferences(let preferences): await inbox.send(.preferences(preferences))
         case .pushes(let batch):
           for line in batch.contents {
-            if let push = PhonePush(line: line, parser: parser) { await inbox.send(.push(push)) }
+            if let push = DevicePush(line: line, parser: parser) { await inbox.send(.push(push)) }
           }
         case .retract(let id): await inbox.send(.retract(id: id))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
@@ -86,15 +88,16 @@ struct PhoneSession {
 private actor Keeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
-  private let outside: OutsideWorld
-  private let inbox: Inbox
+  private let environment: PhoneEnvironment
+  private let inbox: Inbox<PhoneMessage>
 
   init(
-    _ journal: sending PhoneJournal, _ session: DeviceSession, _ outside: OutsideWorld, _ inbox: Inbox
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment,
+    _ inbox: Inbox<PhoneMessage>
   ) {
     self.journal = journal
     self.session = session
-    self.outside = outside
+    self.environment = environment
     self.inbox = inbox
   }
 
@@ -105,7 +108,7 @@ private actor Keeper {
     if let state, journal.wantsCompaction { try? journal.compact(state) }
     let seq = changes.reduce(0 as UInt64) { if case .received(let push) = $1 { max($0, push.seq) } else { $0 } }
     try? session.store(seq)
-    session.tellAcknowledged(seq)
+    session.sendAcknowledgement(seq)
 
     var sound: (name: String, volume: Int, urgency: InterruptionLevel)?
     for effect in effects {
@@ -119,30 +122,30 @@ private actor Keeper {
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
       case .reportAd(let push): await report(push)
-      case .notify(let title, let body): outside.notify(title: title, body: body)
+      case .notify(let title, let body): environment.notify(title: title, body: body)
       case .copy(let text):
-        outside.copy(text)
+        environment.copy(text)
         inbox.post(.message(.notice("Copied")))
-      case .open(let push): outside.open(push)
-      case .openLink(let push): outside.openLink(push)
+      case .open(let push): environment.open(push)
+      case .openLink(let push): environment.openLink(push)
       }
     }
-    if let sound { outside.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
+    if let sound { environment.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
     return journal.wantsCompaction
   }
 
   /// Whether the changes are on disk. A disk that is full is tried again: nothing is acknowledged or told meanwhile.
   private func save(_ changes: [PhoneChange], isLast: Bool) async -> Bool {
-    var isTold = false
+    var isReported = false
     while true {
       do {
         try journal.append(changes)
-        if isTold { inbox.post(.message(.notice("Saved: there is room again"))) }
+        if isReported { inbox.post(.message(.notice("Saved: there is room again"))) }
         return true
       } catch {
         guard !isLast else { return false }
-        if !isTold { inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)"))) }
-        isTold = true
+        if !isReported { inbox.post(.message(.notice("\(error)"))) }
+        isReported = true
         try? await Task.sleep(for: .seconds(1))
       }
     }
@@ -155,7 +158,7 @@ private actor Keeper {
     }
   }
 
-  private func report(_ push: PhonePush) async {
+  private func report(_ push: DevicePush) async {
     await attempt {
       try await session.report(AdReportRequest(id: push.id, topic: push.topic, text: push.text))
       let headline = TextLayout.truncated(push.summary.headline, columns: 24)
@@ -168,7 +171,7 @@ private actor Keeper {
     do {
       try await body()
     } catch {
-      inbox.post(.message(.notice((error as? CommandFailure)?.message ?? "\(error)")))
+      inbox.post(.message(.notice("\(error)")))
     }
   }
 }

@@ -3,12 +3,12 @@ import PushPolicy
 
 /// What the phone must not forget (L2): everything that ``PhoneChange`` can change, and nothing else.
 struct PhoneState: Sendable, Equatable {
-  /// How many pushes the centre keeps; beyond it the oldest go.
+  /// How many pushes the center keeps; beyond it the oldest go.
   static let maximumEntries = 5_000
-  /// How many alerts wait at most. Beyond that the oldest one that is not on screen stays unread in the centre.
+  /// How many alerts wait at most. Beyond that the oldest one that is not on screen stays unread in the center.
   static let maximumAlerts = 200
   /// How many answers wait for the gateway at most.
-  static let maximumUntold = 1_000
+  static let maximumPendingAnswers = 1_000
   /// The most dropped pushes that are told; more are told as this many.
   static let maximumDropped = 1_000_000_000
 
@@ -23,7 +23,7 @@ struct PhoneState: Sendable, Equatable {
   /// The ordinal of the next push.
   var nextOrdinal = 1
   /// What the person answered while the gateway was away, until it is told.
-  var untold: [UntoldAnswer] = []
+  var pendingAnswers: [PendingAnswer] = []
   /// Pushes that the gateway dropped, until the person has taken note.
   var droppedCount = 0
   /// The person's choices, as the gateway last told them.
@@ -32,16 +32,16 @@ struct PhoneState: Sendable, Equatable {
   var settings = DeviceSettings()
   var place = Place()
 
-  /// A push in the centre.
+  /// A push in the center.
   struct Entry: Sendable, Equatable {
     /// Counts what arrives here; names the entry.
     var ordinal: Int
-    let push: PhonePush
+    let push: DevicePush
     var isRead: Bool
-    /// Whether it has texts, which the centre shows.
+    /// Whether it has texts, which the center shows.
     let isAlert: Bool
 
-    init(ordinal: Int, push: PhonePush, isRead: Bool = false) {
+    init(ordinal: Int, push: DevicePush, isRead: Bool = false) {
       self.ordinal = ordinal
       self.push = push
       self.isRead = isRead
@@ -50,7 +50,7 @@ struct PhoneState: Sendable, Equatable {
   }
 
   /// An answer that the gateway does not know yet.
-  struct UntoldAnswer: Sendable, Equatable {
+  struct PendingAnswer: Sendable, Equatable {
     /// The push's id.
     var id: String
     var action: String
@@ -65,7 +65,7 @@ struct PhoneState: Sendable, Equatable {
 
   /// What the person looks at, beneath anything modal.
   enum Screen: Sendable, Equatable {
-    case home, centre
+    case home, center
     /// The pushes of the app with this topic; `selected` is the chosen one's ordinal, `nil` the newest.
     case app(topic: String, selected: Int?)
   }
@@ -86,13 +86,13 @@ struct PhoneState: Sendable, Equatable {
   /// The entries of an app, newest first.
   func entries(of topic: String) -> [Entry] { entries.reversed().filter { $0.push.topic == topic } }
 
-  /// Alerts in the centre that the person has not read.
+  /// Alerts in the center that the person has not read.
   var unreadCount: Int { entries.count { !$0.isRead && $0.isAlert } }
 }
 
 /// An app on the home screen.
 struct InstalledApp: Sendable, Equatable {
-  var app: PhoneApp
+  var app: DeviceApp
   /// The count on the icon; 0 shows none (B2).
   var badge = 0
 }
@@ -101,7 +101,7 @@ struct InstalledApp: Sendable, Equatable {
 struct QueuedAlert: Sendable, Equatable {
   /// The entry that it belongs to.
   var ordinal: Int
-  var push: PhonePush
+  var push: DevicePush
   /// Whether it was on screen and the gateway knows.
   var isPresented = false
 
@@ -133,22 +133,22 @@ struct DeviceSettings: Sendable, Equatable {
 /// One change of what the phone must not forget.
 enum PhoneChange: Sendable, Equatable {
   /// A push arrived: its app, badge, entry and alert.
-  case received(PhonePush)
+  case received(DevicePush)
   /// The alert on screen was seen, and the gateway is told.
   case presented(ordinal: Int)
   /// An alert was answered, here.
   case answered(ordinal: Int)
   /// An answer waits for the gateway.
-  case kept(PhoneState.UntoldAnswer)
+  case pending(PhoneState.PendingAnswer)
   /// The gateway has been told the answers that waited.
-  case told
+  case answersSent
   /// A push is over elsewhere.
   case retracted(id: String)
   case read([Int])
   case cleared([Int])
   /// Entries come back, as they were.
   case restored([PhoneState.Entry])
-  case apps([PhoneApp])
+  case apps([DeviceApp])
   case preferences(Preferences)
   case settings(DeviceSettings)
   case place(PhoneState.Place)
@@ -166,10 +166,10 @@ extension PhoneState {
     case .answered(let ordinal):
       alerts.removeAll { $0.ordinal == ordinal }
       markRead([ordinal])
-    case .kept(let answer):
-      untold.append(answer)
-      if untold.count > Self.maximumUntold { untold.removeFirst() }
-    case .told: untold = []
+    case .pending(let answer):
+      pendingAnswers.append(answer)
+      if pendingAnswers.count > Self.maximumPendingAnswers { pendingAnswers.removeFirst() }
+    case .answersSent: pendingAnswers = []
     case .retracted(let id):
       alerts.removeAll { $0.id == id }
       for index in entries.indices where entries[index].push.id == id { entries[index].isRead = true }
@@ -190,11 +190,11 @@ extension PhoneState {
     }
   }
 
-  private mutating func receive(_ push: PhonePush) {
+  private mutating func receive(_ push: DevicePush) {
     lastSeq = max(lastSeq, push.seq)
     let ordinal = nextOrdinal
     nextOrdinal += 1
-    if push.topic != PhonePush.digestTopic { install(push.app, badge: push.presentation.badge) }
+    if push.topic != DevicePush.digestTopic { install(push.app, badge: push.presentation.badge) }
     guard !push.presentation.isEmpty else { return }
     let replaced = replacedOrdinals(by: push)
     if !replaced.isEmpty { entries.removeAll { replaced.contains($0.ordinal) } }
@@ -209,9 +209,9 @@ extension PhoneState {
   }
 
   /// The entries that `push` takes the place of: those of its app with the same collapse id.
-  private func replacedOrdinals(by push: PhonePush) -> Set<Int> {
+  private func replacedOrdinals(by push: DevicePush) -> Set<Int> {
     guard !push.collapseID.isEmpty else { return [] }
-    func isReplaced(_ other: PhonePush) -> Bool { other.collapseID == push.collapseID && other.topic == push.topic }
+    func isReplaced(_ other: DevicePush) -> Bool { other.collapseID == push.collapseID && other.topic == push.topic }
     return Set(
       entries.filter { isReplaced($0.push) }.map(\.ordinal) + alerts.filter { isReplaced($0.push) }.map(\.ordinal))
   }
@@ -239,7 +239,7 @@ extension PhoneState {
     }
   }
 
-  private mutating func install(_ app: PhoneApp, badge: Int?) {
+  private mutating func install(_ app: DeviceApp, badge: Int?) {
     let index = apps.firstIndex { $0.app.topic == app.topic } ?? apps.endIndex
     if index == apps.endIndex { apps.append(InstalledApp(app: app)) }
     apps[index].app = app
@@ -247,7 +247,7 @@ extension PhoneState {
   }
 
   /// Replaces the registered apps; what is known of those that stay is kept.
-  private mutating func install(_ registered: [PhoneApp]) {
+  private mutating func install(_ registered: [DeviceApp]) {
     apps = registered.map { app in InstalledApp(app: app, badge: self.app(app.topic)?.badge ?? 0) }
     if case .app(let topic, _) = place.screen, app(topic) == nil { place.screen = .home }
   }

@@ -1,18 +1,25 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
-extension PhoneModel {
+extension PhoneModel: ProgramModel {
+  static let quit = PhoneEffect.quit
+
+  static func message(for input: TerminalInput) -> PhoneMessage { .input(input) }
+
   /// Lets `message` happen at `now` and returns what is to be done about it: first what is to be stored.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
     self.now = now
     var effects: [PhoneEffect] = []
     switch message {
-    case .key(let key): effects = press(key)
-    case .resized(let size): self.size = size
-    case .focus(let hasFocus): self.hasFocus = hasFocus
+    case .input(.key(let key)): effects = press(key)
+    case .input(.resized(let size)): self.size = size
+    case .input(.focus(let hasFocus)): self.hasFocus = hasFocus
+    case .input(.tick): break
+    case .input(.terminate): effects = quit()
     case .connection(let connection):
       self.connection = connection
-      effects = tellAnswers()
+      effects = sendAnswers()
     case .push(let push): effects = receive(push)
     case .retract(let id):
       if alerts.first?.id == id { forgetFocus() }
@@ -23,8 +30,6 @@ extension PhoneModel {
     case .apps(let apps): if apps != state.apps.map(\.app) { record(.apps(apps)) }
     case .preferences(let preferences): if preferences != state.preferences { record(.preferences(preferences)) }
     case .notice(let text): notice = text
-    case .tick: break
-    case .terminate: effects = quit()
     }
     if effects.last != .quit, let alert = markAlertPresented() {
       effects.append(.presented(id: alert, parts: [.alert]))
@@ -42,7 +47,7 @@ extension PhoneModel {
   }
 
   /// Presents a push: counts, plays, queues. One that is known already does nothing.
-  private mutating func receive(_ push: PhonePush) -> [PhoneEffect] {
+  private mutating func receive(_ push: DevicePush) -> [PhoneEffect] {
     guard push.seq == 0 || push.seq > state.lastSeq else { return [] }
     let shown = alerts.first
     record(.received(push))
@@ -67,7 +72,7 @@ extension PhoneModel {
   }
 
   /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
-  private func urgency(of push: PhonePush) -> InterruptionLevel {
+  private func urgency(of push: DevicePush) -> InterruptionLevel {
     let choices = state.preferences.apps[push.topic] ?? AppPreferences()
     switch push.level {
     case .critical where choices.critical: return .critical
@@ -117,24 +122,24 @@ extension PhoneModel {
     case .openLink: return selectedPush.map { [.openLink($0)] } ?? []
     case .reportAd: return selectedPush.map { [.reportAd($0)] } ?? []
     case .search:
-      centre.search = centre.search ?? ""
-      centre.isTyping = true
+      center.search = center.search ?? ""
+      center.isTyping = true
     case .type(let character):
       if let text = settings?.typing {
         settings?.typing = text + String(character)
       } else {
-        centre.search = (centre.search ?? "") + String(character)
+        center.search = (center.search ?? "") + String(character)
       }
     case .erase:
       if let text = settings?.typing {
         settings?.typing = String(text.dropLast())
       } else {
-        centre.search = centre.search.map { String($0.dropLast()) }
+        center.search = center.search.map { String($0.dropLast()) }
       }
     case .endSearch:
-      centre.isTyping = false
-      if centre.search?.isEmpty ?? true { centre.search = nil }
-    case .cancelSearch: (centre.isTyping, centre.search) = (false, nil)
+      center.isTyping = false
+      if center.search?.isEmpty ?? true { center.search = nil }
+    case .cancelSearch: (center.isTyping, center.search) = (false, nil)
     case .turn(let step): settings?.turn(step, state)
     case .edit: settings?.edit(state)
     case .endEdit: notice = settings?.endEdit(state)
@@ -172,8 +177,8 @@ extension PhoneModel {
   private mutating func answer(_ alert: QueuedAlert, _ action: String) -> [PhoneEffect] {
     focusedButton = nil
     record(.answered(ordinal: alert.ordinal))
-    record(.kept(PhoneState.UntoldAnswer(id: alert.id, action: action)))
-    var effects = tellAnswers()
+    record(.pending(PhoneState.PendingAnswer(id: alert.id, action: action)))
+    var effects = sendAnswers()
     if action == "view", state.app(alert.push.topic) != nil {
       settings = nil
       openApp(
@@ -185,10 +190,10 @@ extension PhoneModel {
   }
 
   /// Tells the gateway what was answered, as soon as it is there.
-  private mutating func tellAnswers() -> [PhoneEffect] {
-    guard case .connected = connection, !state.untold.isEmpty else { return [] }
-    defer { record(.told) }
-    return state.untold.map { .answer(id: $0.id, action: $0.action) }
+  private mutating func sendAnswers() -> [PhoneEffect] {
+    guard case .connected = connection, !state.pendingAnswers.isEmpty else { return [] }
+    defer { record(.answersSent) }
+    return state.pendingAnswers.map { .answer(id: $0.id, action: $0.action) }
   }
 
   /// Picks from the sheet; any choice closes it (X5).
@@ -217,7 +222,7 @@ extension PhoneModel {
   private mutating func show(_ tab: PhoneCommand.Tab) {
     switch tab {
     case .home: go(.home)
-    case .centre: go(.centre)
+    case .center: go(.center)
     case .settings: settings = SettingsDraft()
     }
   }
@@ -239,8 +244,8 @@ extension PhoneModel {
     case .home:
       guard apps.indices.contains(selectedIndex) else { return [] }
       openApp(apps[selectedIndex].app.topic, selected: nil)
-    case .centre:
-      guard let row = centreRow else { return [] }
+    case .center:
+      guard let row = centerRow else { return [] }
       switch row.row {
       case .app(let app, _, _): openApp(app.topic, selected: nil)
       case .thread(let topic, _, _): openApp(topic, selected: row.list.members(of: row.row, state).ordinals.first)
@@ -261,11 +266,11 @@ extension PhoneModel {
       var place = state.place
       place.selectedTopic = apps[target].app.topic
       record(.place(place))
-    case .centre:
-      let list = CentreList(state, search: centre.search)
+    case .center:
+      let list = CenterList(state, search: center.search)
       guard !list.rows.isEmpty else { return }
-      centre.index = step.target(from: list.selectedIndex(centre), count: list.rows.count, page: centrePageSize)
-      centre.selected = list.rows[centre.index].key
+      center.index = step.target(from: list.selectedIndex(center), count: list.rows.count, page: centerPageSize)
+      center.selected = list.rows[center.index].key
     case .app(let topic, let selected):
       let entries = state.entries(of: topic)
       guard !entries.isEmpty else { return }
@@ -275,31 +280,31 @@ extension PhoneModel {
     }
   }
 
-  // MARK: The centre
+  // MARK: The center
 
   /// The selected row, and the list it stands in.
-  private var centreRow: (list: CentreList, row: CentreList.Row)? {
-    let list = CentreList(state, search: centre.search)
+  private var centerRow: (list: CenterList, row: CenterList.Row)? {
+    let list = CenterList(state, search: center.search)
     guard !list.rows.isEmpty else { return nil }
-    return (list, list.rows[list.selectedIndex(centre)])
+    return (list, list.rows[list.selectedIndex(center)])
   }
 
-  private var selectedPush: PhonePush? {
+  private var selectedPush: DevicePush? {
     switch screen {
     case .home: return nil
     case .app(let topic, let selected):
       let entries = state.entries(of: topic)
       return (entries.first { $0.ordinal == selected } ?? entries.first)?.push
-    case .centre:
-      guard let (list, row) = centreRow, let ordinal = list.members(of: row, state).ordinals.first else { return nil }
+    case .center:
+      guard let (list, row) = centerRow, let ordinal = list.members(of: row, state).ordinals.first else { return nil }
       return state.index(of: ordinal).map { state.entries[$0].push }
     }
   }
 
   private mutating func mark() {
-    guard let (list, row) = centreRow else { return }
+    guard let (list, row) = centerRow else { return }
     let members = Set(list.members(of: row, state).ordinals)
-    if members.isSubset(of: centre.marked) { centre.marked.subtract(members) } else { centre.marked.formUnion(members) }
+    if members.isSubset(of: center.marked) { center.marked.subtract(members) } else { center.marked.formUnion(members) }
     select(.down)
   }
 
@@ -307,7 +312,7 @@ extension PhoneModel {
     let chosen = chosenEntries()?.ordinals ?? []
     let unread = chosen.filter { ordinal in state.index(of: ordinal).map { !state.entries[$0].isRead } ?? false }
     if !unread.isEmpty { record(.read(unread)) }
-    centre.marked = []
+    center.marked = []
   }
 
   private mutating func clear() {
@@ -317,16 +322,16 @@ extension PhoneModel {
 
   /// What is ticked, else what is selected.
   private func chosenEntries() -> (title: String, ordinals: [Int])? {
-    if screen == .centre, !centre.marked.isEmpty {
-      let count = centre.marked.count
-      return (count == 1 ? "1 Notification" : "\(count) Notifications", centre.marked.sorted())
+    if screen == .center, !center.marked.isEmpty {
+      let count = center.marked.count
+      return (count == 1 ? "1 Notification" : "\(count) Notifications", center.marked.sorted())
     }
     if case .app(let topic, let selected) = screen {
       let entries = state.entries(of: topic)
       guard let entry = entries.first(where: { $0.ordinal == selected }) ?? entries.first else { return nil }
       return ("“\(TextLayout.truncated(entry.push.summary.headline, columns: 24))”", [entry.ordinal])
     }
-    return centreRow.map { $0.list.members(of: $0.row, state) }
+    return centerRow.map { $0.list.members(of: $0.row, state) }
   }
 
   private mutating func clear(_ title: String, _ ordinals: [Int]) {
@@ -335,7 +340,7 @@ extension PhoneModel {
     guard !entries.isEmpty else { return }
     record(.cleared(entries.map(\.ordinal)))
     undo = Undo(title: title, entries: entries)
-    centre.marked.subtract(gone)
+    center.marked.subtract(gone)
     if case .app(let topic, let selected?) = screen, gone.contains(selected) { go(.app(topic: topic, selected: nil)) }
     notice = "\(title.replacing("Clear", with: "Cleared")) · u undoes it"
   }
@@ -403,7 +408,7 @@ extension PhoneCommand.Step {
   }
 }
 
-extension PhonePush {
+extension DevicePush {
   /// Its texts, for the clipboard.
   fileprivate var copiedText: String {
     presentation.listed != nil ? [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") : text

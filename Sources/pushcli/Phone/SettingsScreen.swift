@@ -1,3 +1,5 @@
+import TerminalUI
+
 /// The settings, a modal view over the whole screen (M1): Cancel left, Done right (D1), grouped rows with switches (L8).
 struct SettingsScreen {
   var model: PhoneModel
@@ -18,7 +20,7 @@ struct SettingsScreen {
     let left = (size.columns - columns) / 2
     let accent = Style(foreground: Palette.accent)
     frame.write("Cancel", column: left, row: 1, style: accent)
-    frame.writeCentred("Settings", column: left, columns: columns, row: 1, style: .bold)
+    frame.writeCentered("Settings", column: left, columns: columns, row: 1, style: .bold)
     frame.write("Done", column: left + columns - 4, row: 1, style: Style(foreground: Palette.accent, isBold: true))
     frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
 

@@ -131,7 +131,7 @@ enum SettingsTable {
     return [device, everything] + state.apps.map { group($0.app, preferences.apps[$0.app.topic] ?? AppPreferences()) }
   }
 
-  private static func group(_ app: PhoneApp, _ choices: AppPreferences) -> SettingsGroup {
+  private static func group(_ app: DeviceApp, _ choices: AppPreferences) -> SettingsGroup {
     var rows = fields.compactMap { field in
       field.app.map { read in
         row(

@@ -10,7 +10,7 @@ import Synchronization
 /// within a second; of what comes in between only something more urgent is played, when the second is over. The players
 /// mix with other audio (S6).
 final class SoundPlayer: Sendable {
-  /// What became of a sound.
+  /// The outcome of a sound.
   enum Outcome: Sendable, Equatable {
     case started([String])
     case bell
@@ -24,7 +24,7 @@ final class SoundPlayer: Sendable {
   private static let players: [(name: String, options: @Sendable (Double) -> [String], suffixes: [String])] = [
     ("pw-play", { ["--volume=\($0)"] }, ["", ".wav", ".oga", ".aiff"]),
     ("paplay", { ["--volume=\(Int($0 * 65_536))"] }, ["", ".wav", ".oga", ".aiff"]),
-    // It has no volume of its own: what is computed here is computed softer, a custom file plays as it is.
+    // It has no volume of its own: a built-in sound is written softer, a custom file plays as it is.
     ("aplay", { _ in ["-q"] }, ["", ".wav"]),
   ]
 
@@ -43,7 +43,7 @@ final class SoundPlayer: Sendable {
 
   /// - Parameters:
   ///   - folder: Where the person's own sounds are.
-  ///   - cache: Where the built-in ones are kept once they are made.
+  ///   - cache: Where the built-in ones are written for the players, one file for each volume.
   ///   - searchPath: Where the players are.
   ///   - ring: Rings the bell.
   init(
@@ -62,22 +62,21 @@ final class SoundPlayer: Sendable {
   var isPlaying: Bool { state.withLock { $0.child != nil } }
 
   /// `~/.local/share/pushgateway/sounds`.
-  static var standardFolder: String {
-    (environment("XDG_DATA_HOME") ?? NSHomeDirectory() + "/.local/share") + "/pushgateway/sounds"
-  }
+  static var standardFolder: String { folder("XDG_DATA_HOME", ".local/share", ProcessInfo.processInfo.environment) }
 
   /// `~/.cache/pushgateway/sounds`.
-  static var standardCache: String {
-    (environment("XDG_CACHE_HOME") ?? NSHomeDirectory() + "/.cache") + "/pushgateway/sounds"
+  static var standardCache: String { folder("XDG_CACHE_HOME", ".cache", ProcessInfo.processInfo.environment) }
+
+  /// Our folder in the one that `variable` names, else in `place` of the person's home: `$HOME`, as a shell has it, and
+  /// only without one what the password file says.
+  static func folder(_ variable: String, _ place: String, _ environment: [String: String]) -> String {
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    return (value(variable) ?? (value("HOME") ?? NSHomeDirectory()) + "/" + place) + "/pushgateway/sounds"
   }
 
   /// The folders of `PATH`.
   static var standardSearchPath: [String] {
-    (environment("PATH") ?? "").split(separator: ":").map(String.init)
-  }
-
-  private static func environment(_ name: String) -> String? {
-    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
   }
 
   /// Begins to play the sound called `name`, or `default` when the device lacks it (S1).
@@ -138,15 +137,15 @@ final class SoundPlayer: Sendable {
     return nil
   }
 
-  /// The file of a built-in sound, made now if it was not before.
+  /// The file of a built-in sound, written now if it was not before.
   private func builtIn(_ name: String, volume: Int) -> String? {
     let name = name.hasSuffix(".wav") || name.hasSuffix(".caf") ? String(name.dropLast(4)) : name
-    guard let tones = SoundSynthesiser.sounds[name] else { return nil }
+    guard BuiltInSounds.files[name] != nil else { return nil }
     let path = "\(cache)/\(name)-\(volume).wav"
     if Self.isFile(path) { return path }
     try? FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
-    let wave = Data(SoundSynthesiser.wave(tones, volume: volume))
-    return (try? wave.write(to: URL(filePath: path), options: .atomic)).map { path }
+    guard let file = BuiltInSounds.file(name, volume: volume) else { return nil }
+    return (try? Data(file).write(to: URL(filePath: path), options: .atomic)).map { path }
   }
 
   /// Whether `name` can lead nowhere but into the folder; the gateway has checked it before.

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 /// The top row: which device this is, how things stand with the gateway (A10), the silent switch, the time.
 struct StatusBar {

@@ -28,7 +28,8 @@ import Testing
       .apps([Sample.news, Sample.mail]), .received(Sample.push(1, badge: 3, alert: Sample.earthquake)),
       .presented(ordinal: 1), .received(Sample.push(2, alert: Sample.done)), .received(dinner),
       .answered(ordinal: 1), .retracted(id: "push-2"), .read([1]), .cleared([1]),
-      .kept(.init(id: "push-1", action: "view")), .told, .kept(.init(id: "push-2", action: "a\"b")), .gap(dropped: 4),
+      .pending(.init(id: "push-1", action: "view")), .answersSent, .pending(.init(id: "push-2", action: "a\"b")),
+      .gap(dropped: 4),
       .gapNoted,
       .gap(dropped: 2), .preferences(preferences),
       .restored([.init(ordinal: 1, push: Sample.push(1, badge: 3, alert: Sample.earthquake), isRead: true)]),
@@ -112,6 +113,16 @@ import Testing
     #expect(restored == PhoneState())
     #expect(Array(FileManager.default.contents(atPath: path + ".set-aside") ?? Data()) == contents)
     #expect(notice?.contains(words) == true)
+  }
+
+  @Test(arguments: ["center", "centre"])
+  func `a place is read in both spellings of the center`(_ spelling: String) throws {
+    let line = #"{"type":"place","screen":"\#(spelling)","topic":"","selected":0,"app":"com.example.mail"}"#
+    guard case .change(.place(let place)) = JournalRecord(Array(line.utf8), parser: JSONParser()) else {
+      Issue.record("no place: \(line)")
+      return
+    }
+    #expect(place.screen == .center && place.selectedTopic == "com.example.mail")
   }
 
   @Test func `two screens of one device have a journal each`() throws {

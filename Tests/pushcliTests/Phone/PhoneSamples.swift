@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 
 @testable import pushcli
 
@@ -8,9 +9,9 @@ enum Sample {
   /// Friday, 14 November 2025, 14:05 UTC.
   static let now = Date(timeIntervalSince1970: 1_763_129_100)
 
-  static let news = PhoneApp(topic: "com.example.news", name: "News", icon: "📰")
-  static let mail = PhoneApp(topic: "com.example.mail", name: "Mail", icon: "ML")
-  static let album = PhoneApp(topic: "com.example.album", name: "Family Album", icon: "👨‍👩‍👧")
+  static let news = DeviceApp(topic: "com.example.news", name: "News", icon: "📰")
+  static let mail = DeviceApp(topic: "com.example.mail", name: "Mail", icon: "ML")
+  static let album = DeviceApp(topic: "com.example.album", name: "Family Album", icon: "👨‍👩‍👧")
 
   static let earthquake = AlertPresentation(
     title: "Earthquake in Chile",
@@ -32,14 +33,14 @@ enum Sample {
   /// A push two minutes ago, read from its line; its id is `push-` and its `seq`.
   static func push(
     _ seq: UInt64,
-    _ app: PhoneApp = news,
+    _ app: DeviceApp = news,
     badge: Int? = nil,
     sound: String? = nil,
     alert: AlertPresentation? = nil,
     thread: String? = nil,
     collapse: String? = nil,
     payload: String? = nil
-  ) -> PhonePush {
+  ) -> DevicePush {
     func json(_ text: String) -> String {
       var bytes: [UInt8] = []
       appendJSONString(text, to: &bytes)
@@ -55,7 +56,7 @@ enum Sample {
       "app":{"name":\(json(app.name)),"icon":\(json(app.icon))},"received":"2025-11-14T14:03:00.000Z"\(collapse),\
       "presentation":\(String(decoding: presentation, as: UTF8.self)),"payload":\(payload ?? "{\"aps\":{\(thread)}}")}
       """
-    guard let push = PhonePush(line: Array(line.utf8), parser: JSONParser()) else { fatalError("no push: \(line)") }
+    guard let push = DevicePush(line: Array(line.utf8), parser: JSONParser()) else { fatalError("no push: \(line)") }
     return push
   }
 
@@ -93,4 +94,11 @@ extension PhoneModel {
   mutating func press(_ key: Character) -> [PhoneEffect] {
     effects(.key(.character(key)))
   }
+}
+
+extension PhoneMessage {
+  static func key(_ key: Key) -> PhoneMessage { .input(.key(key)) }
+  static func resized(_ size: Size) -> PhoneMessage { .input(.resized(size)) }
+  static func focus(_ hasFocus: Bool) -> PhoneMessage { .input(.focus(hasFocus)) }
+  static let terminate = PhoneMessage.input(.terminate)
 }

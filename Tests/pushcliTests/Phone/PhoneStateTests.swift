@@ -3,7 +3,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct PhoneStateTests {
-  @Test func `a push replaces the one with its collapse id, in the centre and among the alerts`() {
+  @Test func `a push replaces the one with its collapse id, in the center and among the alerts`() {
     let phone = Sample.phone([
       .push(Sample.push(1, alert: Sample.dinner, collapse: "score")), .push(Sample.push(2, alert: Sample.done)),
       .push(Sample.push(3, alert: Sample.earthquake, collapse: "score")),
@@ -20,7 +20,7 @@ import Testing
     #expect(phone.state.entries.map(\.push.id) == ["push-2"])
   }
 
-  @Test func `what is over elsewhere stays in the centre, read`() {
+  @Test func `what is over elsewhere stays in the center, read`() {
     var phone = Sample.phone([.push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.done))])
     phone.happens(.retract(id: "push-1"))
     #expect(phone.alerts.map(\.id) == ["push-2"])
@@ -28,7 +28,7 @@ import Testing
     #expect(phone.state.unreadCount == 1)
   }
 
-  @Test func `the centre is bounded, and keeps the newest`() {
+  @Test func `the center is bounded, and keeps the newest`() {
     var state = PhoneState()
     let count = PhoneState.maximumEntries * 2
     for seq in 1...count { state.apply(.received(Sample.push(UInt64(seq), badge: 1))) }

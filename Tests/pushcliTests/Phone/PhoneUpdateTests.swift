@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 import Testing
 
 @testable import pushcli
@@ -55,8 +56,8 @@ import Testing
       phone.happens(.push(Sample.push(UInt64(seq), alert: Sample.done)))
       phone.press("o")
     }
-    #expect(phone.state.untold.count == PhoneState.maximumUntold)
-    #expect(phone.state.untold.last == .init(id: "push-2000", action: "ok"))
+    #expect(phone.state.pendingAnswers.count == PhoneState.maximumPendingAnswers)
+    #expect(phone.state.pendingAnswers.last == .init(id: "push-2000", action: "ok"))
   }
 
   @Test func `View dismisses the alert and opens the app, Close only dismisses (A3)`() {

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import TerminalUI
 import Testing
 
 @testable import pushcli
@@ -28,7 +29,7 @@ import Testing
     payload:
       #"{"aps":{"alert":{"title":"Earthquake in Chile","subtitle":"Off the coast"},"badge":3},"url":"https://example.com/quake"}"#
   )
-  static let manyApps = (1...9).map { PhoneApp(topic: "app-\($0)", name: "App \($0)", icon: "A\($0)") }
+  static let manyApps = (1...9).map { DeviceApp(topic: "app-\($0)", name: "App \($0)", icon: "A\($0)") }
   /// Answered alerts of two apps, one of them with a thread.
   static let answered: [PhoneMessage] = [
     .push(Sample.push(3, alert: Sample.earthquake, thread: "quakes")), .key(.character("c")),
@@ -72,16 +73,16 @@ import Testing
     Scene(name: "alert-foreign", messages: [.push(Sample.push(1, alert: foreign))]),
     Scene(
       name: "app", messages: badges + [.push(earthquake), .key(.character("v"))], sizes: [(80, 24), (60, 16), (40, 12)]),
-    Scene(name: "centre", messages: answered + [.key(.character("2"))], sizes: [(80, 24), (40, 12), (200, 60)]),
-    Scene(name: "centre-empty", messages: [.key(.character("2"))]),
+    Scene(name: "center", messages: answered + [.key(.character("2"))], sizes: [(80, 24), (40, 12), (200, 60)]),
+    Scene(name: "center-empty", messages: [.key(.character("2"))]),
     Scene(
-      name: "centre-search",
+      name: "center-search",
       messages: answered + "2/chile".map { .key(.character($0)) }),
     Scene(
-      name: "centre-cleared", messages: answered + [.key(.character("2")), .key(.character("d"))]),
+      name: "center-cleared", messages: answered + [.key(.character("2")), .key(.character("d"))]),
     Scene(
-      name: "centre-ticked", messages: answered + [.key(.character("2")), .key(.end), .key(.character(" ")), .key(.up)]),
-    Scene(name: "centre-clear-all", messages: answered + "2D".map { .key(.character($0)) }),
+      name: "center-ticked", messages: answered + [.key(.character("2")), .key(.end), .key(.character(" ")), .key(.up)]),
+    Scene(name: "center-clear-all", messages: answered + "2D".map { .key(.character($0)) }),
     Scene(
       name: "settings", messages: [.preferences(category), .key(.character("3"))],
       sizes: [(80, 24), (40, 12), (200, 60)]),
@@ -96,7 +97,7 @@ import Testing
       name: "settings-discard",
       messages: [.preferences(category), .key(.character("3")), .key(.return), .key(.escape)]),
     Scene(name: "help", messages: badges + [.key(.character("?"))]),
-    Scene(name: "help-centre", messages: answered + "2?".map { .key(.character($0)) }),
+    Scene(name: "help-center", messages: answered + "2?".map { .key(.character($0)) }),
   ]
 
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Screens")

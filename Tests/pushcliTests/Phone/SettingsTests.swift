@@ -1,4 +1,5 @@
 import PushPolicy
+import TerminalUI
 import Testing
 
 @testable import pushcli

@@ -26,9 +26,9 @@ import Testing
     let cache = folder.appending(path: "cache").path()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let second = SoundSynthesiser.wave([.init(frequency: 440, start: 0, length: 1)])
+    let second = try #require(BuiltInSounds.file("bell"))
     // The format holds for as much as the header says: 31 seconds.
-    let size = UInt32(31 * 2 * SoundSynthesiser.sampleRate)
+    let size = UInt32(31 * 2 * 22_050)
     let long = second.prefix(40) + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
     for name in ["mine.wav", "bell.oga"] { try Data(second).write(to: folder.appending(path: name)) }
     try (Data(long) + Data(count: Int(size))).write(to: folder.appending(path: "long.wav"))
@@ -81,20 +81,41 @@ import Testing
     #expect(player.play("chime", urgency: .timeSensitive, now: start) == .skipped)
   }
 
-  @Test(arguments: SoundSynthesiser.sounds.keys.sorted())
-  func `a built-in sound is short, is heard, and is no other (S2)`(_ name: String) throws {
-    let tones = try #require(SoundSynthesiser.sounds[name])
-    let wave = SoundSynthesiser.wave(tones)
-    #expect(wave.starts(with: "RIFF".utf8) && wave[8..<12].elementsEqual("WAVE".utf8))
-    let samples = (wave.count - 44) / 2
-    #expect((1...SoundSynthesiser.sampleRate).contains(samples))
-    func loudest(_ wave: [UInt8]) -> Int {
-      stride(from: 44, to: wave.count, by: 2).map {
-        abs(Int(Int16(bitPattern: UInt16(wave[$0]) | UInt16(wave[$0 + 1]) << 8)))
+  @Test(
+    arguments: [
+      ([:], nil), (["HOME": ""], nil), (["HOME": "/h"], "/h/.cache/pushgateway/sounds"),
+      (["HOME": "/h", "XDG_CACHE_HOME": ""], "/h/.cache/pushgateway/sounds"),
+      (["HOME": "/h", "XDG_CACHE_HOME": "/c"], "/c/pushgateway/sounds"),
+    ] as [([String: String], String?)])
+  func `folders are in the home that the environment names`(_ environment: [String: String], _ folder: String?) {
+    let expected = folder ?? NSHomeDirectory() + "/.cache/pushgateway/sounds"
+    #expect(SoundPlayer.folder("XDG_CACHE_HOME", ".cache", environment) == expected)
+  }
+
+  @Test func `every phone has ten sounds of its own`() {
+    #expect(
+      BuiltInSounds.files.keys.sorted() == [
+        "alarm", "bell", "chime", "default", "ding", "failure", "knock", "pop", "success", "whisper",
+      ])
+    #expect(BuiltInSounds.file("nobody-has-this") == nil)
+  }
+
+  @Test(arguments: BuiltInSounds.files.keys.sorted())
+  func `a built-in sound is short, is heard, is softer when it is turned down, and is no other (S2)`(_ name: String)
+    throws
+  {
+    let file = try #require(BuiltInSounds.file(name))
+    let length = try #require(SoundFile.length(head: file, tail: file, size: file.count))
+    #expect((0.1...1).contains(length))
+    func loudest(_ file: [UInt8]) -> Int {
+      stride(from: BuiltInSounds.headSize, to: file.count, by: 2).map {
+        abs(Int(Int16(bitPattern: UInt16(file[$0]) | UInt16(file[$0 + 1]) << 8)))
       }.max() ?? 0
     }
-    #expect((5_000..<32_768).contains(loudest(wave)))
-    #expect(loudest(SoundSynthesiser.wave(tones, volume: 50)) < loudest(wave) / 3)
-    for (other, tones) in SoundSynthesiser.sounds where other != name { #expect(SoundSynthesiser.wave(tones) != wave) }
+    #expect((5_000..<32_768).contains(loudest(file)))
+    let softer = try #require(BuiltInSounds.file(name, volume: 50))
+    #expect(softer.prefix(BuiltInSounds.headSize) == file.prefix(BuiltInSounds.headSize))
+    #expect(abs(loudest(softer) * 4 - loudest(file)) <= 4)
+    for (other, content) in BuiltInSounds.files where other != name { #expect(content != file) }
   }
 }

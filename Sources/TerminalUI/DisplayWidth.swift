@@ -1,0 +1,64 @@
+/// How many columns of a terminal text takes.
+///
+/// What a terminal really does with rare clusters differs from one to the next; ``FramePainter`` therefore places the
+/// cursor anew after each cluster that is not plain, and a wrong guess here never moves what stands beside it.
+package enum DisplayWidth {
+  /// The columns that `text` takes on one line.
+  package static func of(_ text: some StringProtocol) -> Int {
+    var width = 0
+    for character in text { width += of(character) }
+    return width
+  }
+
+  /// The columns that one grapheme cluster takes; 0 for a control or a mark that stands alone.
+  package static func of(_ character: Character) -> Int {
+    if character.isASCII { return character.isPrintableASCII ? 1 : 0 }
+    let scalars = character.unicodeScalars
+    guard let first = scalars.first else { return 0 }
+    if scalars.dropFirst().isEmpty { return of(first) }
+    if isEmoji(scalars, first: first) { return 2 }
+    var width = 0
+    for scalar in scalars { width += of(scalar) }
+    return width
+  }
+
+  /// The columns of a scalar that stands alone.
+  private static func of(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0: return 0
+    case ..<0x300: return 1
+    default: break
+    }
+    if contains(WidthTable.joining, scalar) { return 0 }
+    if contains(WidthTable.wide, scalar) { return 2 }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format, .lineSeparator, .paragraphSeparator: return 0
+    default: return 1
+    }
+  }
+
+  /// Whether several scalars make one picture: a ZWJ sequence, a flag, a keycap, or a symbol that U+FE0F makes a picture.
+  private static func isEmoji(_ scalars: Character.UnicodeScalarView, first: Unicode.Scalar) -> Bool {
+    guard first.properties.isEmoji else { return false }
+    if first.properties.isEmojiPresentation && !scalars.contains("\u{FE0E}") { return true }
+    return scalars.contains("\u{FE0F}") || scalars.contains { $0.properties.isEmojiModifier }
+  }
+
+  /// Whether a scalar is in a set of ``WidthTable``: as many of them have begun as have ended, or one more.
+  private static func contains(_ boundaries: [UInt32], _ scalar: Unicode.Scalar) -> Bool {
+    var (low, high) = (0, boundaries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if boundaries[middle] <= scalar.value { low = middle + 1 } else { high = middle }
+    }
+    return low % 2 == 1
+  }
+}
+
+extension Character {
+  /// Whether this is one of the 95 characters from space to tilde.
+  package var isPrintableASCII: Bool {
+    guard let value = asciiValue else { return false }
+    return self != "\r\n" && value >= 0x20 && value < 0x7F
+  }
+}

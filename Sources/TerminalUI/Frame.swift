@@ -1,0 +1,125 @@
+/// Columns and rows of a screen or a part of it.
+package struct Size: Sendable, Hashable, Codable {
+  package var columns: Int
+  package var rows: Int
+
+  package init(columns: Int, rows: Int) {
+    self.columns = columns
+    self.rows = rows
+  }
+}
+
+/// A part of a frame; columns and rows count from 0 at the top left.
+package struct Rectangle: Sendable, Hashable {
+  package var column: Int
+  package var row: Int
+  package var columns: Int
+  package var rows: Int
+
+  package init(column: Int, row: Int, columns: Int, rows: Int) {
+    self.column = column
+    self.row = row
+    self.columns = columns
+    self.rows = rows
+  }
+}
+
+/// One cell: a grapheme cluster, or the rest of a wide one that begins to its left.
+package struct Cell: Sendable, Equatable {
+  /// `nil` when a cluster to the left covers this cell.
+  package var character: Character?
+  package var style: Style
+
+  package static let blank = Cell(character: " ", style: .plain)
+}
+
+/// A whole screen as a value.
+///
+/// A cluster of width n is followed by n − 1 cells without a character, all in one row; writing over any of them blanks
+/// the others. No cell ever holds a control character, whoever wrote the text.
+package struct Frame: Sendable, Equatable {
+  package let size: Size
+  /// Row by row.
+  package private(set) var cells: [Cell]
+
+  package init(size: Size) {
+    self.size = Size(columns: max(size.columns, 0), rows: max(size.rows, 0))
+    cells = Array(repeating: .blank, count: self.size.columns * self.size.rows)
+  }
+
+  package subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
+
+  /// Writes `text` on one line, cut without a sign at the edges of the frame, and returns the column after it.
+  ///
+  /// Texts that may be too long go through ``TextLayout`` first.
+  @discardableResult
+  package mutating func write(_ text: String, column: Int, row: Int, style: Style = .plain) -> Int {
+    var column = column
+    for character in Sanitizer.line(text) {
+      let width = DisplayWidth.of(character)
+      guard width > 0 else { continue }
+      put(character, width: width, column: column, row: row, style: style)
+      column += width
+    }
+    return column
+  }
+
+  /// Writes `text` in the middle of `columns` columns from `column`, cut with … when it is wider.
+  package mutating func writeCentered(_ text: String, column: Int, columns: Int, row: Int, style: Style = .plain) {
+    let text = TextLayout.truncated(text, columns: columns)
+    write(text, column: column + (columns - DisplayWidth.of(text)) / 2, row: row, style: style)
+  }
+
+  /// Fills a part with `character`, which takes one column.
+  package mutating func fill(_ part: Rectangle, with character: Character = " ", style: Style) {
+    for row in part.row..<part.row + max(part.rows, 0) {
+      for column in part.column..<part.column + max(part.columns, 0) {
+        put(character, width: 1, column: column, row: row, style: style)
+      }
+    }
+  }
+
+  /// Steps back behind what floats above: everything loses its colors and becomes faint.
+  package mutating func recede() {
+    for index in cells.indices { cells[index].style = .dim }
+  }
+
+  /// The screen as text, without the blanks at the ends of lines.
+  package var text: String {
+    (0..<size.rows).map { row in
+      var line = ""
+      for column in 0..<size.columns {
+        if let character = self[column, row].character { line.append(character) }
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }.joined(separator: "\n")
+  }
+
+  private mutating func put(_ character: Character, width: Int, column: Int, row: Int, style: Style) {
+    guard row >= 0, row < size.rows, column + width > 0, column < size.columns else { return }
+    guard column >= 0, column + width <= size.columns else {
+      for column in max(column, 0)..<min(column + width, size.columns) {
+        put(" ", width: 1, column: column, row: row, style: style)
+      }
+      return
+    }
+    for column in column..<column + width {
+      release(column: column, row: row)
+      cells[row * size.columns + column] = Cell(character: nil, style: style)
+    }
+    cells[row * size.columns + column].character = character
+  }
+
+  /// Blanks every cell of the cluster that covers this one.
+  private mutating func release(column: Int, row: Int) {
+    let start = row * size.columns
+    var first = column
+    while first > 0, cells[start + first].character == nil { first -= 1 }
+    var next = first
+    repeat {
+      cells[start + next].character = " "
+      next += 1
+    } while next < size.columns && cells[start + next].character == nil
+  }
+}

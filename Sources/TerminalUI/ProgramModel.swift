@@ -1,0 +1,37 @@
+/// What happens at the terminal.
+package enum TerminalInput: Sendable, Equatable {
+  case key(Key)
+  case resized(Size)
+  /// The terminal got or lost the focus (mode 1004).
+  case focus(Bool)
+  /// Another minute began.
+  case tick
+  /// The process is asked to end (SIGTERM, SIGINT, SIGHUP) or its terminal is gone.
+  case terminate
+}
+
+/// What ``Program`` runs: a value that messages change, that says what is to be done about them, and that can be drawn.
+package protocol ProgramModel: Sendable {
+  /// What can happen to it.
+  associatedtype Message: Sendable
+  /// What it wants done.
+  associatedtype Effect: Sendable, Equatable
+  /// The part of it that whoever carries out the effects may ask for.
+  associatedtype State: Sendable
+  /// A point in time, as the program's clock gives it.
+  associatedtype Instant: Sendable
+
+  /// The effect that ends the program.
+  static var quit: Effect { get }
+
+  /// The message that stands for what happens at the terminal.
+  static func message(for input: TerminalInput) -> Message
+
+  var state: State { get }
+
+  /// Lets `message` happen at `now`, and returns what is to be done, in order.
+  mutating func update(_ message: Message, now: Instant) -> [Effect]
+
+  /// The whole screen.
+  func view(size: Size) -> Frame
+}

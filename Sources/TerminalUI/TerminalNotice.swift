@@ -1,0 +1,107 @@
+/// A notification through the terminal, to the desktop it runs on: OSC 99, 777 or 9, whichever the terminal has.
+package struct TerminalNotice: Sendable, Equatable {
+  package enum Form: String, Sendable, CaseIterable {
+    /// kitty's, with title and body in base64.
+    case osc99
+    /// urxvt's, which foot, ghostty, WezTerm and VTE know.
+    case osc777
+    /// iTerm2's, one text.
+    case osc9
+    /// Nothing but the bell.
+    case bell
+  }
+
+  package var form: Form
+  /// Whether it goes through tmux, which hands on only what is wrapped.
+  package var isWrapped: Bool
+
+  /// The longest text that is sent, in bytes; OSC 99 takes 2,048 before its base64.
+  private static let maximumSize = 1_000
+
+  /// The sequence for a notification, and the bell after it, so that `monitor-bell` sees it too.
+  ///
+  /// - Parameter id: Names the notification where the terminal keeps several: letters, digits and hyphens.
+  package func sequence(title: String, body: String, id: String) -> String {
+    let title = Self.clean(title)
+    let body = Self.clean(body)
+    let bell = "\u{07}"
+    switch form {
+    case .osc99:
+      let identity = "i=\(id)"
+      return wrapped("\u{1B}]99;\(identity):d=0:e=1;\(base64(title))\u{1B}\\")
+        + wrapped("\u{1B}]99;\(identity):p=body:e=1;\(base64(body))\u{1B}\\") + bell
+    case .osc777:
+      // A semicolon ends the title.
+      return wrapped("\u{1B}]777;notify;\(title.replacing(";", with: ","));\(body)\u{1B}\\") + bell
+    case .osc9: return wrapped("\u{1B}]9;\(body.isEmpty ? title : "\(title): \(body)")\u{1B}\\") + bell
+    case .bell: return bell
+    }
+  }
+
+  /// The way through tmux (`allow-passthrough`): every ESC twice, in an envelope.
+  private func wrapped(_ sequence: String) -> String {
+    isWrapped ? "\u{1B}Ptmux;\(sequence.replacing("\u{1B}", with: "\u{1B}\u{1B}"))\u{1B}\\" : sequence
+  }
+
+  private static func clean(_ text: String) -> String {
+    var line = Sanitizer.line(text)
+    while line.utf8.count > maximumSize { line.removeLast() }
+    return line
+  }
+
+  /// What the terminal of this environment has, as far as its variables tell.
+  ///
+  /// - Parameter isPassedThrough: Whether tmux hands on what is wrapped.
+  package static func detect(_ environment: [String: String], isPassedThrough: Bool) -> TerminalNotice {
+    let isTmux = environment["TMUX"].map { !$0.isEmpty } ?? false
+    let form = form(environment)
+    return isTmux && !isPassedThrough
+      ? TerminalNotice(form: .bell, isWrapped: false) : TerminalNotice(form: form, isWrapped: isTmux)
+  }
+
+  private static func form(_ environment: [String: String]) -> Form {
+    let term = environment["TERM"] ?? ""
+    let program = environment["TERM_PROGRAM"] ?? environment["LC_TERMINAL"] ?? ""
+    if environment["KITTY_WINDOW_ID"] != nil || term == "xterm-kitty" { return .osc99 }
+    if environment["VTE_VERSION"] != nil || environment["GHOSTTY_RESOURCES_DIR"] != nil
+      || environment["WEZTERM_PANE"] != nil || term.hasPrefix("foot") || term.hasPrefix("rxvt") || program == "WezTerm"
+      || program == "ghostty"
+    {
+      return .osc777
+    }
+    if program == "iTerm.app" || program == "iTerm2" || environment["ITERM_SESSION_ID"] != nil
+      || environment["ConEmuPID"] != nil || environment["WT_SESSION"] != nil
+    {
+      return .osc9
+    }
+    return .bell
+  }
+}
+
+/// OSC 52: text for the clipboard of the terminal that the person sits at, also over SSH.
+package enum Clipboard {
+  /// What terminals take at most, in bytes before base64.
+  private static let maximumSize = 50_000
+
+  package static func sequence(_ text: String) -> String {
+    var text = Sanitizer.body(text)
+    while text.utf8.count > maximumSize { text.removeLast() }
+    return "\u{1B}]52;c;\(base64(text))\u{07}"
+  }
+}
+
+/// The UTF-8 of `text` in base64 (RFC 4648 §4).
+private func base64(_ text: String) -> String {
+  let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  let bytes = Array(text.utf8)
+  var result: [UInt8] = []
+  result.reserveCapacity((bytes.count + 2) / 3 * 4)
+  for start in stride(from: 0, to: bytes.count, by: 3) {
+    let group = bytes[start..<min(start + 3, bytes.count)]
+    let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+    for place in 0..<4 {
+      result.append(place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+    }
+  }
+  return String(decoding: result, as: UTF8.self)
+}

@@ -1,0 +1,69 @@
+/// Breaks and cuts text to columns. All that comes out is sanitized.
+package enum TextLayout {
+  /// `text` on one line of at most `columns`, with … in place of what does not fit.
+  package static func truncated(_ text: String, columns: Int) -> String {
+    let line = Sanitizer.line(text)
+    return DisplayWidth.of(line) <= columns ? line : cut(line, columns: columns)
+  }
+
+  /// `text` in lines of at most `columns`, broken at spaces and beside wide characters, inside a word only when it is
+  /// longer than a line. When there are more than `maximumLines`, the last one ends in ….
+  package static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
+    guard columns > 0, maximumLines > 0 else { return [] }
+    var lines: [String] = []
+    for paragraph in Sanitizer.body(text).split(separator: "\n", omittingEmptySubsequences: false) {
+      wrap(paragraph, columns: columns, into: &lines)
+      if lines.count > maximumLines { break }
+    }
+    while lines.last?.isEmpty == true { lines.removeLast() }
+    guard lines.count > maximumLines else { return lines }
+    lines.removeSubrange(maximumLines...)
+    lines[maximumLines - 1] = cut(lines[maximumLines - 1] + " …", columns: columns)
+    return lines
+  }
+
+  /// As much of the front of `line` as leaves room for an ellipsis, and the ellipsis.
+  private static func cut(_ line: String, columns: Int) -> String {
+    guard columns > 0 else { return "" }
+    var kept = line.hasSuffix(" …") ? String(line.dropLast(2)) : line
+    var width = DisplayWidth.of(kept)
+    while width > columns - 1, let last = kept.popLast() { width -= DisplayWidth.of(last) }
+    while kept.last == " " { kept.removeLast() }
+    return kept + "…"
+  }
+
+  private static func wrap(_ paragraph: Substring, columns: Int, into lines: inout [String]) {
+    var line = ""
+    var width = 0
+    var wordStart: (index: String.Index, width: Int)?
+    for character in paragraph {
+      let advance = DisplayWidth.of(character)
+      if character == " " {
+        if width < columns {
+          line.append(character)
+          width += 1
+        }
+        wordStart = (line.endIndex, width)
+        continue
+      }
+      if advance > 1 { wordStart = (line.endIndex, width) }
+      if width + advance > columns, !line.isEmpty {
+        let start = wordStart.flatMap { $0.index > line.startIndex ? $0 : nil } ?? (index: line.endIndex, width: width)
+        let word = line[start.index...]
+        lines.append(trimmed(line[..<start.index]))
+        (line, width) = (String(word), width - start.width)
+        wordStart = nil
+      }
+      line.append(character)
+      width += advance
+      if advance > 1 { wordStart = (line.endIndex, width) }
+    }
+    lines.append(trimmed(line[...]))
+  }
+
+  private static func trimmed(_ line: Substring) -> String {
+    var line = line
+    while line.last == " " { line.removeLast() }
+    return String(line)
+  }
+}

@@ -1,0 +1,23 @@
+import Dispatch
+import Glibc
+
+/// SIGTERM and SIGINT as values, instead of the end of the process.
+final class StopSignals {
+  private let sources: [any DispatchSourceSignal]
+  private let stream: AsyncStream<Int32>
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+    self.stream = stream
+    sources = [SIGTERM, SIGINT].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield(number) }
+      source.resume()
+      return source
+    }
+  }
+
+  /// Waits for the next one.
+  func next() async -> Int32? { await stream.first { _ in true } }
+}

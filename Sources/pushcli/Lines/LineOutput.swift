@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import PushPolicy
+import Queues
+
+/// Standard output, where pushes go as lines, each of them once as far as the output allows.
+///
+/// A regular file tells after a crash what has been written to it: its last lines are compared with what comes again.
+/// A pipe can't; there the number of the last push is written right after its bytes.
+final class LineOutput {
+  private let descriptor: Int32
+  let isRegularFile: Bool
+  /// What the end of the file says to have been written already, as far as it lies after the cursor.
+  private var written: Set<Identity> = []
+  private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
+
+  private struct Identity: Hashable {
+    var seq: UInt64
+    var id: String
+  }
+
+  /// How much of the end of a file is looked at, in bytes: more than one write ever holds.
+  static let lookBack = 2 * DeviceEvents.maximumSize + 1 << 20
+
+  init(descriptor: Int32 = STDOUT_FILENO) {
+    self.descriptor = descriptor
+    var status = stat()
+    isRegularFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Looks at the end of the file for pushes after `cursor`, and takes away a line of ours that a crash has torn.
+  func recover(after cursor: UInt64) {
+    var status = stat()
+    guard isRegularFile, unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return }
+    // Only what is appended to continues what stands there.
+    guard fcntl(descriptor, F_GETFL) & O_APPEND != 0 || lseek(descriptor, 0, SEEK_CUR) == status.st_size else { return }
+    let reader = unsafe open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+    guard reader >= 0 else { return }
+    defer { close(reader) }
+    let start = max(0, Int(status.st_size) - LineOutput.lookBack)
+    guard let bytes = LineOutput.read(reader, from: start, count: Int(status.st_size) - start) else { return }
+    let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    mend(bytes[end...], at: start + end)
+    // Lines of other devices may stand between ours.
+    for line in bytes[..<end].split(separator: UInt8(ascii: "\n")) {
+      if let identity = identity(of: line), identity.seq > cursor { written.insert(identity) }
+    }
+  }
+
+  private static func read(_ file: Int32, from start: Int, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let size = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe pread(file, buffer.baseAddress! + done, count - done, off_t(start + done))
+      }
+      if size <= 0 { return nil }
+      done += size
+    }
+    return bytes
+  }
+
+  /// Makes what follows the last line's end the beginning of nothing.
+  private func mend(_ rest: ArraySlice<UInt8>, at offset: Int) {
+    guard !rest.isEmpty else { return }
+    let opening = Array(#"{"type":"push","seq":"#.utf8)
+    if identity(of: rest) == nil, rest.starts(with: opening) || opening.starts(with: rest) {
+      if ftruncate(descriptor, off_t(offset)) == 0 { lseek(descriptor, off_t(offset), SEEK_SET) }
+    } else {
+      // A whole line that lacks its end, or what somebody else wrote.
+      write([UInt8(ascii: "\n")])
+      if let identity = identity(of: rest) { written.insert(identity) }
+    }
+  }
+
+  private func identity(of line: ArraySlice<UInt8>) -> Identity? {
+    guard line.first == UInt8(ascii: "{") else { return nil }
+    let identity = try? parser.parse(line.span) { root -> Identity? in
+      guard root["type"]?.string == "push", let seq = root["seq"]?.integer, let id = root["id"]?.string else {
+        return nil
+      }
+      return Identity(seq: UInt64(clamping: seq), id: id)
+    }
+    return identity ?? nil
+  }
+
+  /// The pushes of `batch` that the file does not hold yet.
+  func missing(from batch: PushBatch) -> PushBatch {
+    guard !written.isEmpty else { return batch }
+    var rest = PushBatch()
+    batch.forEachLine { seq, line in
+      if let identity = identity(of: line), written.remove(identity) != nil { return }
+      rest.append(line, seq: seq)
+    }
+    // What was written before this came before it: whatever is left of it is not ours.
+    if batch.lastSeq > 0 { written = written.filter { $0.seq > batch.lastSeq } }
+    return rest
+  }
+
+  /// Writes all of `bytes`, in one piece if the system takes it so.
+  ///
+  /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
+  func write(_ bytes: [UInt8]) { Output.write(bytes, to: descriptor) }
+
+  /// Returns when what was written to a file is on disk.
+  func sync() throws {
+    guard isRegularFile, fdatasync(descriptor) != 0, errno != EINVAL, errno != EROFS else { return }
+    throw CommandFailure(.failed, "standard output can't be saved: free some space; nothing is lost, start again then")
+  }
+}

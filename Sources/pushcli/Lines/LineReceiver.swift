@@ -1,0 +1,223 @@
+import Foundation
+import Glibc
+import PushPolicy
+import Queues
+import Synchronization
+
+/// The device without a screen: pushes go to standard output as lines, and to a command if there is one.
+struct LineReceiver {
+  enum Form { case json, plain }
+
+  private let session: DeviceSession
+  private let form: Form
+  /// How many pushes to receive; nil for all.
+  private let wanted: Int?
+  private let runner: PushRunner?
+  private let output = LineOutput()
+  private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
+
+  init(_ session: DeviceSession, form: Form, wanted: Int?, runner: PushRunner?) {
+    self.session = session
+    self.form = form
+    self.wanted = wanted
+    self.runner = runner
+  }
+
+  func run() async throws {
+    let turn = ShowingTurn()
+    let stops = StopSignals()
+    let questions = form == .plain && isatty(STDIN_FILENO) == 1 && wanted == nil ? Questions(session) : nil
+    let session = session
+    let stopping = Task {
+      guard await stops.next() != nil else { return }
+      await turn.stop()
+      questions?.leave()
+      session.finish()
+      await session.waitUntilFinished(atMost: .seconds(1))
+      Foundation.exit(Exit.interrupted.rawValue)
+    }
+    defer { stopping.cancel() }
+
+    if form == .json { output.recover(after: session.cursorValue) }
+    var received = 0
+    let queue = session.events()
+    questions?.read(into: queue)
+    while let events = await queue.take() {
+      guard turn.begin() else { continue }
+      // What came in a burst is one write, one save and one acknowledgement.
+      var batch = PushBatch()
+      for event in events {
+        if case .pushes(let pushes) = event {
+          batch.append(pushes)
+          continue
+        }
+        received += try await deliver(batch, after: received, questions)
+        batch = PushBatch()
+        try say(event, questions)
+      }
+      received += try await deliver(batch, after: received, questions)
+      turn.end()
+      if received == wanted { session.finish() }
+    }
+    // Whoever stops this ends the process, too.
+    if turn.isStopping { await stopping.value }
+  }
+
+  /// Shows, runs, saves and acknowledges; returns how many pushes that were.
+  private func deliver(_ pushes: PushBatch, after received: Int, _ questions: Questions?) async throws -> Int {
+    let pushes = pushes.prefix(wanted.map { max(0, $0 - received) } ?? .max)
+    guard !pushes.lines.isEmpty else { return 0 }
+    let missing = output.missing(from: pushes)
+    switch form {
+    case .json: output.write(missing.bytes)
+    case .plain: show(missing, questions)
+    }
+    guard let runner else {
+      try store(pushes.lastSeq)
+      return pushes.lines.count
+    }
+    // A command that a crash has kept from its end runs again, whatever a file says.
+    var commands: [PushCommand] = []
+    pushes.forEachLine { _, line in
+      if let push = DevicePush(line: line, parser: parser) { commands.append(PushCommand(push)) }
+    }
+    try await runner.run(commands) { try store($0) }
+    try store(pushes.lastSeq)
+    return pushes.lines.count
+  }
+
+  private func show(_ pushes: PushBatch, _ questions: Questions?) {
+    var text = ""
+    pushes.forEachLine { _, line in
+      guard let push = DevicePush(line: line, parser: parser) else { return }
+      text += PlainText.paragraph(for: push)
+      session.presented(push.id, push.presentation.parts)
+      questions?.add(push)
+    }
+    output.write(Array(text.utf8))
+    questions?.ask()
+  }
+
+  /// What was written becomes this device's. A file is on disk before the number says so.
+  private func store(_ seq: UInt64) throws {
+    try output.sync()
+    try session.store(seq)
+    try session.acknowledge(seq)
+  }
+
+  private func say(_ event: DeviceEvent, _ questions: Questions?) throws {
+    switch event {
+    case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
+    case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorized, reason)
+    case .disconnected(let reason, let pause):
+      Output.words("pushcli: \(reason); trying again in \(pause.inSeconds)")
+    case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
+    case .retract(let id): questions?.retract(id)
+    case .typed(let line): questions?.answer(line)
+    case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
+    case .apps, .preferences, .pushes: break
+    }
+  }
+}
+
+/// The alerts of the linear form that a person has not answered: one numbered question at a time (L7).
+private final class Questions: Sendable {
+  private let session: DeviceSession
+  private let state = Mutex((waiting: [DevicePush](), asked: String?.none))
+
+  init(_ session: DeviceSession) { self.session = session }
+
+  /// Hands on what the person types, from a thread of its own.
+  func read(into queue: DeviceEvents) {
+    Thread.detachNewThread {
+      while let line = readLine() {
+        // A person types less than would need a bound, and is not to wait for pushes.
+        queue.post(.typed(line))
+      }
+    }
+  }
+
+  func add(_ push: DevicePush) {
+    guard push.presentation.alert != nil else { return }
+    state.withLock { $0.waiting.append(push) }
+  }
+
+  /// Asks the first question that waits, unless one is open.
+  func ask() {
+    state.withLock { state in
+      guard state.asked == nil, let push = state.waiting.first else { return }
+      state.asked = push.id
+      Output.write(Array(PlainText.question(for: push).utf8), to: STDOUT_FILENO)
+    }
+  }
+
+  /// Takes the person's line for an answer: a number, or the beginning of a button's title.
+  func answer(_ line: String) {
+    let answered = state.withLock { state -> (id: String, action: String)? in
+      guard let push = state.waiting.first, state.asked == push.id else { return nil }
+      let choices = push.presentation.alert?.linearChoices ?? []
+      let answer = line.trimmingCharacters(in: .whitespaces).lowercased()
+      let index =
+        answer.isEmpty
+        ? choices.startIndex
+        : Int(answer).map { $0 &- 1 } ?? choices.firstIndex { $0.title.lowercased().hasPrefix(answer) }
+      state.asked = nil
+      guard let index, choices.indices.contains(index) else { return nil }
+      state.waiting.removeFirst()
+      return (push.id, choices[index].action)
+    }
+    if let answered { session.answer(answered.id, answered.action) }
+    ask()
+  }
+
+  /// The alert is over elsewhere.
+  func retract(_ id: String) {
+    let wasAsked = state.withLock { state in
+      state.waiting.removeAll { $0.id == id }
+      defer { if state.asked == id { state.asked = nil } }
+      return state.asked == id
+    }
+    guard wasAsked else { return }
+    Output.data("")
+    Output.data("No longer needed: it was answered elsewhere, replaced or has expired.")
+    ask()
+  }
+
+  /// Leaving equals the cancelling button of what is asked (A7).
+  func leave() {
+    let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
+    if let push { session.answer(push.id, push.presentation.alert?.linearChoices[0].action ?? "close") }
+  }
+}
+
+/// Keeps a signal from coming between showing a push and acknowledging it: what was shown would be shown again.
+private final class ShowingTurn: Sendable {
+  private let state = Mutex((isShowing: false, isStopping: false))
+
+  /// How long a push that is being shown may take to its end, once the command is to stop.
+  private static let gracePeriod = Duration.seconds(2)
+
+  /// Whether more may be shown; if so, ``end()`` is to follow.
+  func begin() -> Bool {
+    state.withLock { state in
+      guard !state.isStopping else { return false }
+      state.isShowing = true
+      return true
+    }
+  }
+
+  var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  func end() { state.withLock { $0.isShowing = false } }
+
+  /// Lets nothing more be shown; returns when what is being shown has been, or a reader does not take it.
+  func stop() async {
+    let deadline = ContinuousClock.now + ShowingTurn.gracePeriod
+    while state.withLock({ state in
+      state.isStopping = true
+      return state.isShowing
+    }), ContinuousClock.now < deadline {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+}

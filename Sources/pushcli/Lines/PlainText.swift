@@ -1,0 +1,52 @@
+import Foundation
+import PushPolicy
+import TerminalUI
+
+/// The linear form of the phone, for screen readers, pipes and logs (L7): the same content, one paragraph per push.
+enum PlainText {
+  /// `push` as a paragraph with a blank line after it:
+  /// ```
+  /// [14:03] 📰 News · quakes · badge 3 · sound default
+  /// Earthquake in Chile — Off the coast
+  /// A strong earthquake has struck.
+  /// Link: https://example.com/quake
+  /// Buttons: Close, View
+  /// ```
+  /// What the payload asked for and policy removed is said in words.
+  static func paragraph(for push: DevicePush, timeZone: TimeZone = .current) -> String {
+    let app = push.app.icon.isEmpty ? push.app.name : "\(push.app.icon) \(push.app.name)"
+    var head = ["[\(ClockText(timeZone: timeZone).time(push.received))] \(app)"]
+    if !push.threadID.isEmpty { head.append(push.threadID) }
+    if let badge = push.presentation.badge { head.append(badge == 0 ? "badge cleared" : "badge \(badge)") }
+    if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
+    var lines = [Sanitizer.line(head.joined(separator: " · "))]
+
+    if let alert = push.presentation.listed {
+      let titles = [alert.title, alert.subtitle].filter { !$0.isEmpty }
+      if !titles.isEmpty { lines.append(Sanitizer.line(titles.joined(separator: " — "))) }
+      if !alert.body.isEmpty { lines.append(Sanitizer.body(alert.body)) }
+      if let link = push.link { lines.append("Link: \(link)") }
+      if push.presentation.alert != nil {
+        lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))
+      } else {
+        lines.append("In the notification center" + (push.presentation.held == nil ? "." : ", and in the next digest."))
+      }
+    }
+    let removed = removedParts(of: push)
+    if push.presentation.isEmpty { lines.append("Nothing is presented.") }
+    if !removed.isEmpty { lines.append("Removed by this person's settings: \(removed.joined(separator: ", ")).") }
+    return lines.joined(separator: "\n") + "\n\n"
+  }
+
+  /// The parts that the payload asks for and the presentation lacks.
+  private static func removedParts(of push: DevicePush) -> [String] {
+    push.asked.filter { !push.presentation.parts.contains($0) }.map(\.rawValue)
+  }
+
+  /// The numbered question after an alert's paragraph; the first choice dismisses.
+  static func question(for push: DevicePush) -> String {
+    let choices = push.presentation.alert?.linearChoices ?? []
+    let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")
+    return "\(Sanitizer.line(push.app.name)), \(Sanitizer.line(push.summary.headline)): \(words)? "
+  }
+}

@@ -1,0 +1,118 @@
+import PushPolicy
+import TerminalUI
+
+/// What the person does in the center that is of the moment.
+struct CenterPosition: Sendable, Equatable {
+  /// The selected row; `nil` is the first.
+  var selected: CenterKey?
+  /// The place that the selection had, for when its row is gone.
+  var index = 0
+  /// Entries that are ticked, for clearing several at once (L8).
+  var marked: Set<Int> = []
+  /// What the list is searched for; `nil` shows everything.
+  var search: String?
+  /// Whether keys go into the search.
+  var isTyping = false
+}
+
+/// What a row of the center stands for.
+enum CenterKey: Sendable, Hashable {
+  case app(String)
+  case thread(topic: String, id: String)
+  case entry(Int)
+}
+
+/// The center's rows: what arrived, by app and thread, newest first.
+struct CenterList {
+  enum Row: Sendable, Equatable {
+    case app(DeviceApp, count: Int, unread: Int)
+    case thread(topic: String, id: String, count: Int)
+    /// The place of the entry in ``PhoneState/entries``.
+    case entry(Int, ordinal: Int)
+
+    var key: CenterKey {
+      switch self {
+      case .app(let app, _, _): .app(app.topic)
+      case .thread(let topic, let id, _): .thread(topic: topic, id: id)
+      case .entry(_, let ordinal): .entry(ordinal)
+      }
+    }
+  }
+
+  private(set) var rows: [Row] = []
+
+  /// The rows of everything that an alert told, or of what holds `search` in its texts or app.
+  init(_ state: PhoneState, search: String?) {
+    let query = search?.lowercased() ?? ""
+    var topics: [String] = []
+    var byTopic: [String: [Int]] = [:]
+    for index in state.entries.indices.reversed() {
+      // Nothing of an entry is copied: there are thousands.
+      guard state.entries[index].isAlert, query.isEmpty || state.entries[index].push.holds(query) else { continue }
+      let topic = state.entries[index].push.app.topic
+      let count = byTopic[topic, default: []].count
+      if count == 0 { topics.append(topic) }
+      byTopic[topic, default: []].append(index)
+    }
+    rows.reserveCapacity(state.entries.count + 2 * topics.count)
+    for topic in topics {
+      let indices = byTopic[topic] ?? []
+      let app = state.app(topic)?.app ?? state.entries[indices[0]].push.app
+      rows.append(.app(app, count: indices.count, unread: indices.count { !state.entries[$0].isRead }))
+      append(indices, of: topic, state)
+    }
+  }
+
+  /// The entries of an app: threads stand together, where their newest entry is; what has none stands alone.
+  private mutating func append(_ indices: [Int], of topic: String, _ state: PhoneState) {
+    var byThread: [String: [Int]] = [:]
+    var order: [(thread: String, index: Int)] = []
+    for index in indices {
+      let thread = state.entries[index].push.threadID
+      if thread.isEmpty || byThread[thread] == nil { order.append((thread, index)) }
+      if !thread.isEmpty { byThread[thread, default: []].append(index) }
+    }
+    for (thread, index) in order {
+      let members = thread.isEmpty ? [index] : byThread[thread] ?? []
+      if !thread.isEmpty { rows.append(.thread(topic: topic, id: thread, count: members.count)) }
+      for member in members { rows.append(.entry(member, ordinal: state.entries[member].ordinal)) }
+    }
+  }
+
+  /// The place of the selected row: where it is, or where it was.
+  func selectedIndex(_ position: CenterPosition) -> Int {
+    let place = position.selected.flatMap { key in
+      // Most often it has not moved.
+      rows.indices.contains(position.index) && rows[position.index].key == key
+        ? position.index : rows.firstIndex { $0.key == key }
+    }
+    return place ?? min(max(position.index, 0), max(rows.count - 1, 0))
+  }
+
+  /// The ordinals of the entries that a row stands for, and what they are together.
+  func members(of row: Row, _ state: PhoneState) -> (title: String, ordinals: [Int]) {
+    switch row {
+    case .app(let app, _, _):
+      return (app.name, entries(state) { $0.topic == app.topic })
+    case .thread(let topic, let id, _):
+      return (id, entries(state) { $0.topic == topic && $0.threadID == id })
+    case .entry(let index, let ordinal):
+      return ("“\(TextLayout.truncated(state.entries[index].push.summary.headline, columns: 24))”", [ordinal])
+    }
+  }
+
+  private func entries(_ state: PhoneState, _ isMember: (DevicePush) -> Bool) -> [Int] {
+    rows.compactMap { row in
+      guard case .entry(let index, let ordinal) = row, isMember(state.entries[index].push) else { return nil }
+      return ordinal
+    }
+  }
+}
+
+extension DevicePush {
+  /// Whether its texts or its app hold `query`, which is in lower case.
+  fileprivate func holds(_ query: String) -> Bool {
+    guard let alert = presentation.listed else { return false }
+    return [alert.title, alert.body, alert.subtitle, app.name, threadID].contains { $0.lowercased().contains(query) }
+  }
+}

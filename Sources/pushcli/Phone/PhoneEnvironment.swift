@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import Synchronization
+import TerminalUI
+
+/// What the phone reaches beside its screen: sounds, the desktop's notifications, the clipboard, the person's commands.
+///
+/// Nothing here waits for another program.
+final class PhoneEnvironment: Sendable {
+  let sounds: SoundPlayer
+  private let terminal: Terminal
+  /// Known when it is wanted first: asking tmux takes a moment, and the first frame is to come at once.
+  private let notice = Mutex<TerminalNotice?>(nil)
+  private let commands: OpenCommands
+  private let count = Mutex(0)
+
+  init(terminal: Terminal, commands: OpenCommands) {
+    self.terminal = terminal
+    self.commands = commands
+    sounds = SoundPlayer(ring: { terminal.ring() })
+  }
+
+  private static func detectNotice() -> TerminalNotice {
+    let environment = ProcessInfo.processInfo.environment
+    let isInTmux = !(environment["TMUX"] ?? "").isEmpty
+    return TerminalNotice.detect(environment, isPassedThrough: isInTmux && tmuxPassesThrough())
+  }
+
+  /// Whether tmux hands sequences on to the terminal it is in.
+  private static func tmuxPassesThrough() -> Bool {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["tmux", "show-options", "-Apv", "allow-passthrough"]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    let answer = (try? output.fileHandleForReading.readToEnd()).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    process.waitUntilExit()
+    return answer.hasPrefix("on") || answer.hasPrefix("all")
+  }
+
+  /// Tells the person outside of this screen: by the terminal, or by the desktop where the terminal has no way.
+  func notify(title: String, body: String) {
+    let id = count.withLock { count in
+      count += 1
+      return count
+    }
+    let notice = notice.withLock { notice in
+      let known = notice ?? Self.detectNotice()
+      notice = known
+      return known
+    }
+    if notice.form == .bell, Self.hasDesktop {
+      Self.spawn(["notify-send", "--app-name=PushGateway", "--", Sanitizer.line(title), Sanitizer.body(body)], [:])
+    } else {
+      terminal.write(notice.sequence(title: title, body: body, id: "pushgateway-\(id)"))
+    }
+  }
+
+  private static let hasDesktop: Bool = {
+    let environment = ProcessInfo.processInfo.environment
+    guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return false }
+    return SoundPlayer.standardSearchPath.contains { unsafe access($0 + "/notify-send", X_OK) == 0 }
+  }()
+
+  func copy(_ text: String) { terminal.write(Clipboard.sequence(text)) }
+
+  /// Runs the person's command for a push of its app, if there is one.
+  func open(_ push: DevicePush) {
+    guard let command = commands.command(for: push.topic) else { return }
+    let environment = PushCommand(push).environment.merging(["PUSH_LINK": push.link ?? ""]) { $1 }
+    Self.spawn(["sh", "-c", command], environment)
+  }
+
+  /// Opens the link of a push, because the person asked for it: with the command, else as the desktop opens links.
+  func openLink(_ push: DevicePush) {
+    if commands.command(for: push.topic) != nil { return open(push) }
+    if let link = push.link { Self.spawn(["xdg-open", link], [:]) }
+  }
+
+  /// Starts a program that reads and writes nothing of ours, and does not wait for it.
+  private static func spawn(_ command: [String], _ environment: [String: String]) {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try? process.run()
+  }
+}
+
+/// The person's shell commands for what View opens.
+struct OpenCommands: Sendable {
+  /// For apps that have none of their own.
+  var everything: String?
+  /// By topic.
+  var apps: [String: String] = [:]
+
+  func command(for topic: String) -> String? { apps[topic] ?? everything }
+}

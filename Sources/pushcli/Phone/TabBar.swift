@@ -1,0 +1,22 @@
+import TerminalUI
+
+/// The tabs at the bottom of what is modeless, with the keys that lead there.
+struct TabBar {
+  var model: PhoneModel
+
+  func draw(in frame: inout Frame) {
+    guard frame.size.hasTabs else { return }
+    let unread = model.state.unreadCount
+    let tabs = [
+      ("1 Home", model.screen == .home), ("2 Center" + (unread > 0 ? " · \(unread)" : ""), model.screen == .center),
+      ("3 Settings", model.settings != nil),
+    ]
+    let texts = tabs.map { $1 ? "[\($0)]" : " \($0) " }
+    let gap = frame.size.columns >= 60 ? 4 : 1
+    var column = (frame.size.columns - texts.reduce(gap * (texts.count - 1)) { $0 + $1.count }) / 2
+    for (index, text) in texts.enumerated() {
+      let style = tabs[index].1 ? Style.bold : .dim
+      column = frame.write(text, column: max(column, 0), row: frame.size.rows - 2, style: style) + gap
+    }
+  }
+}

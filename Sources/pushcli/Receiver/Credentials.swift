@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+import PushCore
+
+/// What a device knows of itself, kept in the state folder with mode 0600.
+struct Credentials: Codable, Sendable {
+  /// Its public identifier.
+  var device: String
+  var name: String
+  var secret: String
+
+  /// The credentials of a device that was enrolled here; nil when it was not.
+  static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
+    let path = path(of: name, in: folder)
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    guard let credentials = try? decodeJSON(Credentials.self, from: data) else {
+      throw DeviceError(.storage, "\(path) is damaged: delete it and enroll the device under another name")
+    }
+    return credentials
+  }
+
+  /// Writes them where ``read(_:in:)`` finds them.
+  func save(in folder: StateFolder) throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.devicesPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let path = Credentials.path(of: name, in: folder)
+    guard
+      FileManager.default.createFile(
+        atPath: path, contents: try JSONEncoder().encode(self), attributes: [.posixPermissions: 0o600])
+    else { throw DeviceError(.storage, "\(path) can't be written: check the folder's permissions") }
+  }
+
+  private static func path(of name: String, in folder: StateFolder) -> String {
+    folder.devicesPath + "/" + name + ".json"
+  }
+}

@@ -1,0 +1,57 @@
+import PushPolicy
+import Queues
+
+/// What happens on a device's stream.
+enum DeviceEvent: Sendable {
+  case connected(gateway: String)
+  /// The connection was lost, or could not be made; the next attempt comes after the pause.
+  case disconnected(reason: String, retryIn: Duration)
+  case apps([DeviceApp])
+  case preferences(Preferences)
+  case pushes(PushBatch)
+  case retract(id: String)
+  case gap(dropped: Int)
+  /// A push can't be read here; 0 when its number can't be read either.
+  case unreadable(seq: UInt64)
+  /// The gateway can't read a push of this topic that it has stored, and does not send it.
+  case undeliverable(topic: String)
+  /// The person typed a line, where lines are asked for.
+  case typed(String)
+}
+
+extension DeviceEvent {
+  /// Whether the gateway greets the device.
+  var isWelcome: Bool {
+    if case .connected = self { return true }
+    return false
+  }
+
+  /// What a person is told of a push that can't be shown, in a line; nil for anything else.
+  var wordsOfLoss: String? {
+    switch self {
+    case .unreadable(let seq):
+      "a push can't be read and is not shown\(seq > 0 ? " (number \(seq))" : ""): the delivery log has it"
+    case .undeliverable(let topic):
+      "the gateway can't read a stored push for \(topic) and does not send it: the delivery log has it"
+    default: nil
+    }
+  }
+}
+
+/// What happened on a device's stream and was not looked at yet: the stream's reader waits while too much is in here.
+typealias DeviceEvents = BoundedQueue<DeviceEvent>
+
+extension DeviceEvents {
+  /// Bytes of pushes from which on the sender waits.
+  static var maximumSize: Int { 4 << 20 }
+
+  convenience init() { self.init(capacity: Self.maximumSize) { $0.size } }
+}
+
+extension DeviceEvent {
+  /// What it counts in a queue, in bytes.
+  fileprivate var size: Int {
+    if case .pushes(let batch) = self { return batch.bytes.count }
+    return 0
+  }
+}

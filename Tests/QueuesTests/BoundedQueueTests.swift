@@ -1,0 +1,96 @@
+import Queues
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct BoundedQueueTests {
+  /// Waits until `count` senders wait in `queue`.
+  private func wait(for count: Int, in queue: BoundedQueue<Int>) async {
+    while queue.waitingCount < count { await Task.yield() }
+  }
+
+  @Test func `what is sent comes in order, as much at a time as is asked for`() async {
+    let queue = BoundedQueue<Int>(capacity: 10)
+    for number in 1...5 { await queue.send(number) }
+    #expect(await queue.take(atMost: 2) == [1, 2])
+    #expect(await queue.take() == [3, 4, 5])
+  }
+
+  @Test func `what is urgent overtakes, also a queue that is full`() async {
+    let queue = BoundedQueue<Int>(capacity: 1)
+    await queue.send(1)
+    queue.post(2)
+    queue.post(3)
+    #expect(await queue.take(elementsAreWelcome: false) == [2, 3])
+    #expect(await queue.take() == [1])
+  }
+
+  @Test func `every sender who waits goes on, in the order in which they came`() async {
+    let queue = BoundedQueue<Int>(capacity: 1)
+    await queue.send(0)
+    var senders: [Task<Void, Never>] = []
+    for number in 1...3 {
+      senders.append(Task { await queue.send(number) })
+      await wait(for: number, in: queue)
+    }
+    for number in 0...3 { #expect(await queue.take() == [number]) }
+    for sender in senders { await sender.value }
+    #expect(queue.waitingCount == 0)
+  }
+
+  @Test func `an element may go beyond the capacity, and keeps the next one out`() async {
+    let queue = BoundedQueue<Int>(capacity: 10) { $0 }
+    await queue.send(9)
+    await queue.send(100)
+    let sender = Task { await queue.send(1) }
+    await wait(for: 1, in: queue)
+    #expect(await queue.take(atMost: 1) == [9])
+    #expect(queue.waitingCount == 1)
+    #expect(await queue.take() == [100])
+    #expect(await queue.take() == [1])
+    await sender.value
+  }
+
+  @Test func `one who waits for elements is woken by each of them`() async {
+    let queue = BoundedQueue<Int>(capacity: 1)
+    let sum = Task {
+      var sum = 0
+      while let numbers = await queue.take() { sum += numbers.reduce(0, +) }
+      return sum
+    }
+    await withDiscardingTaskGroup { group in
+      for number in 1...1_000 { group.addTask { await queue.send(number) } }
+    }
+    queue.finish()
+    #expect(await sum.value == 500_500)
+  }
+
+  @Test func `a nudge ends a wait with nothing`() async {
+    let queue = BoundedQueue<Int>(capacity: 1)
+    await queue.send(1)
+    let taken = Task { await queue.take(elementsAreWelcome: false) }
+    queue.nudge()
+    #expect(await taken.value == [])
+    #expect(await queue.take() == [1])
+  }
+
+  @Test func `a queue that is finished holds nobody up: what is in there is taken, then nothing`() async {
+    let queue = BoundedQueue<Int>(capacity: 1)
+    await queue.send(1)
+    let sender = Task { await queue.send(2) }
+    await wait(for: 1, in: queue)
+    queue.finish()
+    await sender.value
+    await queue.send(3)
+    queue.post(4)
+    #expect(await queue.take() == [1])
+    #expect(await queue.take() == nil)
+    #expect(await queue.take() == nil)
+  }
+
+  @Test func `one who waits in vain learns that it is finished`() async {
+    let queue = BoundedQueue<Int>(capacity: 1)
+    let taken = Task { await queue.take() }
+    queue.finish()
+    #expect(await taken.value == nil)
+  }
+}

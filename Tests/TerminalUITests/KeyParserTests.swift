@@ -1,0 +1,53 @@
+import Testing
+
+@testable import TerminalUI
+
+@Suite struct KeyParserTests {
+  static let table: [(String, [Key])] = [
+    ("v", [.character("v")]),
+    (" Q~", [.character(" "), .character("Q"), .character("~")]),
+    ("é€👍", [.character("é"), .character("€"), .character("👍")]),
+    ("\r\n", [.return, .return]),
+    ("\t\u{7F}\u{8}", [.tab, .backspace, .backspace]),
+    ("\u{3}\u{4}\u{C}\u{1A}", [.control("c"), .control("d"), .redraw, .suspend]),
+    ("\u{1B}[A\u{1B}[B\u{1B}[C\u{1B}[D", [.up, .down, .right, .left]),
+    ("\u{1B}OA\u{1B}OB\u{1B}OC\u{1B}OD\u{1B}OM", [.up, .down, .right, .left, .return]),
+    ("\u{1B}[1;5C", [.right]),
+    ("\u{1B}[Z", [.backTab]),
+    ("\u{1B}[H\u{1B}[F\u{1B}[1~\u{1B}[4~", [.home, .end, .home, .end]),
+    ("\u{1B}[5~\u{1B}[6~\u{1B}[3~", [.pageUp, .pageDown, .delete]),
+    ("\u{1B}q", [.escape, .character("q")]),
+    ("\u{1B}\u{1B}[A", [.escape, .up]),
+    ("\u{1B}[15~\u{1B}[[Ax", [.character("x")]),
+    ("\u{1B}[200~rm -rf\r\u{3}\u{1B}[201~v", [.character("v")]),
+    ("\u{1B}[" + String(repeating: "9", count: 100) + "~v", [.character("v")]),
+  ]
+
+  @Test(arguments: table)
+  func `bytes become keys`(_ bytes: String, _ keys: [Key]) {
+    var parser = KeyParser()
+    #expect(parser.feed(bytes.utf8) == keys)
+    #expect(!parser.isPending)
+  }
+
+  @Test(arguments: table)
+  func `it does not matter where reads are split`(_ bytes: String, _ keys: [Key]) {
+    var parser = KeyParser()
+    #expect(bytes.utf8.flatMap { parser.feed(CollectionOfOne($0)) } == keys)
+  }
+
+  @Test func `a lone ESC is the Escape key once nothing follows`() {
+    var parser = KeyParser()
+    #expect(parser.feed([0x1B]) == [])
+    #expect(parser.isPending)
+    #expect(parser.flush() == [.escape])
+    #expect(!parser.isPending)
+    #expect(parser.feed("\u{1B}[".utf8) + parser.flush() == [])
+  }
+
+  @Test func `broken UTF-8 is dropped and what follows is kept`() {
+    var parser = KeyParser()
+    let bytes: [UInt8] = [0xC3, 0x61, 0xFF, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0xC2, 0x9B, 0x62]
+    #expect(parser.feed(bytes) == [.character("a"), .character("b")])
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import PushPolicy
+import Synchronization
+import TerminalTesting
+import TerminalUI
+import Testing
+
+@testable import pushcli
+
+/// The phone on a real pseudo-terminal.
+@Suite(.timeLimit(.minutes(1))) struct PhoneProgramTests {
+  private static let connected = PhoneMessage.connection(.connected(gateway: "localhost"))
+
+  private func run(
+    on pseudo: PseudoTerminal,
+    messages: [PhoneMessage],
+    whenPerformed: @escaping @Sendable (PhoneEffect) -> Void
+  ) async throws {
+    let inbox = Inbox<PhoneMessage>()
+    let sender = Task { for message in messages { await inbox.send(message) } }
+    let terminal = Terminal(input: pseudo.slave, output: pseudo.slave, usesColor: false)
+    let program = Program(
+      model: PhoneModel(device: "studio"), terminal: terminal, inbox: inbox, clock: { Sample.now })
+    try await program.run { effects, _ in
+      for effect in effects { whenPerformed(effect) }
+      return false
+    }
+    await sender.value
+  }
+
+  @Test func `a push is shown and answered, and the terminal is as it was`() async throws {
+    try await PseudoTerminal.use { pseudo in
+      let before = pseudo.attributes
+      let effects = Mutex<[PhoneEffect]>([])
+      try await run(on: pseudo, messages: [Self.connected, .push(Sample.push(1, alert: Sample.dinner))]) { effect in
+        effects.withLock { $0.append(effect) }
+        if effect == .presented(id: "push-1", parts: [.alert]) { pseudo.type("v") }
+        if effect == .answer(id: "push-1", action: "view") { pseudo.type("q") }
+      }
+      let performed = effects.withLock { $0 }
+      #expect(performed.contains(.answer(id: "push-1", action: "view")))
+      #expect(performed.last == .quit)
+      #expect(pseudo.attributes == before)
+    }
+  }
+
+  @Test func `a burst of 10,000 pushes is taken whole, and stored in order`() async throws {
+    try await PseudoTerminal.use { pseudo in
+      let stored = Mutex<[UInt64]>([])
+      let pushes = (1...10_000).map { PhoneMessage.push(Sample.push($0, badge: Int($0), alert: Sample.done)) }
+      try await run(on: pseudo, messages: pushes) { effect in
+        guard case .save(.received(let push)) = effect else { return }
+        stored.withLock { $0.append(push.seq) }
+        if push.seq == 10_000 { pseudo.type("q") }
+      }
+      #expect(stored.withLock { $0 } == Array(1...10_000))
+    }
+  }
+
+  @Test func `the end of the terminal is the end of the phone`() async throws {
+    try await PseudoTerminal.use { pseudo in
+      let performed = Mutex<[PhoneEffect]>([])
+      try await run(on: pseudo, messages: [Self.connected, .push(Sample.push(1, alert: Sample.done))]) { effect in
+        performed.withLock { $0.append(effect) }
+        if case .presented = effect { pseudo.end() }
+      }
+      #expect(performed.withLock { $0.suffix(2) } == [.answer(id: "push-1", action: "ok"), .quit])
+    }
+  }
+}
