@@ -259,14 +259,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let push = entry.push
     let now = shared.services.clock.milliseconds()
     // Whether its time is over is known best now.
-    guard entry.seq == 0 || push.expires > now / 1000, let app = shared.services.app(of: push) else { return }
+    guard !entry.isExpired(at: now), let app = shared.services.app(of: push) else { return }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
-    let (decision, asked) = decide(entry, content, app, now: now)
-    shared.log.append(push.event(.transmitted, at: now, detail: asked.description))
-    if !decision.removed.isEmpty {
-      let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
-      shared.log.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
+    let decision = decide(push, content, of: app, now: now)
+    if decision.isAlertCounted { shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now) }
+    if let hold = decision.hold {
+      shared.services.held.hold(entry, hold, content.notification, decision.presentation.centre)
     }
+    shared.log.append(decision.transmitted)
+    if let suppressed = decision.suppressed { shared.log.append(suppressed) }
     if entry.seq > 0, framing == .lines {
       outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
@@ -275,6 +276,17 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
     }
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
+  }
+
+  private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {
+    let (services, device) = (shared.services, device.id)
+    let decider = Decider(
+      preferences: services.registrations.preferences(of: device), device: deviceState,
+      isCatchingUp: !state.hasToldCaughtUp, now: now)
+    return decider.decide(
+      push, content, of: app, ads: shared.ads,
+      recentAlerts: { services.conditions.alerts(of: app.id, on: device, besides: push.id, at: now) },
+      actions: { services.registrations.actions(of: app.id, $0) })
   }
 
   /// A push that nobody can read leaves the mailbox, and its log says so, once; the device is told instead.
@@ -286,44 +298,6 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.services.mailbox.discard(device.id, seq: entry.seq)
     }
     write(PushLine.undeliverable(entry.push.id, app: app))
-  }
-
-  /// The person's choices hold at delivery, as they are now.
-  private func decide(
-    _ entry: MailboxEntry, _ content: PushContent, _ app: App, now: Int64
-  ) -> (Decision, AskedPush) {
-    let push = entry.push
-    let notification = content.notification
-    let preferences = shared.services.registrations.preferences(of: device.id)
-    let isCatchingUp = !state.hasToldCaughtUp
-    let received = push.received / 1000
-    let budget =
-      notification.alert == nil
-      ? nil
-      : Policy.alertBudget(
-        of: preferences.apps[app.topic], received: received, at: now / 1000, isCatchingUp: isCatchingUp)
-    var decision = Policy.decide(
-      notification, topic: app.topic, preferences: preferences, device: deviceState, at: .gateway(now / 1000),
-      received: received,
-      recentAlerts: budget == nil
-        ? 0 : shared.services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
-      isCatchingUp: isCatchingUp, isAdvertisement: shared.ads.holds(content, of: app, for: preferences))
-    if budget != nil, decision.presentation.alert != nil {
-      shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
-    }
-    if let hold = decision.presentation.held {
-      if app.id == App.summary.id {
-        decision.presentation.held = nil
-      } else {
-        shared.services.held.hold(entry, hold, notification, decision.presentation.centre)
-      }
-    }
-    if let category = notification.category {
-      let actions = shared.services.registrations.actions(of: app.id, category)
-      decision.presentation.alert?.offer(actions)
-      decision.presentation.centre?.offer(actions)
-    }
-    return (decision, AskedPush(notification, on: deviceState))
   }
 
   private func sayWelcome() {
