@@ -331,6 +331,61 @@ public struct BatchDevice: Codable, Sendable {
   public var token: String
 }
 
+/// One row of the delivery log as commands print it.
+public struct LogRecord: Codable, Sendable {
+  /// Its place in the log, for reading on.
+  public var number: Int64
+  /// RFC 3339, UTC.
+  public var at: String
+  /// What happened (design §1).
+  public var event: String
+  /// The `apns-id`.
+  public var id: String
+  /// The `apns-unique-id`, in the row of acceptance.
+  public var uniqueID: String?
+  /// The status that the real service's console has for it, if it has one (reference §9.1).
+  public var status: String?
+  public var device: String?
+  public var topic: String?
+  /// The rule, the parts or the action that it is about.
+  public var detail: String?
+
+  enum CodingKeys: String, CodingKey {
+    case number, at, event, id, status, device, topic, detail
+    case uniqueID = "unique_id"
+  }
+}
+
+/// A person's report as a device sends it.
+public struct AdReportRequest: Codable, Sendable {
+  /// The `apns-id`.
+  public var id: String
+  /// The app's topic.
+  public var topic: String
+  /// What the device showed.
+  public var text: String?
+
+  public init(id: String, topic: String, text: String?) {
+    self.id = id
+    self.topic = topic
+    self.text = text
+  }
+}
+
+/// A person's report as commands print it.
+public struct AdReportRecord: Codable, Sendable {
+  /// RFC 3339, UTC.
+  public var at: String
+  public var device: String?
+  public var topic: String?
+  /// The `apns-id`.
+  public var id: String
+  /// What the device showed.
+  public var text: String?
+  /// What the detector makes of the text now: `pass`, `hold` or `refuse`.
+  public var outcome: String?
+}
+
 /// What a refused request says (RFC 9457).
 public struct ProblemRecord: Codable, Sendable {
   public var status: Int

@@ -60,16 +60,16 @@ public final class Gateway: Sendable {
             "id": "\(message.id)", "streams": "\(count)", "milliseconds": "\(clock.milliseconds() - message.received)",
           ])
       })
+    let announce = AnnouncePreferences(services)
     registrations.onChange { change in
       switch change {
-      case .preferences(let person, let preferences):
-        services.tell(preferences, to: person)
+      case .preferences(let person, let preferences): announce(preferences, of: person)
       case .revokedCertificate: break
       }
     }
     do {
       try await folder.prepareDevelopment(registrations)
-      services.tellDigests(isStart: true)
+      Digests(services).deliverDue(isStart: true)
       return try await Gateway(configuration, folder, claim, services, store, tls, logger)
     } catch {
       backend.close()
@@ -138,10 +138,11 @@ public final class Gateway: Sendable {
       $0.listening = addresses
       $0.listeners = listening
     }
+    let digests = Digests(services)
     upkeep = Task {
       while !Task.isCancelled {
         services.mailbox.expire(now: services.clock.seconds)
-        services.tellDigests()
+        digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What the APIs of every loop share. Each part is safe to use from any thread.
 struct Services: Sendable {
   let backend: GatewayBackend
@@ -23,26 +21,5 @@ struct Services: Sendable {
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }
-  var subscriptions: any PushRouter { backend.router }
-
-  /// What the gateway can't do now.
-  var health: Health {
-    Health(promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []))
-  }
-}
-
-/// The time of day, as an argument, so that a test can say what it is.
-struct WallClock: Sendable {
-  /// Milliseconds since 1970.
-  var milliseconds: @Sendable () -> Int64
-
-  /// Seconds since 1970.
-  var seconds: Int64 { milliseconds() / 1000 }
-
-  /// The system's clock.
-  static let system = WallClock {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  var router: any PushRouter { backend.router }
 }

@@ -37,7 +37,7 @@ final class Dispatcher {
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
     log.append(push.event(.accepted, at: push.received))
-    switch services.subscriptions.deliverNow(push) {
+    switch services.router.deliverNow(push) {
     case .toStreams, .beyond: break
     case .nowhere: log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
     }
@@ -66,14 +66,14 @@ final class Dispatcher {
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
       entries.append(MailboxEntry(seq: seq, push: push))
-      if let replaced { services.subscriptions.tell(push.device, .retract(replaced)) }
+      if let replaced { services.router.tell(push.device, .retract(replaced)) }
     }
-    for (entry, isConnected) in zip(entries, services.subscriptions.areConnected(entries)) {
+    for (entry, isConnected) in zip(entries, services.router.areConnected(entries)) {
       rows.append(entry.push.event(.accepted, at: entry.push.received))
       rows.append(entry.push.event(.stored, at: now, detail: isConnected ? "" : DeliveryLog.deviceOffline))
     }
     services.log.append(&rows)
-    services.subscriptions.deliver(entries)
+    services.router.deliver(entries)
   }
 
   private func report(_ number: UInt64, _ outcomes: [AppendOutcome]) {

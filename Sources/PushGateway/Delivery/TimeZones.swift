@@ -28,12 +28,3 @@ extension Moment {
   /// A moment where time zones are those of this machine.
   public static func gateway(_ seconds: Int64) -> Moment { Moment(seconds: seconds, offset: TimeZones.offset) }
 }
-
-extension Preferences {
-  /// - Throws: ``Problem`` that names a time zone there is not.
-  func checkZones() throws(Problem) {
-    for name in zones.sorted() where TimeZones.zone(named: name) == nil {
-      throw .badRequest("there is no time zone \(name): write one such as Europe/Berlin, or leave it out")
-    }
-  }
-}

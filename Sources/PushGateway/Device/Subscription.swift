@@ -98,7 +98,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func closed() {
     state.end()
-    if let number = registryNumber { shared.services.subscriptions.detach(device.id, number) }
+    if let number = registryNumber { shared.services.router.detach(device.id, number) }
     registryNumber = nil
     channels.end()
   }
@@ -111,7 +111,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
       shared.services.conditions.report(deviceState, by: device.id)
-      let number = shared.services.subscriptions.attach(device.id, self, loop: loop)
+      let number = shared.services.router.attach(device.id, self, loop: loop)
       registryNumber = number
       sayWelcome()
       for action in state.hello(cursor: cursor) { perform(action) }
@@ -128,13 +128,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .presented(let id, let parts):
       note(.presented, id, parts, now: now)
     case .answer(let id, let action):
-      guard shared.services.answers.isFirst(id, by: device.person) else { return }
-      switch action {
-      case "view": note(.viewed, id, "", now: now)
-      case "close", "ok": note(.closed, id, action, now: now)
-      default: note(.action, id, action, now: now)
-      }
-      shared.services.retract(id, of: device.person, except: registryNumber)
+      guard let row = shared.answer(id, action, by: device, on: registryNumber, at: now) else { return }
+      shared.log.append(row)
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -229,7 +224,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      shared.services.tellDigest(to: device.id, hasCaughtUp: true)
+      shared.digests.deliver(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
     }
   }
@@ -259,7 +254,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let push = entry.push
     let now = shared.services.clock.milliseconds()
     // Whether its time is over is known best now.
-    guard !entry.isExpired(at: now), let app = shared.services.app(of: push) else { return }
+    guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now) }

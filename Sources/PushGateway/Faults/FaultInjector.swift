@@ -95,10 +95,10 @@ final class FaultInjector {
       registration.unregistered == nil
     else { return serve(exchange) }
     let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
-    let (services, logger) = (services, logger)
+    let (unregister, logger) = (Unregister(services), logger)
     Task {
       do {
-        try await services.unregister(registration.device, topic: app.topic)
+        try await unregister(registration.device, topic: app.topic)
       } catch {
         logger.error("a fault could not unregister a token: \(error)")
       }

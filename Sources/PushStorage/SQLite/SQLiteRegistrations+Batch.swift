@@ -85,12 +85,3 @@ extension SQLiteRegistrations {
     else { throw Refusal(kind: .invalid, description: "a batch's name has up to 32 letters, digits and hyphens") }
   }
 }
-
-extension Services {
-  /// Forgets the devices of a batch and what waits for them.
-  func removeBatch(_ name: String) async throws {
-    let removed = try await registrations.remove(batch: name)
-    for (device, app) in removed { mailbox.purge(device, app: app) }
-    try await channels.unsubscribe(removed.map(\.device))
-  }
-}

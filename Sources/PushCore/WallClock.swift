@@ -1,0 +1,17 @@
+import Glibc
+
+/// The time of day, as an argument, so that a test can say what it is.
+struct WallClock: Sendable {
+  /// Milliseconds since 1970.
+  var milliseconds: @Sendable () -> Int64
+
+  /// Seconds since 1970.
+  var seconds: Int64 { milliseconds() / 1000 }
+
+  /// The system's clock.
+  static let system = WallClock {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
