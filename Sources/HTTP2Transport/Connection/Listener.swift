@@ -196,10 +196,10 @@ private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   }
 
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
-    guard connection.isEnding else { return }
+    guard connection.isDraining else { return }
     // The stream counts as open until this returns.
     let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
-    connection.eventLoop.execute { connection.value.endIfQuiet() }
+    connection.eventLoop.execute { connection.value.closeIfIdle() }
   }
 
   func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
