@@ -25,6 +25,8 @@ final class Connection: ChannelInboundHandler {
   private(set) var identity: PeerIdentity?
   /// Says what becomes of the connection and of its streams, until it is closed; on the server's side only.
   var owner: (any ConnectionOwner)?
+  /// What stands between the connection and its peer, if anything does: an injected fault.
+  var interceptor: (any ConnectionInterceptor)?
   /// What an API remembers of this connection.
   var attachment: AnyObject?
   /// Whether the peer is asked from time to time whether it is alive.
@@ -84,6 +86,9 @@ final class Connection: ChannelInboundHandler {
 
   /// The socket; nil when the connection is over.
   var channel: (any Channel)? { context?.channel }
+
+  /// Whether an injected fault has the connection neither read nor write.
+  private var isFrozen: Bool { interceptor?.isFrozen == true }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -287,69 +292,6 @@ final class Connection: ChannelInboundHandler {
     if isAny { flush() }
   }
 
-  // MARK: Faults on purpose
-
-  /// Whether the connection is half-open: it neither reads nor writes, and the socket stays.
-  private var isFrozen = false
-  private var shortages: [Shortage] = []
-
-  /// What a fault keeps from the peer.
-  struct Shortage {
-    /// The fault's number.
-    var fault: UInt64
-    /// Streams it may have open, if that is what is short.
-    var streams: Int?
-    /// The window of each stream, in bytes, if that is what is short.
-    var streamWindow: Int?
-  }
-
-  /// Reads and writes no more until the peer gives up or the gateway stops.
-  func freeze() {
-    isFrozen = true
-    context?.channel.setOption(.autoRead, value: false).whenFailure { _ in }
-  }
-
-  /// Ends the connection with a TCP reset, whatever waits to be sent.
-  func abort() {
-    guard let context else { return }
-    // Without lingering, close() throws away what was not sent and says RST.
-    (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenFailure { _ in }
-    close(nil)
-  }
-
-  /// Says GOAWAY and hangs up a little later, with no answer to what is open.
-  func breakOff(debugData: [UInt8]) {
-    session.goAway(debugData: debugData)
-    setNeedsFlush()
-    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.closeAfterFlush() }
-  }
-
-  /// Keeps something from the peer, until ``endShortage(_:)``.
-  func setShortage(_ shortage: Shortage) {
-    guard !shortages.contains(where: { $0.fault == shortage.fault }) else { return }
-    shortages.append(shortage)
-    announceShortages(of: shortage)
-  }
-
-  /// Gives back what these faults have kept from the peer.
-  func endShortage(_ faults: Set<UInt64>) {
-    let ended = shortages.filter { faults.contains($0.fault) }
-    shortages.removeAll { faults.contains($0.fault) }
-    for shortage in ended { announceShortages(of: shortage) }
-  }
-
-  private func announceShortages(of kind: Shortage) {
-    guard !isClosing else { return }
-    if kind.streams != nil {
-      session.announce(maximumStreams: shortages.compactMap(\.streams).min() ?? streamLimit)
-    }
-    if kind.streamWindow != nil {
-      session.announce(streamWindow: shortages.compactMap(\.streamWindow).min() ?? Limits.streamWindowSize)
-    }
-    setNeedsFlush()
-  }
-
   // MARK: The stream limit
 
   /// Streams that the peer may have open, unless an injected fault allows it fewer.
@@ -366,7 +308,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   private func allowStreams(all: Bool) {
-    guard state.allowStreams(all: all), shortages.allSatisfy({ $0.streams == nil }) else { return }
+    guard state.allowStreams(all: all), interceptor?.limitsStreams != true else { return }
     session.announce(maximumStreams: streamLimit)
     setNeedsFlush()
   }

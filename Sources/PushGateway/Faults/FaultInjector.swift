@@ -69,7 +69,7 @@ final class FaultInjector {
       connection.setNeedsFlush()
     case .goAway(let reason): connection.breakOff(debugData: Rejection(reason).body)
     case .drop: connection.abort()
-    case .halfOpen: connection.freeze()
+    case .halfOpen: ConnectionFaults.of(connection).freeze()
     case .stall, .streams:
       FaultInjector.apply(strike, to: connection, now: now)
       serve(exchange)
@@ -80,13 +80,15 @@ final class FaultInjector {
   /// Takes credit or streams from a connection, and gives them back when the fault ends.
   private static func apply(_ strike: FaultTable.Strike, to connection: Connection, now: Int64) {
     switch strike.fault.effect {
-    case .stall: connection.setShortage(.init(fault: strike.number, streamWindow: 0))
-    case .streams(let count): connection.setShortage(.init(fault: strike.number, streams: count))
+    case .stall: ConnectionFaults.of(connection).add(.init(fault: strike.number, streamWindow: 0))
+    case .streams(let count): ConnectionFaults.of(connection).add(.init(fault: strike.number, streams: count))
     default: return
     }
     guard let end = strike.end else { return }
     let later = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
-    later.eventLoop.scheduleTask(in: .milliseconds(max(0, end - now))) { later.value.endShortage([strike.number]) }
+    later.eventLoop.scheduleTask(in: .milliseconds(max(0, end - now))) {
+      ConnectionFaults.end([strike.number], on: later.value)
+    }
   }
 
   /// Ends the registration first, so that the next push is told the same.

@@ -16,7 +16,7 @@ final class FaultsAPI: Sendable {
   /// Says where the connections are.
   func attach(_ loops: Loops) {
     self.loops.withLock { $0 = loops }
-    services.faults.onClear { numbers in loops.forEachConnection { $0.endShortage(numbers) } }
+    services.faults.onClear { numbers in loops.forEachConnection { ConnectionFaults.end(numbers, on: $0) } }
   }
 
   var routes: [Router.Route] {
