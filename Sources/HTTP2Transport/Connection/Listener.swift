@@ -169,7 +169,7 @@ final class Loops: Sendable {
 }
 
 /// The server's side of a connection: hands requests to the loop's handler.
-private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
+final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   private unowned let connection: Connection
   private let handler: any Handler
 

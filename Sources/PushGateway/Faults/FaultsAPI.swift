@@ -55,7 +55,8 @@ final class FaultsAPI: Sendable {
     }
     // Connections that are there already get to know it too.
     loops.withLock { $0 }?.forEachConnection { [services, logger] connection in
-      FaultInjector.strike(connection, services: services, logger: logger)
+      FaultInjector.strike(
+        connection, faults: services.faults, now: services.clock.milliseconds(), logger: logger)
     }
     return Response(services.faults.list(now: services.clock.milliseconds()), status: 201)
   }
