@@ -160,6 +160,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Sends at the end of this turn, or when all that has arrived is dealt with.
   func setNeedsFlush() {
+    assert(loop.eventLoop.inEventLoop)
     guard !needsFlush else { return }
     needsFlush = true
     loop.flushAtEndOfTurn(self)
@@ -183,6 +184,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
   func pack() {
+    assert(loop.eventLoop.inEventLoop)
     needsFlush = false
     guard let context, !isFrozen else { return }
     do {
@@ -258,6 +260,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Feeds the state what happens, and does what follows from it.
   private func handle(_ event: ConnectionState.Event) {
+    assert(loop.eventLoop.inEventLoop)
     for action in state.handle(event) { perform(action) }
   }
 

@@ -112,6 +112,8 @@ struct ConnectionState {
   }
 
   mutating func handle(_ event: Event) -> [Action] {
+    let before = self
+    defer { checkInvariants(since: before) }
     switch event {
     case .connected: return isHandshaking ? [.startHandshakeTimeout] : []
     case .established:
@@ -201,5 +203,26 @@ struct ConnectionState {
     guard allowsAllStreams != all else { return false }
     allowsAllStreams = all
     return initialStreams != Limits.maximumConcurrentStreams
+  }
+
+  // MARK: Invariants
+
+  /// What does not fit, or not to what was before; nil when all does.
+  func brokenInvariant(since before: ConnectionState? = nil) -> String? {
+    if isDraining, !isServer { return "a client drains" }
+    if allowsAllStreams, !isServer { return "a client limits streams" }
+    guard let before else { return nil }
+    if before.phase == .closed, phase != .closed { return "what was closed is \(phase)" }
+    if before.isClosing, !isClosing { return "what was closing is \(phase)" }
+    if before.isDraining, !isDraining, !isClosing { return "what was draining is \(phase)" }
+    if !before.isHandshaking, isHandshaking { return "the handshake begins again" }
+    guard case .draining(let past) = before.phase, case .draining(let draining) = phase else { return nil }
+    if past.hasSentGoAway, !draining.hasSentGoAway { return "GOAWAY would be sent twice" }
+    return past.isRefusing && !draining.isRefusing ? "a peer that was refused is heard again" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  private func checkInvariants(since before: ConnectionState) {
+    assert(brokenInvariant(since: before) == nil, brokenInvariant(since: before) ?? "")
   }
 }

@@ -37,6 +37,7 @@ import NIOCore
 
   /// Sees to it that this turn ends with the actions and flushes above.
   func scheduleTurnEnd() {
+    assert(eventLoop.inEventLoop)
     guard !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
     let this = NIOLoopBound(self, eventLoop: eventLoop)
@@ -54,9 +55,13 @@ import NIOCore
 
   // MARK: Connections
 
-  func add(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+  func add(_ connection: Connection) {
+    assert(eventLoop.inEventLoop)
+    connections[ObjectIdentifier(connection)] = connection
+  }
 
   func remove(_ connection: Connection) {
+    assert(eventLoop.inEventLoop)
     connections[ObjectIdentifier(connection)] = nil
     if connections.isEmpty { whenEmpty?.succeed() }
   }

@@ -37,6 +37,7 @@ final class ChannelReceiver {
   ///
   /// It joins before ``due(now:)`` is asked: a message that is stored meanwhile comes one way or the other.
   func refresh() {
+    assert(loop.inEventLoop)
     guard let owner else { return }
     let wanted = shared.services.channels.subscriptions(of: device)
     for (channel, seen) in wanted where positions[channel] == nil {

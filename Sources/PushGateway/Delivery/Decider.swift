@@ -40,9 +40,11 @@ struct Decider {
       decision.presentation.alert?.offer(actions)
       decision.presentation.centre?.offer(actions)
     }
-    return DeliveryDecision(
+    let made = DeliveryDecision(
       push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,
       removed: decision.removed, isAlertCounted: budget != nil && decision.presentation.alert != nil)
+    made.checkInvariants()
+    return made
   }
 }
 
@@ -72,6 +74,19 @@ struct DeliveryDecision {
     let words = removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
     return push.event(.suppressed, at: at, detail: words.joined(separator: "; "))
   }
+}
+
+extension DeliveryDecision {
+  /// What does not fit; nil when all does.
+  func brokenInvariant() -> String? {
+    var decision = Decision()
+    (decision.presentation, decision.removed) = (presentation, removed)
+    if let broken = decision.brokenInvariant(asked: asked.parts) { return broken }
+    return isAlertCounted && presentation.alert == nil ? "an alert counts that is not shown" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }
 
 extension MailboxEntry {

@@ -155,6 +155,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   // MARK: To the device
 
   func deliver(_ entry: MailboxEntry) {
+    assert(loop.inEventLoop)
     if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
   }
 
@@ -167,6 +168,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func tell(_ notice: DeviceNotice) {
+    assert(loop.inEventLoop)
     if case .channels = notice {
       channels.refresh()
       return sendDueBroadcasts()
@@ -191,6 +193,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// One that is stored and finds no room now is found to be due when the device has taken what it was sent.
   private func send(_ message: BroadcastMessage, fromStorage: Bool) {
+    assert(loop.inEventLoop)
     guard state.isOpen else { return }
     guard hasRoom else {
       if message.number == 0 { perform(.drop(MailboxEntry(seq: 0, push: message.push(to: device.id)))) }
@@ -216,6 +219,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
   private func perform(_ action: SubscriptionState.Action) {
+    assert(loop.inEventLoop)
     switch action {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
