@@ -30,6 +30,7 @@ package struct AcknowledgementPace: Sendable {
 
   /// Everything up to `seq` is the device's.
   package mutating func store(_ seq: UInt64, at now: ContinuousClock.Instant) -> Turn {
+    defer { checkInvariants() }
     stored = max(stored, seq)
     guard stored > told else { return .nothing }
     let next = (spent ?? now) + AcknowledgementPace.interval * (1 - AcknowledgementPace.burst)
@@ -42,6 +43,7 @@ package struct AcknowledgementPace: Sendable {
   /// The number to tell now, by ``Turn/tell``, after a ``Turn/wait(until:)``, or because the connection is about to end;
   /// nil when it has been told.
   package mutating func tell(at now: ContinuousClock.Instant) -> UInt64? {
+    defer { checkInvariants() }
     isWaiting = false
     guard stored > told else { return nil }
     told = stored
@@ -50,4 +52,14 @@ package struct AcknowledgementPace: Sendable {
     spent = min(max(spent ?? now, now) + AcknowledgementPace.interval, limit)
     return stored
   }
+
+  /// What does not fit; nil when all does.
+  package func brokenInvariant() -> String? {
+    if told > stored { return "\(told) was told, and \(stored) is stored" }
+    if told > 0, spent == nil { return "\(told) was told at no time" }
+    return isWaiting && told == stored ? "something waits to be told, and all was" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

@@ -26,54 +26,66 @@ package final class Gateway: Sendable {
   /// Starts a gateway that keeps everything in its state folder; when this returns it accepts.
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
-  package static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
-    try await start(configuration, logger: logger, backend: GatewayBackend.sqlite)
+  public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
+    try await start(configuration, logger: logger, opening: GatewayBackend.sqlite)
   }
 
-  /// Starts a gateway on a backend, which it closes at its end.
+  /// Starts a gateway on another backend, which it closes at its end. The state folder's database keeps what is the
+  /// gateway's own.
   static func start(
     _ configuration: Configuration, logger: Logger,
-    backend makeBackend: (GatewayBackend.Surroundings) async throws -> GatewayBackend
+    backend makeBackend: (GatewayBackend.Context) async throws -> GatewayBackend
+  ) async throws -> Gateway {
+    try await start(
+      configuration, logger: logger,
+      opening: { context in
+        let path = StateFolder(configuration.state).databasePath
+        let store = try SQLiteStore(path: path, durability: configuration.durability)
+        return (try await makeBackend(context), store)
+      })
+  }
+
+  /// - Parameter open: opens the backend, and the database of what is the gateway's own: channels, held pushes.
+  private static func start(
+    _ configuration: Configuration, logger: Logger,
+    opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     TLSMemory.use()
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
     try folder.prepareCertificates()
     let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
-    let store = try SQLiteStore(path: folder.databasePath, durability: configuration.durability)
     let clock = WallClock.system
     let log = try DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
-    let (held, channels) = (
-      try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
-    )
-    let backend = try await makeBackend(
-      .init(configuration: configuration, store: store, clock: clock, logger: logger) { removals in
+    let (backend, store) = try await open(
+      .init(configuration: configuration, clock: clock, logger: logger) { removals in
         let now = clock.milliseconds()
         log.append(removals.map { $0.event(at: now) })
       })
-    let registrations = backend.registrations
-    let services = Services(
-      backend: backend, log: log, held: held, tokens: ProviderTokenCache(registrations: registrations),
-      environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
-      provider: configuration.provider, channels: channels,
-      liveChannels: LiveChannels { message, count in
-        logger.debug(
-          "broadcast handed to all",
-          metadata: [
-            "id": "\(message.id)", "streams": "\(count)", "milliseconds": "\(clock.milliseconds() - message.received)",
-          ])
-      })
-    registrations.onChange { change in
-      switch change {
-      case .preferences(let person, let preferences):
-        services.tell(preferences, to: person)
-      case .revokedCertificate: break
-      }
-    }
     do {
+      let (held, channels) = (
+        try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
+      )
+      let registrations = backend.registrations
+      let services = Services(
+        backend: backend, log: log, held: held, tokens: ProviderTokenCache(registrations: registrations),
+        environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
+        provider: configuration.provider, channels: channels,
+        liveChannels: LiveChannels { message, count in
+          logger.debug(
+            "broadcast handed to all",
+            metadata: [
+              "id": "\(message.id)", "streams": "\(count)",
+              "milliseconds": "\(clock.milliseconds() - message.received)",
+            ])
+        })
+      let announce = AnnouncePreferences(services)
+      registrations.onChange { change in
+        if case .preferences(let person, let preferences) = change { announce(preferences, of: person) }
+      }
       try await folder.prepareDevelopment(registrations)
-      services.tellDigests(isStart: true)
+      Digests(services).deliverDue(isStart: true)
       return try await Gateway(configuration, folder, claim, services, store, tls, logger)
     } catch {
       backend.close()
@@ -142,10 +154,11 @@ package final class Gateway: Sendable {
       $0.listening = addresses
       $0.listeners = listening
     }
+    let digests = Digests(services)
     upkeep = Task {
       while !Task.isCancelled {
         services.mailbox.expire(now: services.clock.seconds)
-        services.tellDigests()
+        digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }

@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 import Logging
 import PushCore
 import PushStorage
@@ -30,26 +32,28 @@ struct GatewayBackend: Sendable {
   }
 
   /// What a backend is made with.
-  struct Surroundings: Sendable {
+  struct Context: Sendable {
     let configuration: Configuration
-    /// The gateway's own database.
-    let store: SQLiteStore
     let clock: WallClock
     let logger: Logger
     /// Hears of every entry that leaves the mailbox without an acknowledgement, once, on any thread.
     let removed: @Sendable ([MailboxRemoval]) -> Void
   }
 
-  /// Everything in the gateway's own database, for a gateway that is alone.
-  static func sqlite(_ surroundings: Surroundings) throws -> GatewayBackend {
-    let clock = surroundings.clock
-    let registrations = try SQLiteRegistrations(store: surroundings.store)
+  /// Everything in one database in the state folder, for a gateway that is alone.
+  ///
+  /// - Returns: the database, too, in which the gateway may keep what is its own.
+  static func sqlite(_ context: Context) throws -> (backend: GatewayBackend, store: SQLiteStore) {
+    let (configuration, clock) = (context.configuration, context.clock)
+    let store = try SQLiteStore(
+      path: StateFolder(configuration.state).databasePath, durability: configuration.durability)
     let mailbox = try SQLiteMailbox(
-      store: surroundings.store, cap: surroundings.configuration.mailboxCap, logger: surroundings.logger,
-      now: { clock.seconds }, removed: surroundings.removed)
-    return GatewayBackend(
-      registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
-      promise: .localDisk(surroundings.configuration.durability), close: { mailbox.close() })
+      store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
+      removed: context.removed)
+    let backend = GatewayBackend(
+      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
+      promise: .localDisk(configuration.durability), close: { mailbox.close() })
+    return (backend, store)
   }
 }
 

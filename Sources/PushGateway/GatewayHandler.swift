@@ -32,7 +32,9 @@ final class GatewayHandler: Handler {
     let broadcast = BroadcastAPI(shared, provider: provider, logger: logger)
     self.broadcast = broadcast
     faults = FaultInjector(
-      services: services, logger: logger, serve: { GatewayHandler.route($0, provider, broadcast) },
+      faults: services.faults, log: services.log, registrations: services.registrations,
+      unregister: Unregister(services), clock: services.clock, logger: logger,
+      serve: { GatewayHandler.route($0, provider, broadcast) },
       refuse: { provider.refuse($0, $1) },
       answer: { provider.answer($0, status: $1) })
   }
@@ -93,7 +95,9 @@ final class GatewayHandler: Handler {
   }
 
   func began(_ connection: Connection) {
-    if services.faults.isArmed { FaultInjector.strike(connection, services: services, logger: logger) }
+    guard services.faults.isArmed else { return }
+    FaultInjector.strike(
+      connection, faults: services.faults, now: services.clock.milliseconds(), logger: logger)
   }
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {

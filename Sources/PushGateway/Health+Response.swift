@@ -1,5 +1,7 @@
+import GatewayProtocol
 import HTTP2Transport
 import PushCore
+import PushStorage
 
 extension Health {
   init(promise: DurabilityPromise, problems: [HealthProblem]) {

@@ -1,5 +1,8 @@
+import GatewayProtocol
 import HTTP2Transport
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// What the APIs and streams of one loop share: the services of the process, and what the loop has for itself.
 ///
@@ -11,11 +14,15 @@ final class LoopServices {
   let payloads: PayloadReader
   let ads = AdGate()
   let broadcastLines = BroadcastLines()
+  let digests: Digests
+  let answer: AnswerPush
 
   init(_ services: Services, loop: LoopContext) {
     self.services = services
     log = TurnLog(loop: loop, log: services.log)
     parser = JSONParser()
     payloads = PayloadReader(parser: parser)
+    digests = Digests(services)
+    answer = AnswerPush(services)
   }
 }

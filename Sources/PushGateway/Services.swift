@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushStorage
 
@@ -24,10 +26,5 @@ struct Services: Sendable {
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }
-  var subscriptions: any PushRouter { backend.router }
-
-  /// What the gateway can't do now.
-  var health: Health {
-    Health(promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []))
-  }
+  var router: any PushRouter { backend.router }
 }

@@ -96,7 +96,7 @@ package struct MailboxIndex {
   ) -> Bool {
     guard entry.row >= nextRow else { return false }
     nextRow = entry.row + 1
-    return change(boxOf(device)) { index, box in
+    return change(boxOf(device), isChecked: false) { index, box in
       box.lastSeq = max(box.lastSeq, entry.seq)
       box.durableSeq = box.lastSeq
       let isWaiting = !entry.isRemoved && entry.seq > box.acknowledged
@@ -144,6 +144,7 @@ package struct MailboxIndex {
     }
     let row = nextRow
     nextRow += 1
+    defer { assert(boxes[push.device]?.brokenInvariant() == nil, boxes[push.device]?.brokenInvariant() ?? "") }
     return boxes[push.device, default: Box()].stage(push, row: row)
   }
 
@@ -278,12 +279,15 @@ package struct MailboxIndex {
 
   /// Changes a box and what belongs to all of them. The box stays at its place: to take it out of the table and put it back
   /// would cost two searches and the closing of a hole.
+  ///
+  /// - Parameter isChecked: not while rows are read, which may be damaged.
   private mutating func change<Result>(
-    _ place: [DeviceID: Box].Index, _ body: (inout MailboxIndex, inout Box) -> Result
+    _ place: [DeviceID: Box].Index, isChecked: Bool = true, _ body: (inout MailboxIndex, inout Box) -> Result
   ) -> Result {
     var box = Box()
     swap(&box, &boxes.values[place])
     let result = body(&self, &box)
+    if isChecked { box.checkInvariants() }
     swap(&box, &boxes.values[place])
     return result
   }
@@ -388,6 +392,8 @@ package struct RecentIDs {
 
   package mutating func remove(_ key: Key) { known.remove(key) }
 
+  package func contains(_ key: Key) -> Bool { known.contains(key) }
+
   /// Keeps a key until its time; its row goes with it.
   package mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
     released.append(Released(key: key, row: row, dueBy: dueBy))
@@ -403,4 +409,64 @@ package struct RecentIDs {
     }
     return rows
   }
+}
+
+// MARK: Invariants
+
+extension MailboxIndex {
+  /// What of the whole does not fit; nil when all does. It looks at everything, as a simulation wants it.
+  package func brokenInvariant() -> String? {
+    for (device, box) in boxes {
+      if let broken = box.brokenInvariant(limit: .max) { return "device \(device.row): \(broken)" }
+      for entry in box.entries where !entry.isRemoved {
+        if entry.expires < earliestExpiry { return "device \(device.row): \(entry.seq) expires unnoticed" }
+        if entry.row >= nextRow { return "device \(device.row): row \(entry.row) will be given out again" }
+        if entry.isSenderID, !recent.contains(.init(device: device, app: entry.app, id: entry.id)) {
+          return "device \(device.row): a retry of \(entry.seq) would not be recognized"
+        }
+      }
+    }
+    return nil
+  }
+}
+
+extension MailboxIndex.Box {
+  /// What does not fit; nil when all does.
+  ///
+  /// - Parameter limit: longer queues are only looked at from their ends: a debug build checks after each change.
+  package func brokenInvariant(limit: Int = 16) -> String? {
+    if durableSeq > lastSeq { return "\(durableSeq) is on disk, and \(lastSeq) the last" }
+    if acknowledged > durableSeq { return "\(acknowledged) is acknowledged, and \(durableSeq) on disk" }
+    if let first = entries.first, first.seq <= acknowledged { return "\(first.seq) waits, and is acknowledged" }
+    if let last = entries.last, last.seq > durableSeq { return "\(last.seq) waits, and is not on disk" }
+    if count > entries.count { return "\(count) wait of \(entries.count)" }
+    if let gap {
+      if gap.from > gap.to || gap.dropped < 1 { return "the gap from \(gap.from) to \(gap.to) is none" }
+      if let first = entries.first(where: { !$0.isRemoved }), first.seq <= gap.to {
+        return "\(first.seq) waits, and is in the gap"
+      }
+    }
+    return entries.count > limit ? nil : brokenEntry()
+  }
+
+  private func brokenEntry() -> String? {
+    var (waiting, collapsing) = (0, 0)
+    var before = acknowledged
+    for entry in entries {
+      if entry.seq <= before { return "\(entry.seq) comes after \(before)" }
+      before = entry.seq
+      if entry.isRemoved { continue }
+      waiting += 1
+      guard !entry.collapseID.isEmpty else { continue }
+      collapsing += 1
+      guard collapsible[.init(app: entry.app, id: entry.collapseID)] == entry.seq else {
+        return "what \(entry.seq) replaces waits beside it"
+      }
+    }
+    if waiting != count { return "\(waiting) wait, and \(count) are counted" }
+    return collapsing == collapsible.count ? nil : "\(collapsible.count - collapsing) that are gone can be replaced"
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

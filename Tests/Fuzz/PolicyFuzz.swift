@@ -33,6 +33,7 @@ private func fuzz(payload bytes: [UInt8]) {
     var line: [UInt8] = []
     decision.presentation.appendJSON(to: &line)
     precondition((try? JSONDecoder().decode(Presentation.self, from: Data(line))) == decision.presentation)
+    precondition(decision.brokenInvariant(asked: AskedPush(notification, on: .init()).parts) == nil)
     precondition(Decision.Removal.list(decision.removed.map(\.description).joined(separator: "; ")) == decision.removed)
   }
   let asked = AskedPush(notification, on: .init())

@@ -26,6 +26,8 @@ package final class Connection: ChannelInboundHandler {
   package private(set) var identity: PeerIdentity?
   /// Says what becomes of the connection and of its streams, until it is closed; on the server's side only.
   package var owner: (any ConnectionOwner)?
+  /// What stands between the connection and its peer, if anything does: an injected fault.
+  package var interceptor: (any ConnectionInterceptor)?
   /// What an API remembers of this connection.
   package var attachment: AnyObject?
   /// Whether the peer is asked from time to time whether it is alive.
@@ -41,17 +43,13 @@ package final class Connection: ChannelInboundHandler {
   package private(set) var needsFlush = false
   /// Whether something was written to the channel since it was flushed.
   private var hasWritten = false
-  private var isClosing = false
+  private var state: ConnectionState
   private var liveness = Liveness()
   /// What ended the connection, if it did not end in good order.
   package private(set) var failure: (any Error)?
   private var handshakeTimeout: Scheduled<Void>?
 
-  /// GOAWAY comes when no stream is open, or after this time in any case.
-  private static let patience: TimeAmount = .seconds(3)
-  /// After GOAWAY the socket closes when all is answered, or after this time in any case.
-  private static let lastPatience: TimeAmount = .seconds(4)
-  private static let handshakePatience: TimeAmount = .seconds(15)
+  private static let handshakeTimeLimit = TimeAmount.seconds(15)
 
   package init(
     role: HTTP2Session.Role, loop: LoopContext, tls: TLSConnection?, peer: Peer,
@@ -62,6 +60,8 @@ package final class Connection: ChannelInboundHandler {
     self.peer = peer
     self.options = options
     environment = options.environment(host: nil)
+    state = ConnectionState(
+      isServer: role == .server, hasTLS: tls != nil, initialStreams: options.initialStreams)
     session = try HTTP2Session(
       role: role, pool: loop.streams, frameBuffer: loop.frameBuffer, maximumStreams: options.initialStreams)
     if role == .server { tls?.established = { [unowned self] in identify() } }
@@ -69,6 +69,7 @@ package final class Connection: ChannelInboundHandler {
 
   /// The handshake is done: now it is known who the peer is and whom it wants.
   private func identify() {
+    handle(.established)
     environment = options.environment(host: tls?.serverName)
     identity = tls?.peerIdentity
     if let cause = owner?.cause(toRefuse: self) {
@@ -82,7 +83,13 @@ package final class Connection: ChannelInboundHandler {
   // MARK: The socket
 
   /// The peer's address; nil on a Unix socket, and when the connection is over.
-  package var remoteAddress: String? { context?.channel.remoteAddress?.ipAddress }
+  package var remoteAddress: String? { channel?.remoteAddress?.ipAddress }
+
+  /// The socket; nil when the connection is over.
+  package var channel: (any Channel)? { context?.channel }
+
+  /// Whether an injected fault has the connection neither read nor write.
+  private var isFrozen: Bool { interceptor?.isFrozen == true }
 
   package func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -94,18 +101,15 @@ package final class Connection: ChannelInboundHandler {
   private func start() {
     guard loop.connections[ObjectIdentifier(self)] == nil else { return }
     loop.add(self)
+    handle(.connected)
     if let tls {
-      let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-      handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakePatience) {
-        this.value.close(TLSError("the TLS handshake took too long"))
-      }
       do { try tls.start() } catch { return close(error) }
     }
     setNeedsFlush()
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isClosing, !isFrozen else { return }
+    guard !state.isClosing, !isFrozen else { return }
     hasReceived = true
     liveness.heard()
     let buffer = unwrapInboundIn(data)
@@ -114,12 +118,9 @@ package final class Connection: ChannelInboundHandler {
         guard let tls else { return try unsafe session.receive(bytes) }
         let progress = try unsafe tls.receive(bytes, scratch: loop.scratch) { plaintext in
           // What a refused peer sends is read, so that it gets to read why, and dropped.
-          isRefused ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
+          state.isRefusing ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
         }
-        if tls.isEstablished, let timeout = handshakeTimeout {
-          timeout.cancel()
-          handshakeTimeout = nil
-        }
+        if state.isHandshaking, tls.isEstablished { handle(.established) }
         if progress == .closedByPeer { closeAfterFlush() }
       }
     } catch {
@@ -142,8 +143,7 @@ package final class Connection: ChannelInboundHandler {
   }
 
   package func channelInactive(context: ChannelHandlerContext) {
-    handshakeTimeout?.cancel()
-    isClosing = true
+    handle(.disconnected)
     session.abandon()
     session.delegate = nil
     owner = nil
@@ -161,6 +161,7 @@ package final class Connection: ChannelInboundHandler {
 
   /// Sends at the end of this turn, or when all that has arrived is dealt with.
   package func setNeedsFlush() {
+    assert(loop.eventLoop.inEventLoop)
     guard !needsFlush else { return }
     needsFlush = true
     loop.flushAtEndOfTurn(self)
@@ -168,7 +169,7 @@ package final class Connection: ChannelInboundHandler {
 
   /// Sends what is due now instead of at the end of this turn.
   package func flushIfNeeded() {
-    if needsFlush || hasWritten || isClosing { flush() }
+    if needsFlush || hasWritten || state.isClosing { flush() }
   }
 
   /// Sends what is due, as long as the socket takes it.
@@ -179,11 +180,12 @@ package final class Connection: ChannelInboundHandler {
       hasWritten = false
       context.flush()
     }
-    if isClosing { context.close(promise: nil) }
+    if state.isClosing { context.close(promise: nil) }
   }
 
   /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
   package func pack() {
+    assert(loop.eventLoop.inEventLoop)
     needsFlush = false
     guard let context, !isFrozen else { return }
     do {
@@ -199,12 +201,11 @@ package final class Connection: ChannelInboundHandler {
       writeCiphertext(context)
     } catch {
       failure = failure ?? error
-      isClosing = true
+      handle(.writeFailed)
       writeCiphertext(context)
     }
-    // After its GOAWAY a session counts as finished; the socket stays open a little longer (``sayGoAway()``).
-    if session.isFinished && !hasSaidGoAway { isClosing = true }
-    if isClosing {
+    if session.isFinished { handle(.sessionFinished) }
+    if state.isClosing {
       tls?.close()
       writeCiphertext(context)
     }
@@ -229,196 +230,94 @@ package final class Connection: ChannelInboundHandler {
   // MARK: Ending
 
   /// Closes once what is due has been sent.
-  package func closeAfterFlush() {
-    isClosing = true
-    setNeedsFlush()
-  }
+  package func closeAfterFlush() { handle(.finish) }
 
   /// Closes at once.
   package func close(_ error: (any Error)?) {
     failure = failure ?? error
-    isClosing = true
-    context?.close(promise: nil)
+    handle(.close)
   }
 
   /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
   package func drain() {
-    guard session.role == .server, !isClosing, endCause == nil else { return }
-    if isFrozen { return close(nil) }
-    beginEnd(.shutdown)
-    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: Connection.patience) { this.value.endNow() }
-    closeAtLast(in: Connection.patience + Connection.lastPatience)
+    if isFrozen, !isDraining, !isClosing { return close(nil) }
+    handle(.drain)
   }
 
   /// Ends the connection for a cause: takes nothing more, answers what is complete, says GOAWAY, then closes.
-  package func end(_ cause: ConnectionEnd) {
-    guard session.role == .server, !isClosing, !isRefused else { return }
-    isRefused = true
-    closeAtLast(in: Connection.lastPatience)
-    beginEnd(cause)
-    abandonIncomplete()
-    endIfQuiet()
-  }
-
-  /// Whether the connection is on its way to its end.
-  package var isEnding: Bool { endCause != nil }
-  /// Why it is; nil while it is not.
-  private var endCause: ConnectionEnd?
-  private var hasSaidGoAway = false
-  /// Whether nothing that the peer sends is heard.
-  private var isRefused = false
-
-  private func beginEnd(_ cause: ConnectionEnd) {
-    endCause = cause
-    for stream in session.openStreams { stream.consumer?.drain() }
-    setNeedsFlush()
-    endIfQuiet()
-  }
+  package func end(_ cause: ConnectionEnd) { handle(.end(cause)) }
 
   /// Goes on with the end when no stream waits for anything of ours; called when one closes.
-  package func endIfQuiet() {
-    guard endCause != nil, session.openStreams.allSatisfy(\.isAbandoned) else { return }
-    sayGoAway()
-    // A little later, so that the peer reads the GOAWAY before it meets a closed socket.
+  package func closeIfIdle() {
+    guard isDraining, session.openStreams.allSatisfy(\.isAbandoned) else { return }
+    handle(.idle)
+  }
+
+  /// Whether the connection ends in good order.
+  package var isDraining: Bool { state.isDraining }
+
+  /// Whether nothing is read any more.
+  package var isClosing: Bool { state.isClosing }
+
+  /// Feeds the state what happens, and does what follows from it.
+  private func handle(_ event: ConnectionState.Event) {
+    assert(loop.eventLoop.inEventLoop)
+    for action in state.handle(event) { perform(action) }
+  }
+
+  private func perform(_ action: ConnectionState.Action) {
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.closeAfterFlush() }
+    switch action {
+    case .startHandshakeTimeout:
+      handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakeTimeLimit) {
+        this.value.close(TLSError("the TLS handshake took too long"))
+      }
+    case .cancelHandshakeTimeout:
+      handshakeTimeout?.cancel()
+      handshakeTimeout = nil
+    case .drainStreams: for stream in session.openStreams { stream.consumer?.drain() }
+    case .answerIncomplete(let cause): answerIncomplete(cause)
+    case .checkIdle: closeIfIdle()
+    case .sendGoAway(let cause): session.goAway(debugData: owner?.debugData(of: cause) ?? [])
+    case .flush: setNeedsFlush()
+    case .closeSocket: context?.close(promise: nil)
+    case .schedule(let event, let time): loop.eventLoop.scheduleTask(in: time) { this.value.handle(event) }
+    }
   }
 
-  /// Waits no longer: what is complete may be answered after GOAWAY, what is not is answered now.
-  private func endNow() {
-    guard !isClosing else { return }
-    abandonIncomplete()
-    sayGoAway()
-    endIfQuiet()
-  }
-
-  private func abandonIncomplete() {
-    guard let endCause else { return }
+  private func answerIncomplete(_ cause: ConnectionEnd) {
     var isAny = false
     for stream in session.openStreams where !stream.isInboundEnded && stream.consumer == nil && !stream.isAbandoned {
       stream.isAbandoned = true
       isAny = true
-      owner?.abandon(stream, for: endCause)
+      owner?.abandon(stream, for: cause)
     }
     // Several clients hear nothing any more after a GOAWAY, which would overtake the bodies.
     if isAny { flush() }
   }
 
-  private func sayGoAway() {
-    guard !isClosing, !hasSaidGoAway, let endCause else { return }
-    hasSaidGoAway = true
-    session.goAway(debugData: owner?.debugData(of: endCause) ?? [])
-    setNeedsFlush()
-  }
-
-  private func closeAtLast(in time: TimeAmount) {
-    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: time) { this.value.close(nil) }
-  }
-
-  // MARK: Faults on purpose
-
-  /// Whether the connection is half-open: it neither reads nor writes, and the socket stays.
-  private var isFrozen = false
-  private var shortages: [Shortage] = []
-
-  /// What a fault keeps from the peer.
-  package struct Shortage {
-    /// The fault's number.
-    package var fault: UInt64
-    /// Streams it may have open, if that is what is short.
-    package var streams: Int?
-    /// The window of each stream, in bytes, if that is what is short.
-    package var streamWindow: Int?
-
-    package init(fault: UInt64, streams: Int? = nil, streamWindow: Int? = nil) {
-      self.fault = fault
-      self.streams = streams
-      self.streamWindow = streamWindow
-    }
-  }
-
-  /// Reads and writes no more until the peer gives up or the gateway stops.
-  package func freeze() {
-    isFrozen = true
-    context?.channel.setOption(.autoRead, value: false).whenFailure { _ in }
-  }
-
-  /// Ends the connection with a TCP reset, whatever waits to be sent.
-  package func abort() {
-    guard let context else { return }
-    isClosing = true
-    // Without lingering, close() throws away what was not sent and says RST.
-    (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenFailure { _ in }
-    context.close(promise: nil)
-  }
-
-  /// Says GOAWAY and hangs up a little later, with no answer to what is open.
-  package func breakOff(debugData: [UInt8]) {
-    session.goAway(debugData: debugData)
-    setNeedsFlush()
-    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.closeAfterFlush() }
-  }
-
-  /// Keeps something from the peer, until ``endShortage(_:)``.
-  package func setShortage(_ shortage: Shortage) {
-    guard !shortages.contains(where: { $0.fault == shortage.fault }) else { return }
-    shortages.append(shortage)
-    announceShortages(of: shortage)
-  }
-
-  /// Gives back what these faults have kept from the peer.
-  package func endShortage(_ faults: Set<UInt64>) {
-    let ended = shortages.filter { faults.contains($0.fault) }
-    shortages.removeAll { faults.contains($0.fault) }
-    for shortage in ended { announceShortages(of: shortage) }
-  }
-
-  private func announceShortages(of kind: Shortage) {
-    guard !isClosing else { return }
-    if kind.streams != nil {
-      session.announce(maximumStreams: shortages.compactMap(\.streams).min() ?? currentStreams)
-    }
-    if kind.streamWindow != nil {
-      session.announce(streamWindow: shortages.compactMap(\.streamWindow).min() ?? Limits.streamWindowSize)
-    }
-    setNeedsFlush()
-  }
-
   // MARK: The stream limit
 
-  private var currentStreams: Int { allowsAllStreams ? Limits.maximumConcurrentStreams : options.initialStreams }
-
-  private var allowsAllStreams = false
+  /// Streams that the peer may have open, unless an injected fault allows it fewer.
+  package var streamLimit: Int { state.streamLimit }
 
   /// Raises the stream limit to its full height, unless it is there (reference §5.3).
   package func allowAllStreams() {
-    guard !allowsAllStreams else { return }
-    allowsAllStreams = true
-    announceStreams()
+    if !state.allowsAllStreams { allowStreams(all: true) }
   }
 
   /// Lowers the stream limit to where it began, until something is accepted again (reference §5.3).
   package func allowFewStreams() {
-    guard allowsAllStreams else { return }
-    allowsAllStreams = false
-    announceStreams()
+    if state.allowsAllStreams { allowStreams(all: false) }
   }
 
-  private func announceStreams() {
-    guard options.initialStreams != Limits.maximumConcurrentStreams, shortages.allSatisfy({ $0.streams == nil }) else {
-      return
-    }
-    session.announce(maximumStreams: currentStreams)
+  private func allowStreams(all: Bool) {
+    guard state.allowStreams(all: all), interceptor?.limitsStreams != true else { return }
+    session.announce(maximumStreams: streamLimit)
     setNeedsFlush()
   }
 
   // MARK: Pausing
-
-  /// Whether the socket is not read for now.
-  private var isPaused = false
 
   /// Leaves what the peer sends in the socket, until it can send no more.
   package func pauseReading() { setPaused(true) }
@@ -427,8 +326,7 @@ package final class Connection: ChannelInboundHandler {
   package func resumeReading() { setPaused(false) }
 
   private func setPaused(_ paused: Bool) {
-    guard isPaused != paused, let context else { return }
-    isPaused = paused
+    guard let context, state.setPaused(paused) else { return }
     context.channel.setOption(.autoRead, value: !paused).whenFailure { _ in }
   }
 
@@ -437,7 +335,7 @@ package final class Connection: ChannelInboundHandler {
   /// Sees to it that a watched peer is asked whether it is alive, and given up when it is not; called twice in every
   /// interval between two PINGs. While nothing is read nobody is asked.
   package func checkAlive() {
-    guard isWatched, !isClosing, !isPaused, !isFrozen else { return }
+    guard isWatched, !isClosing, !state.isPaused, !isFrozen else { return }
     switch liveness.tick() {
     case .wait: break
     case .ping:
@@ -453,7 +351,7 @@ package final class Connection: ChannelInboundHandler {
   /// Ends a connection whose certificate's time is over, or on which nothing came for too long; called every `interval`.
   /// Streams that devices hold open, and requests that wait for their answer, keep a silent one.
   package func checkIdle(every interval: Duration) {
-    if identity != nil, !isEnding, let cause = owner?.cause(toRefuse: self) { return end(cause) }
+    if identity != nil, !isDraining, !isClosing, let cause = owner?.cause(toRefuse: self) { return end(cause) }
     guard let limit = options.idleTimeout else { return }
     quietTime = hasReceived ? .zero : quietTime + interval
     hasReceived = false

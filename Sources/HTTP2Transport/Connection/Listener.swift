@@ -170,7 +170,7 @@ package final class Loops: Sendable {
 }
 
 /// The server's side of a connection: hands requests to the loop's handler.
-private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
+package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   private unowned let connection: Connection
   private let handler: any Handler
 
@@ -180,42 +180,42 @@ private final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   }
 
   /// Makes the server's side; the session keeps it until the connection closes.
-  static func attach(to connection: Connection, handler: any Handler) {
+  package static func attach(to connection: Connection, handler: any Handler) {
     let side = ServerSide(connection, handler)
     connection.session.delegate = side
     connection.owner = side
   }
 
-  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     handler.receivedHead(of: Exchange(connection: connection, stream: stream))
   }
 
-  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
     if stream.consumer == nil {
       handler.receivedRequest(Exchange(connection: connection, stream: stream))
     }
   }
 
-  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
-    guard connection.isEnding else { return }
+  package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+    guard connection.isDraining else { return }
     // The stream counts as open until this returns.
     let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
-    connection.eventLoop.execute { connection.value.endIfQuiet() }
+    connection.eventLoop.execute { connection.value.closeIfIdle() }
   }
 
-  func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
+  package func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
 
-  func began(_ connection: Connection) { handler.began(connection) }
+  package func began(_ connection: Connection) { handler.began(connection) }
 
-  func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd) {
+  package func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd) {
     handler.abandon(Exchange(connection: connection, stream: stream), for: cause)
   }
 
-  func debugData(of cause: ConnectionEnd) -> [UInt8] { handler.debugData(of: cause) }
+  package func debugData(of cause: ConnectionEnd) -> [UInt8] { handler.debugData(of: cause) }
 
-  func sessionReceivedSettings(_ session: HTTP2Session) {}
-  func sessionReceivedPong(_ session: HTTP2Session) {}
-  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
+  package func sessionReceivedSettings(_ session: HTTP2Session) {}
+  package func sessionReceivedPong(_ session: HTTP2Session) {}
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
 }
 
 extension Connection.Peer {

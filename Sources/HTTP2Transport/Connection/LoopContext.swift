@@ -38,6 +38,7 @@ import PushCore
 
   /// Sees to it that this turn ends with the actions and flushes above.
   package func scheduleTurnEnd() {
+    assert(eventLoop.inEventLoop)
     guard !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
     let this = NIOLoopBound(self, eventLoop: eventLoop)
@@ -55,9 +56,13 @@ import PushCore
 
   // MARK: Connections
 
-  package func add(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+  package func add(_ connection: Connection) {
+    assert(eventLoop.inEventLoop)
+    connections[ObjectIdentifier(connection)] = connection
+  }
 
   package func remove(_ connection: Connection) {
+    assert(eventLoop.inEventLoop)
     connections[ObjectIdentifier(connection)] = nil
     if connections.isEmpty { whenEmpty?.succeed() }
   }

@@ -312,6 +312,25 @@ package protocol HTTP2SessionDelegate: AnyObject {
     // An abandoned session keeps its number: an answer that comes late must not find a stream that serves another.
     unsafe nghttp2_session_set_stream_user_data(handle, stream.id, nil)
     pool.give(stream)
+    checkInvariants()
+  }
+
+  // MARK: Invariants
+
+  /// What of the open streams does not fit; nil when all does.
+  package func brokenInvariant() -> String? {
+    for (place, stream) in open.enumerated() {
+      if stream.id == 0 { return "a stream that is over is among the open ones" }
+      if stream.place != place { return "stream \(stream.id) is at \(place), and says \(stream.place)" }
+    }
+    let isNewestOpen = newestID == 0 || open.contains { $0.id == newestID }
+    return isNewestOpen ? nil : "stream \(newestID) is over, and the newest"
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this. What would take long to
+  /// look through is not, since this follows each end of a stream.
+  private func checkInvariants() {
+    assert(open.count > 64 || brokenInvariant() == nil, brokenInvariant() ?? "")
   }
 }
 

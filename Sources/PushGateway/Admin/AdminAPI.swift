@@ -52,14 +52,14 @@ struct AdminAPI: Sendable {
       .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },
       .init("POST", "/admin/v1/batches", enrolBatch),
       .init("DELETE", "/admin/v1/batches/{name}") { request in
-        try await services.removeBatch(request.parameters[0])
+        try await RemoveBatch(services)(request.parameters[0])
         return .noContent
       },
       .init("POST", "/admin/v1/invitations", invite),
       .init("GET", "/admin/v1/devices/{name}/registrations") { Response(try registrations($0)) },
       .init("POST", "/admin/v1/devices/{name}/registrations", register),
       .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}") { request in
-        try await services.unregister(try device(request).id, topic: request.parameters[1])
+        try await Unregister(services)(try device(request).id, topic: request.parameters[1])
         return .noContent
       },
       .init("GET", "/admin/v1/devices/{name}/preferences") { request in
@@ -74,9 +74,13 @@ struct AdminAPI: Sendable {
       },
       .init("GET", "/admin/v1/ads/reports") { request in
         let limit = request.query["limit"].flatMap(Int.init) ?? 1000
-        return Response(try await services.adReportRecords(limit: min(10_000, max(1, limit))))
+        return Response(
+          try await ListAdReports(services)(limit: min(10_000, max(1, limit))).map(AdReportRecord.init))
       },
-      .init("GET", "/admin/v1/log") { Response(try await services.logRecords(try services.logQuery($0))) },
+      .init("GET", "/admin/v1/log") { request in
+        let search = LogSearch(services)
+        return Response(try await search(try search.query(request.query)).map(LogRecord.init))
+      },
     ]
   }
 
@@ -105,29 +109,21 @@ struct AdminAPI: Sendable {
       }
     }
     guard given == nil || wish.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
-    let key = try given ?? ES256Key.generate()
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
-    let newID = String(decoding: randomBytes(count: 10).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
-    let record = ProviderKey(
-      id: wish.id ?? newID, team: wish.team, publicKey: key, environment: wish.environment.flatMap(Environment.init),
-      topics: wish.topics.isEmpty ? nil : Set(wish.topics), related: wish.related)
-    try await services.registrations.addKey(record)
-    let privateKey = given == nil ? String(decoding: key.privatePEM, as: UTF8.self) : nil
-    return Response(CreatedKey(id: record.id, team: wish.team, privateKey: privateKey), status: 201)
+    let (key, privatePEM) = try await CreateKey(services)(
+      id: wish.id, team: wish.team, key: given, environment: wish.environment.flatMap(Environment.init),
+      topics: wish.topics, related: wish.related)
+    let privateKey = privatePEM.map { String(decoding: $0, as: UTF8.self) }
+    return Response(CreatedKey(id: key.id, team: wish.team, privateKey: privateKey), status: 201)
   }
 
   // MARK: Apps and devices
 
   private func putApp(_ request: ControlRequest) async throws -> Response {
     let app: AppRequest = try request.decoded()
-    let known = try? services.registrations.app(topic: app.topic)
-    let initials = String(app.name.split(separator: " ").prefix(2).compactMap(\.first)).uppercased()
     return Response(
-      try await services.registrations.putApp(
-        topic: app.topic, name: app.name, icon: app.icon ?? known?.icon ?? initials,
-        policyMode: app.policyMode.flatMap(PolicyMode.init) ?? known?.policyMode ?? .enforce,
-        isStrict: app.strict ?? known?.isStrict ?? false,
-        ads: app.ads.flatMap(AdMode.init) ?? known?.ads ?? .standard),
+      try await PutApp(services)(
+        topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
+        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init)),
       status: 201)
   }
 
@@ -136,7 +132,7 @@ struct AdminAPI: Sendable {
     return DeviceRecord(
       device: device.uuid, name: device.name, person: services.registrations.person(device.person)?.name ?? "",
       apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
-      waiting: services.mailbox.waitingCount(for: device.id), streams: services.subscriptions.count(of: device.id),
+      waiting: services.mailbox.waitingCount(for: device.id), streams: services.router.count(of: device.id),
       silent: condition.isSilent ? true : nil, focus: condition.focus)
   }
 
@@ -155,10 +151,8 @@ struct AdminAPI: Sendable {
       throw Problem.badRequest("a token is valid for 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
     }
     let environment = wish.environment.flatMap(Environment.init) ?? services.environment
-    let now = services.clock.milliseconds()
-    let registration = try await services.registrations.register(
-      try device(request).id, topic: wish.topic, environment: environment,
-      expires: wish.validSeconds.map { now + Int64($0) * 1000 }, now: now)
+    let registration = try await Register(services)(
+      try device(request).id, topic: wish.topic, environment: environment, validSeconds: wish.validSeconds)
     return Response(
       RegistrationRecord(token: registration.token.hex, topic: wish.topic, environment: environment.rawValue))
   }
@@ -166,7 +160,7 @@ struct AdminAPI: Sendable {
   private func retract(_ request: ControlRequest) throws -> Response {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
-    services.retract(id, of: try device(request).person)
+    Retract(services)(id, of: try device(request).person)
     return .noContent
   }
 
@@ -195,22 +189,8 @@ struct AdminAPI: Sendable {
   private func changePreferences(_ request: ControlRequest) async throws -> Response {
     let wish: PreferencesRequest = try request.decoded()
     let device = try device(request)
-    if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
     return Response(
-      try await services.registrations.changePreferences(of: device.person) { try $0.assign(wish) })
-  }
-}
-
-extension Preferences {
-  /// Makes all the assignments of `wish`.
-  mutating func assign(_ wish: PreferencesRequest) throws {
-    for assignment in wish.settings {
-      do throws(SettingError) {
-        try set(assignment, app: wish.app, category: wish.category)
-      } catch {
-        throw Problem.badRequest(error.description)
-      }
-    }
-    try checkZones()
+      try await ChangePreferences(services)(
+        of: device.person, assigning: wish.settings, app: wish.app, category: wish.category))
   }
 }

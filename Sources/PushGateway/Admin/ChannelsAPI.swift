@@ -13,13 +13,13 @@ struct ChannelsAPI: Sendable {
       .init("POST", "/admin/v1/channels", create),
       .init("POST", "/admin/v1/channels/features", setFeature),
       .init("DELETE", "/admin/v1/channels/{id}") { request in
-        try await services.deleteChannel(try channel(request).id)
+        try await ManageChannels(services).delete(try channel(request).id)
         return .noContent
       },
       .init("POST", "/admin/v1/channels/{id}/subscriptions", subscribe),
       .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}") { request in
         let device = try services.registrations.device(named: request.parameters[1])
-        try await services.unsubscribe(device.id, from: try channel(request).id)
+        try await ManageChannels(services).unsubscribe(device.id, from: try channel(request).id)
         return .noContent
       },
       .init("GET", "/admin/v1/devices/{name}/channels") { request in
@@ -69,7 +69,7 @@ struct ChannelsAPI: Sendable {
   private func setFeature(_ request: ControlRequest) async throws -> Response {
     let wish: BroadcastFeature = try request.decoded()
     let app = try services.registrations.app(topic: wish.topic)
-    try await services.setBroadcast(wish.isOn, app: app.id)
+    try await ManageChannels(services).setBroadcast(wish.isOn, app: app.id)
     return Response(wish)
   }
 
@@ -79,7 +79,7 @@ struct ChannelsAPI: Sendable {
     var devices = try wish.devices.map { try registrations.device(named: $0) }
     if let batch = wish.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
     let channel = try channel(request)
-    try await services.subscribe(devices, to: channel.id)
+    try await ManageChannels(services).subscribe(devices, to: channel.id)
     return Response(record(services.channels.channel(channel.id) ?? channel))
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import HTTP2Transport
 import Logging
 import NIOCore
@@ -241,9 +242,9 @@ final class BroadcastAPI {
 
   private func delete(_ exchange: Exchange, _ caller: Caller, _ id: ChannelID) throws(Rejection) {
     _ = try known(id, caller)
-    let services = services
+    let channels = ManageChannels(services)
     answerLater(exchange) {
-      try await services.deleteChannel(id)
+      try await channels.delete(id)
     } then: { [unowned self] exchange, _ in
       exchange.connection.allowAllStreams()
       exchange.respond(head(204, exchange, caller.id), body: EmptyCollection())

@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 import NIOCore
 import PushCore
 import PushStorage
@@ -39,6 +41,7 @@ final class ChannelReceiver {
   ///
   /// It joins before ``due(now:)`` is asked: a message that is stored meanwhile comes one way or the other.
   func refresh() {
+    assert(loop.inEventLoop)
     guard let owner else { return }
     let wanted = shared.services.channels.subscriptions(of: device)
     for (channel, seen) in wanted where positions[channel] == nil {

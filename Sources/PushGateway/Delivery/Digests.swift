@@ -1,26 +1,23 @@
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushPolicy
 import PushStorage
 
 /// Digests: what was held becomes one push in the device's mailbox, which waits, is sent and acknowledged as any other.
-extension Services {
-  /// The app that a push is of; digests are of one that is not stored.
-  func app(of push: StoredPush) -> App? { push.app == App.summary.id ? .summary : registrations.app(push.app) }
-
-  /// Tells a person's devices that their choices have changed, and lets go of what they no longer hold back.
-  func tell(_ preferences: Preferences, to person: PersonID) {
-    let json = controlJSON(preferences)
-    for device in registrations.devices(of: person) {
-      subscriptions.tell(device, .preferences(json))
-      tellDigest(to: device, isChanged: true)
-    }
-  }
+struct Digests: Sendable {
+  let registrations: any Registrations
+  let mailbox: any Mailbox
+  let held: HeldPushes
+  let router: any PushRouter
+  let log: DeliveryLog
+  let clock: WallClock
 
   /// Puts the digests that are due into mailboxes.
   ///
   /// - Parameter isStart: whether the gateway has just begun, and when held pushes are due is to be computed.
-  func tellDigests(isStart: Bool = false) {
-    for device in held.devices { tellDigest(to: device, isChanged: isStart) }
+  func deliverDue(isStart: Bool = false) {
+    for device in held.devices { deliver(to: device, isChanged: isStart) }
   }
 
   /// Puts a device's digest into its mailbox, if one is due.
@@ -28,7 +25,7 @@ extension Services {
   /// - Parameters:
   ///   - isChanged: whether the person's choices have changed, so that other times may hold.
   ///   - hasCaughtUp: whether the device has just been sent all that waited.
-  func tellDigest(to device: DeviceID, isChanged: Bool = false, hasCaughtUp: Bool = false) {
+  func deliver(to device: DeviceID, isChanged: Bool = false, hasCaughtUp: Bool = false) {
     let now = clock.milliseconds()
     let due = held.due(
       device, at: now / 1000, hasCaughtUp: hasCaughtUp, recomputing: isChanged ? { self.due($0, on: device) } : nil)
@@ -51,7 +48,7 @@ extension Services {
         log.append([
           push.event(.accepted, at: now, detail: "\(digest.entries.count) held"), push.event(.stored, at: now),
         ])
-        subscriptions.deliver([MailboxEntry(seq: seq, push: push)])
+        router.deliver([MailboxEntry(seq: seq, push: push)])
       case .duplicate?: held.told(due, of: device)
       case .unavailable?, .failed?, nil: held.keep(device)
       }
@@ -77,4 +74,9 @@ extension Services {
       id: push.id.description, topic: app.topic, app: app.name, title: push.title, relevance: push.relevance,
       badge: push.badge, received: push.received, collapseID: push.collapseID)
   }
+}
+
+extension Registrations {
+  /// The app that a push is of; digests are of one that is not stored.
+  func app(of push: StoredPush) -> App? { push.app == App.summary.id ? .summary : app(push.app) }
 }

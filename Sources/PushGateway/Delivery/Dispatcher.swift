@@ -1,3 +1,4 @@
+import GatewayProtocol
 import HTTP2Transport
 import NIOCore
 import PushCore
@@ -17,9 +18,8 @@ final class Dispatcher {
   private let services: Services
   private let log: TurnLog
   private var collecting = Batch()
-  /// Streams whose pushes the mailbox is storing, batch by batch in the order of submission.
-  private var storing: [UInt64: Batch] = [:]
-  private var lastBatch: UInt64 = 0
+  /// Batches that the mailbox is storing.
+  private var storing = NumberedBatches<Batch>()
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
@@ -32,6 +32,7 @@ final class Dispatcher {
 
   /// Stores a push; the answer comes when that is done.
   func store(_ push: StoredPush, for exchange: Exchange) {
+    assert(loop.eventLoop.inEventLoop)
     collecting.pushes.append(push)
     collecting.references.append(exchange.reference)
     loop.scheduleTurnEnd()
@@ -40,7 +41,7 @@ final class Dispatcher {
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
     log.append(push.event(.accepted, at: push.received))
-    switch services.subscriptions.deliverNow(push) {
+    switch services.router.deliverNow(push) {
     case .toStreams, .beyond: break
     case .nowhere: log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
     }
@@ -48,10 +49,9 @@ final class Dispatcher {
 
   private func submit() {
     guard !collecting.pushes.isEmpty else { return }
-    lastBatch += 1
-    let (number, batch, services) = (lastBatch, collecting, services)
+    let (batch, services) = (collecting, services)
     collecting = Batch()
-    storing[number] = batch
+    let number = storing.add(batch)
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     let pushes = batch.pushes
     services.mailbox.append(pushes) { outcomes in
@@ -69,21 +69,42 @@ final class Dispatcher {
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
       entries.append(MailboxEntry(seq: seq, push: push))
-      if let replaced { services.subscriptions.tell(push.device, .retract(replaced)) }
+      if let replaced { services.router.tell(push.device, .retract(replaced)) }
     }
-    for (entry, isConnected) in zip(entries, services.subscriptions.areConnected(entries)) {
+    for (entry, isConnected) in zip(entries, services.router.areConnected(entries)) {
       rows.append(entry.push.event(.accepted, at: entry.push.received))
       rows.append(entry.push.event(.stored, at: now, detail: isConnected ? "" : DeliveryLog.deviceOffline))
     }
     services.log.append(&rows)
-    services.subscriptions.deliver(entries)
+    services.router.deliver(entries)
   }
 
   private func report(_ number: UInt64, _ outcomes: [AppendOutcome]) {
-    guard let batch = storing.removeValue(forKey: number), let answer else { return }
+    guard let batch = storing.take(number), let answer else { return }
+    assert(outcomes.count == batch.pushes.count, "each push has one outcome")
     for (index, outcome) in outcomes.enumerated() {
       if let exchange = batch.references[index].exchange { answer(exchange, batch.pushes[index], outcome) }
     }
+  }
+}
+
+/// Batches under way by their numbers, each of which comes back once.
+struct NumberedBatches<Batch> {
+  private var batches: [UInt64: Batch] = [:]
+  private var last: UInt64 = 0
+
+  /// - Returns: the batch's number, which no other gets.
+  mutating func add(_ batch: Batch) -> UInt64 {
+    last += 1
+    batches[last] = batch
+    return last
+  }
+
+  /// The batch that comes back; a second time is a mistake of whoever was to bring it back once.
+  mutating func take(_ number: UInt64) -> Batch? {
+    let batch = batches.removeValue(forKey: number)
+    assert(batch != nil, "batch \(number) is answered twice")
+    return batch
   }
 }
 

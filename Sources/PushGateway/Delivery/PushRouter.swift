@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 import NIOCore
 import PushCore
 import PushStorage

@@ -1,4 +1,6 @@
 import DequeModule
+import GatewayProtocol
+import HTTP2Transport
 import NIOCore
 import PushCore
 import PushStorage
@@ -68,6 +70,8 @@ final class ReadyStreams {
 
   /// Hands items to streams; what comes for one stream keeps its order.
   func add(_ items: [(stream: NIOLoopBound<Stream>, item: StreamItem)]) {
+    assert(loop.inEventLoop)
+    defer { checkInvariants() }
     let now = loop.now
     for (stream, item) in items {
       let stream = stream.value
@@ -92,12 +96,27 @@ final class ReadyStreams {
     var served = 0
     while served < slice || wait >= patience, let stream = ready.popFirst() {
       stream.serve()
+      assert(stream.items.isEmpty, "a stream that was served leaves the line with something")
       served += 1
     }
     isScheduled = !ready.isEmpty
+    checkInvariants()
     guard isScheduled else { return }
     let this = NIOLoopBound(self, eventLoop: loop)
     // A loop goes through all its tasks before it looks at its sockets: the next slice is due a moment later.
     loop.scheduleTask(in: TimeAmount(Limits.slicePause)) { this.value.serve() }
   }
+
+  /// What does not fit; nil when all does. A long line is only looked at from its front.
+  func brokenInvariant() -> String? {
+    if isScheduled == ready.isEmpty {
+      return isScheduled ? "nobody waits to be served" : "\(ready.count) wait for ever"
+    }
+    let front = ready.prefix(64)
+    if front.contains(where: \.items.isEmpty) { return "a stream waits, and nothing is for it" }
+    return Set(front.map(ObjectIdentifier.init)).count == front.count ? nil : "a stream waits twice"
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

@@ -1,5 +1,9 @@
 import Foundation
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 package import PushPolicy
+import PushStorage
 import Synchronization
 
 /// The rules of time zones, which the policy gets as an argument.
@@ -27,13 +31,4 @@ enum TimeZones {
 extension Moment {
   /// A moment where time zones are those of this machine.
   package static func gateway(_ seconds: Int64) -> Moment { Moment(seconds: seconds, offset: TimeZones.offset) }
-}
-
-extension Preferences {
-  /// - Throws: ``Problem`` that names a time zone there is not.
-  func checkZones() throws(Problem) {
-    for name in zones.sorted() where TimeZones.zone(named: name) == nil {
-      throw .badRequest("there is no time zone \(name): write one such as Europe/Berlin, or leave it out")
-    }
-  }
 }

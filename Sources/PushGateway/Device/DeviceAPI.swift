@@ -11,7 +11,7 @@ struct DeviceAPI: Sendable {
 
   var router: Router {
     Router([
-      .init("GET", "/v1/health") { _ in services.health.response },
+      .init("GET", "/v1/health") { _ in CheckHealth(services)().response },
       .init("POST", "/v1/devices", enrol),
       route("PUT", "/v1/device/apps/{topic}", register),
       route("DELETE", "/v1/device/apps/{topic}", unregister),
@@ -42,11 +42,11 @@ struct DeviceAPI: Sendable {
         Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
       },
       route("PUT", "/v1/device/channels/{id}") { device, request in
-        try await services.subscribe([device], to: try channel(request))
+        try await ManageChannels(services).subscribe([device], to: try channel(request))
         return .noContent
       },
       route("DELETE", "/v1/device/channels/{id}") { device, request in
-        try await services.unsubscribe(device.id, from: try channel(request))
+        try await ManageChannels(services).unsubscribe(device.id, from: try channel(request))
         return .noContent
       },
       route("POST", "/v1/device/acknowledgements", acknowledge),
@@ -86,24 +86,23 @@ struct DeviceAPI: Sendable {
         403, "Forbidden", "from another machine enrolment needs an invitation: `pushcli devices invite` makes one")
     }
     let enrolment: Enrolment = try request.decoded()
-    if !request.isLocal, let code = invitation {
-      guard try await services.registrations.redeem(code, now: services.clock.seconds) else {
-        throw Problem(403, "Forbidden", "this invitation is unknown, used or too old: ask for another")
-      }
+    do {
+      let (device, secret) = try await Enroll(services)(
+        name: enrolment.name, person: enrolment.person, invitation: request.isLocal ? nil : invitation)
+      return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
+    } catch is Enroll.BadInvitation {
+      throw Problem(403, "Forbidden", "this invitation is unknown, used or too old: ask for another")
     }
-    let (device, secret) = try await services.registrations.enrol(name: enrolment.name, person: enrolment.person)
-    return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
   }
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let registration = try await services.registrations.register(
-      device.id, topic: request.parameters[0], environment: request.environment, expires: nil,
-      now: services.clock.milliseconds())
+    let registration = try await Register(services)(
+      device.id, topic: request.parameters[0], environment: request.environment)
     return Response(["token": registration.token.hex])
   }
 
   private func unregister(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    try await services.unregister(device.id, topic: request.parameters[0])
+    try await Unregister(services)(device.id, topic: request.parameters[0])
     return .noContent
   }
 
@@ -121,18 +120,15 @@ struct DeviceAPI: Sendable {
   private func change(
     _ device: Device, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
-    Response(
-      try await services.registrations.changePreferences(of: device.person) { preferences in
-        change(&preferences)
-        try preferences.checkZones()
-      })
+    Response(try await ChangePreferences(services)(of: device.person, change))
   }
 
   /// Changes some choices and leaves the others as they are, whoever else changes them now.
   private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let wish: PreferencesRequest = try request.decoded()
-    if let topic = wish.app { _ = try services.registrations.app(topic: topic) }
-    return Response(try await services.registrations.changePreferences(of: device.person) { try $0.assign(wish) })
+    return Response(
+      try await ChangePreferences(services)(
+        of: device.person, assigning: wish.settings, app: wish.app, category: wish.category))
   }
 
   // MARK: Acknowledgements and log
@@ -150,101 +146,15 @@ struct DeviceAPI: Sendable {
   private func reportAd(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let report: AdReportRequest = try request.decoded()
     guard let id = APNSID(report.id) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
-    let app = try services.registrations.app(topic: report.topic)
-    let isIts = services.registrations.registrations(of: device.id).contains { $0.1.id == app.id }
-    guard isIts else { throw Problem.badRequest("this device is not registered for \(report.topic)") }
-    let text = report.text ?? ""
-    guard text.utf8.count <= Limits.maximumPayloadSize else {
-      throw Problem.badRequest("a text has at most \(Limits.maximumPayloadSize) bytes")
-    }
-    try await services.registrations.add(
-      AdReport(
-        at: services.clock.milliseconds(), device: device.id, app: app.id, id: id, text: text))
+    try await ReportAd(services)(id, topic: report.topic, text: report.text ?? "", by: device.id)
     return .noContent
   }
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    var request = request
+    let search = LogSearch(services)
     // The names of other devices are none of its business.
-    request.query["device"] = nil
-    var query = try services.logQuery(request)
+    var query = try search.query(request.query.filter { $0.key != "device" })
     query.device = device.id
-    return Response(try await services.logRecords(query))
-  }
-}
-
-extension Services {
-  /// Ends a registration: the token answers 410 from now on, and what waits of the app goes.
-  func unregister(_ device: DeviceID, topic: String) async throws {
-    try await registrations.unregister(device, topic: topic, now: clock.milliseconds())
-    let app = try registrations.app(topic: topic).id
-    mailbox.purge(device, app: app)
-    held.purge(device, app)
-    try await channels.unsubscribe([device]) { $0.app == app }
-    subscriptions.tell(device, .channels)
-  }
-
-  /// Takes a push off the screens of a person, and out of the digests that it waits for.
-  ///
-  /// - Parameter number: the stream that need not be told.
-  func retract(_ id: APNSID, of person: PersonID, except number: UInt64? = nil) {
-    for device in registrations.devices(of: person) {
-      held.release(id, of: device)
-      subscriptions.tell(device, .retract(id), except: number)
-    }
-  }
-
-  /// What the query of a request asks of the delivery log: `id`, `device`, `app`, `event`, `since`, `after`, `before`,
-  /// `limit`.
-  func logQuery(_ request: ControlRequest) throws -> DeliveryLog.Query {
-    var query = DeliveryLog.Query()
-    if let id = request.query["id"] {
-      guard let id = APNSID(id) else {
-        throw Problem.badRequest("\(id) is no apns-id and no apns-unique-id: a UUID")
-      }
-      query.id = id
-    }
-    if let name = request.query["device"] { query.device = try registrations.device(named: name).id }
-    if let topic = request.query["app"] { query.app = try registrations.app(topic: topic).id }
-    if let names = request.query["event"] {
-      query.events = Set(
-        try names.split(separator: ",").map { name in
-          guard let event = DeliveryEvent(rawValue: String(name)) else {
-            let known = DeliveryEvent.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Problem.badRequest("\(name) is no event; there are \(known)")
-          }
-          return event
-        })
-    }
-    if let since = request.query["since"] {
-      guard let since = Int64(since) else { throw Problem.badRequest("since is in milliseconds since 1970") }
-      query.since = since
-    }
-    query.after = request.query["after"].flatMap(Int64.init)
-    query.before = request.query["before"].flatMap(Int64.init)
-    query.limit = min(10_000, max(1, request.query["limit"].flatMap(Int.init) ?? query.limit))
-    return query
-  }
-
-  /// Rows of the delivery log in words.
-  func logRecords(_ query: DeliveryLog.Query) async throws -> [LogRecord] {
-    var query = query
-    if let id = query.id {
-      guard let push = try await log.push(named: id) else { return [] }
-      // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
-      if let device = push.device, query.device.map({ $0 != device }) ?? false { return [] }
-      (query.id, query.device) = (push.id, query.device ?? push.device)
-    }
-    return try await log.rows(query).map { record in
-      var at: [UInt8] = []
-      appendTimestamp(record.row.at, to: &at)
-      return LogRecord(
-        number: record.number, at: String(decoding: at, as: UTF8.self), event: record.row.event.rawValue,
-        id: record.row.id.description, uniqueID: record.row.uniqueID?.description,
-        status: DeliveryStatus(record.row)?.rawValue,
-        device: record.row.device.flatMap { registrations.device($0)?.name },
-        topic: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }?.topic,
-        detail: record.row.detail.isEmpty ? nil : record.row.detail)
-    }
+    return Response(try await search(query).map(LogRecord.init))
   }
 }

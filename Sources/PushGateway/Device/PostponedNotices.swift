@@ -1,5 +1,8 @@
 import DequeModule
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
+import PushStorage
 
 /// What a device that lags is to be told besides pushes: the newest choices, and the last pushes to retract.
 ///
@@ -13,6 +16,7 @@ struct PostponedNotices {
   private var retracted = Deque<APNSID>()
 
   mutating func add(_ notice: DeviceNotice) {
+    defer { checkInvariants() }
     switch notice {
     case .preferences(let json): preferences = json
     case .retract(let id):
@@ -28,4 +32,12 @@ struct PostponedNotices {
     defer { self = PostponedNotices() }
     return (preferences.map { [.preferences($0)] } ?? []) + retracted.map(DeviceNotice.retract)
   }
+
+  /// What does not fit; nil when all does.
+  func brokenInvariant() -> String? {
+    retracted.count > PostponedNotices.maximumRetractions ? "\(retracted.count) retractions are kept" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

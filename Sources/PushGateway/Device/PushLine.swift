@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 package import PushCore
 package import PushPolicy
 package import PushStorage

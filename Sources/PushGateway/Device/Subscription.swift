@@ -102,7 +102,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func closed() {
     state.end()
-    if let number = registryNumber { shared.services.subscriptions.detach(device.id, number) }
+    if let number = registryNumber { shared.services.router.detach(device.id, number) }
     registryNumber = nil
     channels.end()
   }
@@ -115,7 +115,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
       shared.services.conditions.report(deviceState, by: device.id)
-      let number = shared.services.subscriptions.attach(device.id, self, loop: loop)
+      let number = shared.services.router.attach(device.id, self, loop: loop)
       registryNumber = number
       sayWelcome()
       for action in state.hello(cursor: cursor) { perform(action) }
@@ -132,13 +132,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .presented(let id, let parts):
       note(.presented, id, parts, now: now)
     case .answer(let id, let action):
-      guard shared.services.answers.isFirst(id, by: device.person) else { return }
-      switch action {
-      case "view": note(.viewed, id, "", now: now)
-      case "close", "ok": note(.closed, id, action, now: now)
-      default: note(.action, id, action, now: now)
-      }
-      shared.services.retract(id, of: device.person, except: registryNumber)
+      guard let row = shared.answer(id, action, by: device, on: registryNumber, at: now) else { return }
+      shared.log.append(row)
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -164,6 +159,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   // MARK: To the device
 
   func deliver(_ entry: MailboxEntry) {
+    assert(loop.inEventLoop)
     if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
   }
 
@@ -176,6 +172,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func tell(_ notice: DeviceNotice) {
+    assert(loop.inEventLoop)
     if case .channels = notice {
       channels.refresh()
       return sendDueBroadcasts()
@@ -200,6 +197,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// One that is stored and finds no room now is found to be due when the device has taken what it was sent.
   private func send(_ message: BroadcastMessage, fromStorage: Bool) {
+    assert(loop.inEventLoop)
     guard state.isOpen else { return }
     guard hasRoom else {
       if message.number == 0 { perform(.drop(MailboxEntry(seq: 0, push: message.push(to: device.id)))) }
@@ -225,6 +223,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
   private func perform(_ action: SubscriptionState.Action) {
+    assert(loop.inEventLoop)
     switch action {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
@@ -233,7 +232,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      shared.services.tellDigest(to: device.id, hasCaughtUp: true)
+      shared.digests.deliver(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
     }
   }
@@ -263,14 +262,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let push = entry.push
     let now = shared.services.clock.milliseconds()
     // Whether its time is over is known best now.
-    guard entry.seq == 0 || push.expires > now / 1000, let app = shared.services.app(of: push) else { return }
+    guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
-    let (decision, asked) = decide(entry, content, app, now: now)
-    shared.log.append(push.event(.transmitted, at: now, detail: asked.description))
-    if !decision.removed.isEmpty {
-      let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
-      shared.log.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
+    let decision = decide(push, content, of: app, now: now)
+    if decision.isAlertCounted { shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now) }
+    if let hold = decision.hold {
+      shared.services.held.hold(entry, hold, content.notification, decision.presentation.centre)
     }
+    shared.log.append(decision.transmitted)
+    if let suppressed = decision.suppressed { shared.log.append(suppressed) }
     if entry.seq > 0, framing == .lines {
       outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
@@ -279,6 +279,17 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
     }
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
+  }
+
+  private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {
+    let (services, device) = (shared.services, device.id)
+    let decider = Decider(
+      preferences: services.registrations.preferences(of: device), device: deviceState,
+      isCatchingUp: !state.hasToldCaughtUp, now: now)
+    return decider.decide(
+      push, content, of: app, ads: shared.ads,
+      recentAlerts: { services.conditions.alerts(of: app.id, on: device, besides: push.id, at: now) },
+      actions: { services.registrations.actions(of: app.id, $0) })
   }
 
   /// A push that nobody can read leaves the mailbox, and its log says so, once; the device is told instead.
@@ -290,44 +301,6 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.services.mailbox.discard(device.id, seq: entry.seq)
     }
     write(PushLine.undeliverable(entry.push.id, app: app))
-  }
-
-  /// The person's choices hold at delivery, as they are now.
-  private func decide(
-    _ entry: MailboxEntry, _ content: PushContent, _ app: App, now: Int64
-  ) -> (Decision, AskedPush) {
-    let push = entry.push
-    let notification = content.notification
-    let preferences = shared.services.registrations.preferences(of: device.id)
-    let isCatchingUp = !state.hasToldCaughtUp
-    let received = push.received / 1000
-    let budget =
-      notification.alert == nil
-      ? nil
-      : Policy.alertBudget(
-        of: preferences.apps[app.topic], received: received, at: now / 1000, isCatchingUp: isCatchingUp)
-    var decision = Policy.decide(
-      notification, topic: app.topic, preferences: preferences, device: deviceState, at: .gateway(now / 1000),
-      received: received,
-      recentAlerts: budget == nil
-        ? 0 : shared.services.conditions.alerts(of: app.id, on: device.id, besides: push.id, at: now),
-      isCatchingUp: isCatchingUp, isAdvertisement: shared.ads.holds(content, of: app, for: preferences))
-    if budget != nil, decision.presentation.alert != nil {
-      shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now)
-    }
-    if let hold = decision.presentation.held {
-      if app.id == App.summary.id {
-        decision.presentation.held = nil
-      } else {
-        shared.services.held.hold(entry, hold, notification, decision.presentation.centre)
-      }
-    }
-    if let category = notification.category {
-      let actions = shared.services.registrations.actions(of: app.id, category)
-      decision.presentation.alert?.offer(actions)
-      decision.presentation.centre?.offer(actions)
-    }
-    return (decision, AskedPush(notification, on: deviceState))
   }
 
   private func sayWelcome() {

@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushStorage
 
@@ -62,6 +64,8 @@ struct SubscriptionState {
   /// The owner signs up for what is stored from now on before it performs these: what was stored before is found by
   /// the read, what comes during the read makes it outdated.
   mutating func hello(cursor: UInt64) -> [Action] {
+    let before = self
+    defer { checkInvariants(since: before) }
     guard case .awaitingHello = phase else { return [] }
     self.cursor = cursor
     phase = .reading(isOutdated: false)
@@ -71,6 +75,8 @@ struct SubscriptionState {
   /// A push was stored for the device, or is to be sent now or never (`seq` 0). When a number is missing before it, the
   /// mailbox is read: it may be one that nobody told of.
   mutating func stored(_ entry: MailboxEntry, hasRoom: Bool) -> Action? {
+    let before = self
+    defer { checkInvariants(since: before) }
     if entry.seq == 0 { return isOpen && hasRoom ? .send(entry) : .drop(entry) }
     switch phase {
     case .live:
@@ -97,6 +103,8 @@ struct SubscriptionState {
   ///
   /// - Parameter room: how many bytes the stream takes before it lags; what goes beyond is read again later.
   mutating func found(_ pending: PendingPushes, room: Int = .max) -> [Action] {
+    let before = self
+    defer { checkInvariants(since: before) }
     guard case .reading = phase else { return [] }
     var actions: [Action] = []
     if let gap = pending.gap, gap.to > cursor {
@@ -116,6 +124,8 @@ struct SubscriptionState {
 
   /// What a read found has been sent: reads on, waits until the device has taken it, or is done.
   mutating func performed(_ pending: PendingPushes, hasRoom: Bool) -> Action? {
+    let before = self
+    defer { checkInvariants(since: before) }
     guard case .reading(let isOutdated) = phase else { return nil }
     let isAllSent = pending.entries.last.map { $0.seq <= cursor } ?? true
     if pending.isComplete, isAllSent, !isOutdated {
@@ -134,6 +144,8 @@ struct SubscriptionState {
 
   /// Something may have been stored that nobody told of: the mailbox is read again.
   mutating func resync() -> Action? {
+    let before = self
+    defer { checkInvariants(since: before) }
     switch phase {
     case .live:
       phase = .reading(isOutdated: false)
@@ -148,6 +160,8 @@ struct SubscriptionState {
 
   /// The device has taken everything it was sent.
   mutating func drained() -> Action? {
+    let before = self
+    defer { checkInvariants(since: before) }
     guard case .behind = phase else { return nil }
     phase = .reading(isOutdated: false)
     return .read(after: cursor)
@@ -158,4 +172,25 @@ struct SubscriptionState {
 
   /// The stream is over.
   mutating func end() { phase = .ended }
+
+  // MARK: Invariants
+
+  /// What does not fit, or not to what was before; nil when all does.
+  func brokenInvariant(since before: SubscriptionState? = nil) -> String? {
+    switch phase {
+    case .awaitingHello:
+      if cursor > 0 || hasToldCaughtUp { return "something was sent before the device said where it is" }
+    case .live: if !hasToldCaughtUp { return "live, and the device was not told that it has caught up" }
+    case .reading, .behind, .ended: break
+    }
+    guard let before else { return nil }
+    if cursor < before.cursor { return "\(cursor) would be sent again: \(before.cursor) was" }
+    if before.hasToldCaughtUp, !hasToldCaughtUp { return "the device would be told twice that it has caught up" }
+    return before.isEnded && !isEnded ? "a stream that was over goes on" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  private func checkInvariants(since before: SubscriptionState) {
+    assert(brokenInvariant(since: before) == nil, brokenInvariant(since: before) ?? "")
+  }
 }

@@ -1,5 +1,7 @@
 package import GatewayProtocol
+import HTTP2Transport
 import PushCore
+import PushStorage
 import Yams
 
 extension FaultRule {

@@ -10,7 +10,11 @@ import PushStorage
 ///
 /// Not `Sendable`: it belongs to the loop of its handler.
 final class FaultInjector {
-  private let services: Services
+  private let faults: FaultTable
+  private let log: DeliveryLog
+  private let registrations: any Registrations
+  private let unregister: Unregister
+  private let clock: WallClock
   private let logger: Logger
   /// Serves a request as if there were no fault.
   private let serve: (Exchange) -> Void
@@ -21,10 +25,15 @@ final class FaultInjector {
   private var random = FastRandom()
 
   init(
-    services: Services, logger: Logger, serve: @escaping (Exchange) -> Void,
-    refuse: @escaping (Exchange, Rejection) -> Void, answer: @escaping (Exchange, _ status: Int) -> Void
+    faults: FaultTable, log: DeliveryLog, registrations: any Registrations, unregister: Unregister, clock: WallClock,
+    logger: Logger, serve: @escaping (Exchange) -> Void, refuse: @escaping (Exchange, Rejection) -> Void,
+    answer: @escaping (Exchange, _ status: Int) -> Void
   ) {
-    self.services = services
+    self.faults = faults
+    self.log = log
+    self.registrations = registrations
+    self.unregister = unregister
+    self.clock = clock
     self.logger = logger
     self.serve = serve
     self.refuse = refuse
@@ -36,7 +45,7 @@ final class FaultInjector {
   /// - Returns: whether one took it; else it is served as usual.
   func intercept(_ exchange: Exchange) -> Bool {
     let target = FaultTarget(exchange)
-    guard let strike = services.faults.strike(target, now: services.clock.milliseconds()) else { return false }
+    guard let strike = faults.strike(target, now: clock.milliseconds()) else { return false }
     record(strike.fault, target, exchange)
     guard let delay = strike.fault.rule.delay else {
       carryOut(strike, exchange)
@@ -51,17 +60,18 @@ final class FaultInjector {
   }
 
   /// Lets a fault have a connection, when it begins or when the fault is set.
-  static func strike(_ connection: Connection, services: Services, logger: Logger) {
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  static func strike(_ connection: Connection, faults: FaultTable, now: Int64, logger: Logger) {
     let target = FaultTarget(connection)
-    let now = services.clock.milliseconds()
-    guard let strike = services.faults.strike(target, isConnection: true, now: now) else { return }
+    guard let strike = faults.strike(target, isConnection: true, now: now) else { return }
     logger.notice("fault \(strike.fault.rule.name) struck", metadata: target.metadata(strike.fault))
     apply(strike, to: connection, now: now)
   }
 
   private func carryOut(_ strike: FaultTable.Strike, _ exchange: Exchange) {
     let connection = exchange.connection
-    let now = services.clock.milliseconds()
+    let now = clock.milliseconds()
     switch strike.fault.effect {
     case .none: serve(exchange)
     case .answer(let status, let reason):
@@ -73,36 +83,38 @@ final class FaultInjector {
       connection.setNeedsFlush()
     case .goAway(let reason): connection.breakOff(debugData: Rejection(reason).body)
     case .drop: connection.abort()
-    case .halfOpen: connection.freeze()
+    case .halfOpen: ConnectionFaults.of(connection).freeze()
     case .stall, .streams:
       FaultInjector.apply(strike, to: connection, now: now)
       serve(exchange)
-    case .unregister: unregister(exchange, now: now)
+    case .unregister: endRegistration(exchange)
     }
   }
 
   /// Takes credit or streams from a connection, and gives them back when the fault ends.
   private static func apply(_ strike: FaultTable.Strike, to connection: Connection, now: Int64) {
     switch strike.fault.effect {
-    case .stall: connection.setShortage(.init(fault: strike.number, streamWindow: 0))
-    case .streams(let count): connection.setShortage(.init(fault: strike.number, streams: count))
+    case .stall: ConnectionFaults.of(connection).add(.init(fault: strike.number, streamWindow: 0))
+    case .streams(let count): ConnectionFaults.of(connection).add(.init(fault: strike.number, streams: count))
     default: return
     }
     guard let end = strike.end else { return }
     let later = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
-    later.eventLoop.scheduleTask(in: .milliseconds(max(0, end - now))) { later.value.endShortage([strike.number]) }
+    later.eventLoop.scheduleTask(in: .milliseconds(max(0, end - now))) {
+      ConnectionFaults.end([strike.number], on: later.value)
+    }
   }
 
   /// Ends the registration first, so that the next push is told the same.
-  private func unregister(_ exchange: Exchange, now: Int64) {
-    guard let token = exchange.deviceToken, let (registration, app) = services.registrations.registration(token),
+  private func endRegistration(_ exchange: Exchange) {
+    guard let token = exchange.deviceToken, let (registration, app) = registrations.registration(token),
       registration.unregistered == nil
     else { return serve(exchange) }
     let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
-    let (services, logger) = (services, logger)
+    let (unregister, logger) = (unregister, logger)
     Task {
       do {
-        try await services.unregister(registration.device, topic: app.topic)
+        try await unregister(registration.device, topic: app.topic)
       } catch {
         logger.error("a fault could not unregister a token: \(error)")
       }
@@ -116,11 +128,11 @@ final class FaultInjector {
 
   private func record(_ fault: Fault, _ target: FaultTarget, _ exchange: Exchange) {
     logger.notice("fault \(fault.rule.name) struck", metadata: target.metadata(fault))
-    let registration = exchange.deviceToken.flatMap { services.registrations.registration($0) }
+    let registration = exchange.deviceToken.flatMap { registrations.registration($0) }
     let id = exchange.request.text(.apnsID).flatMap { APNSID($0) } ?? APNSID(using: &random)
-    services.log.append([
+    log.append([
       DeliveryLog.Row(
-        at: services.clock.milliseconds(), event: .fault, id: id, device: registration?.0.device,
+        at: clock.milliseconds(), event: .fault, id: id, device: registration?.0.device,
         app: registration?.1.id, detail: "\(fault.rule.name): \(fault.words)")
     ])
   }

@@ -1,5 +1,7 @@
 import GatewayProtocol
+import HTTP2Transport
 import PushCore
+import PushStorage
 import Synchronization
 
 /// The faults that are set, shared by all loops. While there is none, a request costs one relaxed load.
@@ -44,6 +46,32 @@ final class FaultTable: Sendable {
   private struct State {
     var entries: [Entry] = []
     var lastNumber: UInt64 = 0
+
+    /// What does not fit; nil when all does.
+    func brokenInvariant() -> String? {
+      if entries.count > Limits.maximumFaults { return "\(entries.count) faults are set" }
+      var before: UInt64 = 0
+      for entry in entries {
+        if entry.number <= before { return "fault \(entry.number) comes after \(before)" }
+        before = entry.number
+        if let count = entry.fault.rule.count, entry.strikes > count {
+          return "\(entry.fault.rule.name) struck \(entry.strikes) times of \(count)"
+        }
+      }
+      if before > lastNumber { return "number \(before) will be given out again" }
+      return Set(entries.map(\.fault.rule.name)).count == entries.count ? nil : "two faults have one name"
+    }
+
+    /// Ends a debug build in which something does not fit; a release build has no trace of this.
+    func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
+  }
+
+  /// What does not fit; nil when all does.
+  func brokenInvariant() -> String? {
+    state.withLock { state in
+      if state.entries.isEmpty, isArmed { return "no fault is set, and every request asks" }
+      return state.brokenInvariant()
+    }
   }
 
   /// Whether any fault may strike again; changes with `state` locked.
@@ -76,6 +104,7 @@ final class FaultTable: Sendable {
             random: SplitMix64(state: fault.rule.seed ?? .random(in: 0 ... .max))))
       }
       armed.store(!state.entries.isEmpty, ordering: .relaxed)
+      state.checkInvariants()
       return gone
     }
     tell(gone)
@@ -111,6 +140,7 @@ final class FaultTable: Sendable {
         }
         guard state.entries[index].takes(now) else { continue }
         state.entries[index].strikes += 1
+        state.checkInvariants()
         return Strike(fault: fault, number: state.entries[index].number, end: state.entries[index].end)
       }
       // What has done its work never strikes again, and need not be asked about.

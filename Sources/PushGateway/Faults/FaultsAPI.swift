@@ -2,6 +2,7 @@ import GatewayProtocol
 import HTTP2Transport
 import Logging
 import PushCore
+import PushStorage
 import Synchronization
 
 /// `/admin/v1/faults`: setting, listing and clearing faults.
@@ -19,7 +20,7 @@ final class FaultsAPI: Sendable {
   /// Says where the connections are.
   func attach(_ loops: Loops) {
     self.loops.withLock { $0 = loops }
-    services.faults.onClear { numbers in loops.forEachConnection { $0.endShortage(numbers) } }
+    services.faults.onClear { numbers in loops.forEachConnection { ConnectionFaults.end(numbers, on: $0) } }
   }
 
   var routes: [Router.Route] {
@@ -58,7 +59,8 @@ final class FaultsAPI: Sendable {
     }
     // Connections that are there already get to know it too.
     loops.withLock { $0 }?.forEachConnection { [services, logger] connection in
-      FaultInjector.strike(connection, services: services, logger: logger)
+      FaultInjector.strike(
+        connection, faults: services.faults, now: services.clock.milliseconds(), logger: logger)
     }
     return Response(services.faults.list(now: services.clock.milliseconds()), status: 201)
   }

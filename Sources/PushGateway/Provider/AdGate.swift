@@ -1,3 +1,6 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
 import PushPolicy
 import PushStorage
 

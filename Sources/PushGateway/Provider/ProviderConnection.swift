@@ -1,3 +1,5 @@
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushStorage
 

@@ -1,5 +1,8 @@
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushPolicy
+import PushStorage
 
 /// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.
 struct Rejection: Error, Equatable {

@@ -75,6 +75,9 @@ package final class Channels: Sendable {
     }
   }
 
+  /// What does not fit; nil when all does.
+  package func brokenInvariant() -> String? { state.withLock { $0.brokenInvariant() } }
+
   // MARK: Looking
 
   /// A channel, also one that was deleted.
@@ -135,7 +138,12 @@ package final class Channels: Sendable {
           Data(channel.id.bytes), app.row, environment.rawValue, policy.rawValue, now,
         ])
       }
-      db.afterNextTransaction { [self] _ in state.withLock { state in for channel in made { state.add(channel) } } }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for channel in made { state.add(channel) }
+          state.checkInvariants()
+        }
+      }
       return made.map(\.id)
     }
   }
@@ -163,6 +171,7 @@ package final class Channels: Sendable {
             state.subscriptions[device]?.removeAll { gone.contains($0.channel) }
             if state.subscriptions[device]?.isEmpty == true { state.subscriptions[device] = nil }
           }
+          state.checkInvariants()
         }
       }
       return devices
@@ -220,6 +229,7 @@ package final class Channels: Sendable {
         state.withLock { state in
           state.channels[message.channel]?.lastNumber = message.number
           state.channels[message.channel]?.message = message
+          state.checkInvariants()
         }
         handOver(message)
       }
@@ -301,6 +311,7 @@ package final class Channels: Sendable {
               state.channels[id]?.message = nil
             }
             for id in forgotten { state.channels[id] = nil }
+            state.checkInvariants()
           }
         }
       }
@@ -337,6 +348,7 @@ package final class Channels: Sendable {
             state.subscriptions[device, default: []].append(Subscription(channel: id, seen: 0))
           }
           state.channels[id]?.subscriptions += added.count
+          state.checkInvariants()
         }
       }
     }
@@ -365,6 +377,7 @@ package final class Channels: Sendable {
             if state.subscriptions[one.device]?.isEmpty == true { state.subscriptions[one.device] = nil }
             state.channels[one.channel]?.subscriptions -= 1
           }
+          state.checkInvariants()
         }
       }
     }
@@ -447,5 +460,38 @@ extension Channels.State {
     channels[id]?.deleted = now
     channels[id]?.message = nil
     channels[id]?.subscriptions = 0
+  }
+}
+
+// MARK: Invariants
+
+extension Channels.State {
+  /// What does not fit; nil when all does.
+  fileprivate func brokenInvariant() -> String? {
+    var counts: [ChannelID: Int] = [:]
+    for (device, list) in subscriptions {
+      if list.isEmpty { return "device \(device.row) subscribes to nothing" }
+      if Set(list.map(\.channel)).count < list.count { return "device \(device.row) subscribes twice" }
+      for one in list { counts[one.channel, default: 0] += 1 }
+    }
+    if let lost = counts.keys.first(where: { channels[$0] == nil }) { return "\(lost) is no channel" }
+    for channel in channels.values {
+      let key = Channels.Key(app: channel.app, environment: channel.environment)
+      let isListed = byApp[key]?.contains(channel.id) == true
+      if isListed != (channel.deleted == nil) { return "\(channel.id) is listed, or deleted: one of both" }
+      if channel.subscriptions != counts[channel.id] ?? 0 {
+        return "\(channel.id) counts \(channel.subscriptions) subscriptions of \(counts[channel.id] ?? 0)"
+      }
+      guard let message = channel.message else { continue }
+      if channel.deleted != nil { return "\(channel.id) is deleted, and keeps a message" }
+      if message.number > channel.lastNumber { return "\(channel.id) will give out \(message.number) again" }
+    }
+    return nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this. What would take long to
+  /// look through is not, since this follows each change.
+  fileprivate func checkInvariants() {
+    assert(channels.count + subscriptions.count > 1000 || brokenInvariant() == nil, brokenInvariant() ?? "")
   }
 }

@@ -57,10 +57,10 @@ import Testing
         #expect((shown["held"] as? [String: Any])?["until"] as? Int == 1_800_003_600)
       }
       gateway.clock.advance(seconds: 3599)
-      gateway.services.tellDigests()
+      Digests(gateway.services).deliverDue()
       gateway.clock.advance(seconds: 1)
-      gateway.services.tellDigests()
-      gateway.services.tellDigests()
+      Digests(gateway.services).deliverDue()
+      Digests(gateway.services).deliverDue()
       let digest = try await push(stream)
       #expect(digest.seq == 4)
       #expect(digest.json["topic"] as? String == "summary")
@@ -80,7 +80,7 @@ import Testing
       #expect(try await push(stream).seq == 1)
       stream.finish()
       gateway.clock.advance(seconds: 86_400)
-      gateway.services.tellDigests()
+      Digests(gateway.services).deliverDue()
       // The device never acknowledged: it gets both again, and nothing is held a second time.
       for _ in 0..<2 {
         let again = try await TestStream.open(try await gateway.client(), device)
@@ -125,7 +125,7 @@ import Testing
         try await choose(gateway, device, device.id == one.id ? "delivery=now" : "alert=off")
         if device.id == one.id { #expect(titles(try await push(stream)) == ["title"]) }
         gateway.clock.advance(seconds: 86_400)
-        gateway.services.tellDigests()
+        Digests(gateway.services).deliverDue()
         try await choose(gateway, device, "delivery=now", "alert=on")
         try await send(gateway, device, "last")
         #expect(presentation(try await push(stream)).keys.contains("alert"))
@@ -156,7 +156,7 @@ import Testing
       for entry in try await gateway.services.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
         gateway.services.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
-      gateway.services.tellDigests()
+      Digests(gateway.services).deliverDue()
       let stream = try await TestStream.open(try await gateway.client(), device)
       _ = try await stream.lines(upTo: "caught-up")
       #expect(titles(try await push(stream)) == ["12", "11"])
@@ -193,7 +193,7 @@ import Testing
         try await gateway.client(), to: device.token, [(.apnsExpiration, "\(gateway.clock.seconds + 60)")])
       _ = try await push(stream)
       gateway.clock.advance(seconds: 86_400)
-      gateway.services.tellDigests()
+      Digests(gateway.services).deliverDue()
       #expect(gateway.services.held.devices.isEmpty)
       try await send(gateway, device, "last")
       #expect(try await push(stream).seq == 3)

@@ -83,6 +83,8 @@ final class DeliverySimulation {
   private var latest: Int64 = 1_800_000_000
 
   private let isTraced: Bool
+  /// Steps so far.
+  private var count = 0
 
   init(seed: UInt64, isTraced: Bool = false) {
     self.isTraced = isTraced
@@ -111,6 +113,14 @@ final class DeliverySimulation {
   // MARK: Steps
 
   private func step(faults: Bool) throws {
+    try move(faults: faults)
+    // Each change of one device's queue is checked as it happens; the whole takes longer.
+    count += 1
+    guard count % 16 == 0, let broken = engine.index.withLock({ $0.brokenInvariant() }) else { return }
+    throw Violation(description: broken)
+  }
+
+  private func move(faults: Bool) throws {
     let index = devices.indices.randomElement(using: &random) ?? 0
     switch Int.random(in: 0..<(faults ? 100 : 60), using: &random) {
     case 0..<12: try turn()

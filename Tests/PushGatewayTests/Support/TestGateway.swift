@@ -44,10 +44,11 @@ final class TestGateway: Sendable {
       tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
       clock: clock.wallClock, provider: provider, channels: try Channels(store: store, logger: .silent))
     self.services = services
-    services.tellDigests(isStart: true)
+    Digests(services).deliverDue(isStart: true)
+    let announce = AnnouncePreferences(services)
     registrations.onChange { change in
       guard case .preferences(let person, let preferences) = change else { return }
-      services.tell(preferences, to: person)
+      announce(preferences, of: person)
     }
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let admin = AdminAPI(

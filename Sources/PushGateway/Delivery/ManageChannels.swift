@@ -1,8 +1,15 @@
+import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// What changes of channels mean for devices: those that are connected are told at once.
-extension Services {
+/// Changes channels and who subscribes to them; devices that are connected are told at once.
+struct ManageChannels: Sendable {
+  let registrations: any Registrations
+  let channels: Channels
+  let router: any PushRouter
+  let clock: WallClock
+
   /// Has devices subscribe to a channel of an app that they are registered for.
   ///
   /// - Throws: a refusal in words for people.
@@ -34,25 +41,25 @@ extension Services {
       } catch is Channels.Failure {
         throw RegistrationRefusal(kind: .unknown, description: "there is no channel \(id)")
       }
-      for device in slice { subscriptions.tell(device, .channels) }
+      for device in slice { router.tell(device, .channels) }
     }
   }
 
   /// Ends a device's subscription to a channel; that it has none is no error.
   func unsubscribe(_ device: DeviceID, from id: ChannelID) async throws {
     try await channels.unsubscribe([device]) { $0.id == id }
-    subscriptions.tell(device, .channels)
+    router.tell(device, .channels)
   }
 
   /// Deletes a channel, what it stored and who subscribed.
-  func deleteChannel(_ id: ChannelID) async throws {
-    for device in try await channels.delete([id], now: clock.milliseconds()) { subscriptions.tell(device, .channels) }
+  func delete(_ id: ChannelID) async throws {
+    for device in try await channels.delete([id], now: clock.milliseconds()) { router.tell(device, .channels) }
   }
 
   /// Says whether an app may broadcast; where it may not, its channels are deleted.
   func setBroadcast(_ isOn: Bool, app: AppID) async throws {
     for device in try await channels.setOn(isOn, app: app, now: clock.milliseconds()) {
-      subscriptions.tell(device, .channels)
+      router.tell(device, .channels)
     }
   }
 }

@@ -1,0 +1,229 @@
+package import NIOCore
+import PushCore
+
+/// The phase of one connection, and beside it whether its socket is read and how many streams its peer may have: a value,
+/// without a socket, a session or a clock.
+///
+/// It is fed events and says what is to be done. A connection that ends in good order answers what is open, says GOAWAY
+/// (RFC 9113 §6.8) and hangs up a little later, so that the peer reads why before it meets a closed socket.
+package struct ConnectionState {
+  package enum Phase: Equatable {
+    /// The TLS handshake is under way.
+    case handshaking
+    /// Requests and answers go to and fro.
+    case active
+    /// It ends in good order.
+    case draining(Draining)
+    /// What is due leaves, then the socket closes; nothing is read any more.
+    case closing
+    /// The socket is gone.
+    case closed
+  }
+
+  /// How far the end in good order is.
+  package struct Draining: Equatable {
+    /// Why it ends; the peer reads it in GOAWAY.
+    package var reason: ConnectionEnd
+    /// Whether the peer is refused: what it still sends is read, so that it gets to read why, and dropped.
+    package var isRefusing = false
+    package var hasSentGoAway = false
+  }
+
+  package enum Event: Equatable {
+    /// The socket is connected.
+    case connected
+    /// The TLS handshake is done.
+    case established
+    /// The process stops.
+    case drain
+    /// The gateway ends this connection.
+    case end(ConnectionEnd)
+    /// No stream waits for anything of ours.
+    case idle
+    /// The time is over in which streams may end by themselves before GOAWAY.
+    case drainTimeout
+    /// The peer has said that it closes, the owner wants no more, or what came could not be read.
+    case finish
+    /// What was to be sent could not be written.
+    case writeFailed
+    /// The session has nothing left to say or hear.
+    case sessionFinished
+    /// A failure, or a time that is over.
+    case close
+    /// The socket is gone.
+    case disconnected
+  }
+
+  package enum Action: Equatable {
+    case startHandshakeTimeout
+    case cancelHandshakeTimeout
+    /// Streams that would stay open for ever end themselves.
+    case drainStreams
+    /// Requests that are not complete are answered now.
+    case answerIncomplete(ConnectionEnd)
+    /// The owner looks whether no stream waits for anything (``Event/idle``).
+    case checkIdle
+    case sendGoAway(ConnectionEnd)
+    /// What is due is sent with the end of this turn.
+    case flush
+    case closeSocket
+    /// The event comes after this time, whatever happens until then.
+    case schedule(Event, in: TimeAmount)
+  }
+
+  /// GOAWAY comes when no stream is open, or after this time in any case.
+  package static let drainTimeout = TimeAmount.seconds(3)
+  /// After GOAWAY the socket closes when all is answered, or after this time in any case.
+  package static let closeTimeout = TimeAmount.seconds(4)
+  /// How long after GOAWAY the socket of a connection without open streams closes.
+  package static let linger = TimeAmount.milliseconds(100)
+
+  private let isServer: Bool
+  package private(set) var phase: Phase
+
+  package init(isServer: Bool, hasTLS: Bool, initialStreams: Int = Limits.maximumConcurrentStreams) {
+    self.isServer = isServer
+    self.initialStreams = initialStreams
+    phase = hasTLS ? .handshaking : .active
+  }
+
+  package var isHandshaking: Bool {
+    guard case .handshaking = phase else { return false }
+    return true
+  }
+
+  /// Whether the connection ends in good order.
+  package var isDraining: Bool {
+    guard case .draining = phase else { return false }
+    return true
+  }
+
+  /// Whether nothing is read any more, and the socket closes when what is due has left.
+  package var isClosing: Bool {
+    switch phase {
+    case .handshaking, .active, .draining: false
+    case .closing, .closed: true
+    }
+  }
+
+  /// Whether what the peer sends is dropped.
+  package var isRefusing: Bool {
+    guard case .draining(let draining) = phase else { return false }
+    return draining.isRefusing
+  }
+
+  package mutating func handle(_ event: Event) -> [Action] {
+    let before = self
+    defer { checkInvariants(since: before) }
+    switch event {
+    case .connected: return isHandshaking ? [.startHandshakeTimeout] : []
+    case .established:
+      if isHandshaking { phase = .active }
+      return [.cancelHandshakeTimeout]
+    case .drain: return drain()
+    case .end(let reason): return end(reason)
+    case .idle:
+      guard case .draining = phase else { return [] }
+      return sendGoAway() + [.schedule(.finish, in: ConnectionState.linger)]
+    case .drainTimeout:
+      guard case .draining(let draining) = phase else { return [] }
+      return [.answerIncomplete(draining.reason)] + sendGoAway() + [.checkIdle]
+    case .sessionFinished:
+      // After its GOAWAY a session counts as finished; the socket stays open a little longer.
+      if case .draining(let draining) = phase, draining.hasSentGoAway { return [] }
+      return close(with: [])
+    case .finish: return close(with: [.flush])
+    case .writeFailed: return close(with: [])
+    case .close: return close(with: [.closeSocket])
+    case .disconnected:
+      guard phase != .closed else { return [] }
+      phase = .closed
+      return [.cancelHandshakeTimeout]
+    }
+  }
+
+  private mutating func drain() -> [Action] {
+    guard isServer, phase == .handshaking || phase == .active else { return [] }
+    phase = .draining(Draining(reason: .shutdown))
+    return [
+      .drainStreams, .flush, .checkIdle, .schedule(.drainTimeout, in: ConnectionState.drainTimeout),
+      .schedule(.close, in: ConnectionState.drainTimeout + ConnectionState.closeTimeout),
+    ]
+  }
+
+  private mutating func end(_ reason: ConnectionEnd) -> [Action] {
+    guard isServer, !isClosing, !isRefusing else { return [] }
+    var hasSentGoAway = false
+    if case .draining(let draining) = phase { hasSentGoAway = draining.hasSentGoAway }
+    phase = .draining(Draining(reason: reason, isRefusing: true, hasSentGoAway: hasSentGoAway))
+    return [
+      .schedule(.close, in: ConnectionState.closeTimeout), .drainStreams, .flush, .answerIncomplete(reason), .checkIdle,
+    ]
+  }
+
+  private mutating func sendGoAway() -> [Action] {
+    guard case .draining(var draining) = phase, !draining.hasSentGoAway else { return [] }
+    draining.hasSentGoAway = true
+    phase = .draining(draining)
+    return [.sendGoAway(draining.reason), .flush]
+  }
+
+  private mutating func close(with actions: [Action]) -> [Action] {
+    guard phase != .closed else { return [] }
+    phase = .closing
+    return actions
+  }
+
+  // MARK: Reading
+
+  /// Whether the socket is not read for now.
+  package private(set) var isPaused = false
+
+  /// Pauses, or reads on.
+  ///
+  /// - Returns: whether that is a change.
+  package mutating func setPaused(_ paused: Bool) -> Bool {
+    defer { isPaused = paused }
+    return isPaused != paused
+  }
+
+  // MARK: The stream limit (reference §5.3)
+
+  /// Streams that a peer may have open before anything of it was accepted.
+  private let initialStreams: Int
+  /// Whether the peer may have as many streams open as the gateway ever allows.
+  package private(set) var allowsAllStreams = false
+
+  /// Streams that the peer may have open now.
+  package var streamLimit: Int { allowsAllStreams ? Limits.maximumConcurrentStreams : initialStreams }
+
+  /// Raises the limit to its full height, or lowers it to where it began.
+  ///
+  /// - Returns: whether the peer is to be told another.
+  package mutating func allowStreams(all: Bool) -> Bool {
+    guard allowsAllStreams != all else { return false }
+    allowsAllStreams = all
+    return initialStreams != Limits.maximumConcurrentStreams
+  }
+
+  // MARK: Invariants
+
+  /// What does not fit, or not to what was before; nil when all does.
+  package func brokenInvariant(since before: ConnectionState? = nil) -> String? {
+    if isDraining, !isServer { return "a client drains" }
+    if allowsAllStreams, !isServer { return "a client limits streams" }
+    guard let before else { return nil }
+    if before.phase == .closed, phase != .closed { return "what was closed is \(phase)" }
+    if before.isClosing, !isClosing { return "what was closing is \(phase)" }
+    if before.isDraining, !isDraining, !isClosing { return "what was draining is \(phase)" }
+    if !before.isHandshaking, isHandshaking { return "the handshake begins again" }
+    guard case .draining(let past) = before.phase, case .draining(let draining) = phase else { return nil }
+    if past.hasSentGoAway, !draining.hasSentGoAway { return "GOAWAY would be sent twice" }
+    return past.isRefusing && !draining.isRefusing ? "a peer that was refused is heard again" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  private func checkInvariants(since before: ConnectionState) {
+    assert(brokenInvariant(since: before) == nil, brokenInvariant(since: before) ?? "")
+  }
+}

@@ -1,0 +1,31 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushPolicy
+import PushStorage
+
+extension LogRecord {
+  init(_ found: LogSearch.Found) {
+    let row = found.record.row
+    self.init(
+      number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
+      uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device?.name,
+      topic: found.app?.topic, detail: row.detail.isEmpty ? nil : row.detail)
+  }
+}
+
+extension AdReportRecord {
+  init(_ found: ListAdReports.Found) {
+    let report = found.report
+    self.init(
+      at: timestamp(report.at), device: found.device?.name, topic: found.app?.topic, id: report.id.description,
+      text: report.text.isEmpty ? nil : report.text, outcome: found.outcome?.rawValue)
+  }
+}
+
+/// RFC 3339, UTC, of milliseconds since 1970.
+private func timestamp(_ milliseconds: Int64) -> String {
+  var bytes: [UInt8] = []
+  appendTimestamp(milliseconds, to: &bytes)
+  return String(decoding: bytes, as: UTF8.self)
+}

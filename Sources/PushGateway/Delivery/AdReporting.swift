@@ -1,0 +1,48 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// Takes a person's word that a push advertised.
+struct ReportAd: Sendable {
+  let registrations: any Registrations
+  let clock: WallClock
+
+  /// - Parameter text: what the device showed; empty when it does not say.
+  func callAsFunction(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws {
+    let app = try registrations.app(topic: topic)
+    guard registrations.registrations(of: device).contains(where: { $0.1.id == app.id }) else {
+      throw RegistrationRefusal(kind: .invalid, description: "this device is not registered for \(topic)")
+    }
+    guard text.utf8.count <= Limits.maximumPayloadSize else {
+      throw RegistrationRefusal(
+        kind: .invalid, description: "a text has at most \(Limits.maximumPayloadSize) bytes")
+    }
+    try await registrations.add(
+      AdReport(at: clock.milliseconds(), device: device, app: app.id, id: id, text: text))
+  }
+}
+
+/// Lists what persons said was an ad, with what it is about.
+struct ListAdReports: Sendable {
+  let registrations: any Registrations
+
+  struct Found: Sendable {
+    var report: AdReport
+    var device: Device?
+    var app: App?
+    /// What the detector makes of the text now; nil when there is none.
+    var outcome: AdAssessment.Outcome?
+  }
+
+  /// The newest ones, the newest last.
+  func callAsFunction(limit: Int) async throws -> [Found] {
+    let detector = AdDetector()
+    return try await registrations.adReports(limit: limit).map { report in
+      Found(
+        report: report, device: registrations.device(report.device), app: registrations.app(report.app),
+        outcome: report.text.isEmpty ? nil : detector.assess([report.text]).outcome)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// Takes a person's answer to a push: the first one counts, and takes the push off the person's other screens.
+struct AnswerPush: Sendable {
+  let answers: AnsweredPushes
+  let retract: Retract
+
+  /// - Parameters:
+  ///   - action: `view`, `close`, `ok`, or the action of a category.
+  ///   - stream: the number of the stream that it came by.
+  ///   - now: milliseconds since 1970.
+  /// - Returns: the row of the delivery log; nil when the push was answered before.
+  func callAsFunction(
+    _ id: APNSID, _ action: String, by device: Device, on stream: UInt64?, at now: Int64
+  ) -> DeliveryLog.Row? {
+    guard answers.isFirst(id, by: device.person) else { return nil }
+    retract(id, of: device.person, except: stream)
+    let (event, detail): (DeliveryEvent, String) =
+      switch action {
+      case "view": (.viewed, "")
+      case "close", "ok": (.closed, action)
+      default: (.action, action)
+      }
+    return DeliveryLog.Row(at: now, event: event, id: id, device: device.id, app: nil, detail: detail)
+  }
+}

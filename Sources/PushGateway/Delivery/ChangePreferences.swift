@@ -1,0 +1,65 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// Changes some of a person's choices, and leaves the others as they are, whoever else changes them now.
+struct ChangePreferences: Sendable {
+  let registrations: any Registrations
+
+  /// - Returns: all of the person's choices.
+  func callAsFunction(
+    of person: PersonID, _ change: @escaping @Sendable (inout Preferences) -> Void
+  ) async throws -> Preferences {
+    try await registrations.changePreferences(of: person) { preferences in
+      change(&preferences)
+      try preferences.checkZones()
+    }
+  }
+
+  /// Makes assignments such as `badge=off`, for everything, an app, or a category of it: all of them, or none.
+  ///
+  /// - Returns: all of the person's choices.
+  func callAsFunction(
+    of person: PersonID, assigning settings: [String], app topic: String?, category: String?
+  ) async throws -> Preferences {
+    if let topic { _ = try registrations.app(topic: topic) }
+    return try await registrations.changePreferences(of: person) { preferences in
+      for setting in settings {
+        do throws(SettingError) {
+          try preferences.set(setting, app: topic, category: category)
+        } catch {
+          throw RegistrationRefusal(kind: .invalid, description: error.description)
+        }
+      }
+      try preferences.checkZones()
+    }
+  }
+}
+
+/// Tells a person's devices that their choices have changed, and lets go of what they no longer hold back.
+struct AnnouncePreferences: Sendable {
+  let registrations: any Registrations
+  let router: any PushRouter
+  let digests: Digests
+
+  func callAsFunction(_ preferences: Preferences, of person: PersonID) {
+    let json = controlJSON(preferences)
+    for device in registrations.devices(of: person) {
+      router.tell(device, .preferences(json))
+      digests.deliver(to: device, isChanged: true)
+    }
+  }
+}
+
+extension Preferences {
+  /// - Throws: a refusal that names a time zone there is not.
+  fileprivate func checkZones() throws(RegistrationRefusal) {
+    for name in zones.sorted() where TimeZones.zone(named: name) == nil {
+      throw RegistrationRefusal(
+        kind: .invalid,
+        description: "there is no time zone \(name): write one such as Europe/Berlin, or leave it out")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// Decides what one device is sent of a push now: a value, without a stream, a store or a clock.
+///
+/// The person's choices hold at delivery, as they are then. Whoever delivers carries out what ``DeliveryDecision`` says.
+struct Decider {
+  /// The choices of the device's owner.
+  let preferences: Preferences
+  /// What the device last reported.
+  let device: Policy.DeviceState
+  /// Whether the device has been away and is being sent what waited.
+  let isCatchingUp: Bool
+  /// Milliseconds since 1970.
+  let now: Int64
+
+  /// - Parameters:
+  ///   - content: what the payload of `push` says.
+  ///   - ads: asked where the app's mode has its alerts looked at.
+  ///   - recentAlerts: the app's alerts within the last hour before this push; asked only where a budget counts them.
+  ///   - actions: what the alerts of a category offer; asked only for a push that has one.
+  func decide(
+    _ push: StoredPush, _ content: PushContent, of app: App, ads: AdGate, recentAlerts: () -> Int,
+    actions: (_ category: String) -> [AlertAction]
+  ) -> DeliveryDecision {
+    let notification = content.notification
+    let received = push.received / 1000
+    let budget =
+      notification.alert == nil
+      ? nil
+      : Policy.alertBudget(
+        of: preferences.apps[app.topic], received: received, at: now / 1000, isCatchingUp: isCatchingUp)
+    var decision = Policy.decide(
+      notification, topic: app.topic, preferences: preferences, device: device, at: .gateway(now / 1000),
+      received: received, recentAlerts: budget == nil ? 0 : recentAlerts(), isCatchingUp: isCatchingUp,
+      isAdvertisement: ads.holds(content, of: app, for: preferences))
+    // A digest is not held for a digest.
+    if app.id == App.summary.id { decision.presentation.held = nil }
+    if let category = notification.category {
+      let actions = actions(category)
+      decision.presentation.alert?.offer(actions)
+      decision.presentation.centre?.offer(actions)
+    }
+    let made = DeliveryDecision(
+      push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,
+      removed: decision.removed, isAlertCounted: budget != nil && decision.presentation.alert != nil)
+    made.checkInvariants()
+    return made
+  }
+}
+
+/// What is decided of one push for one device, and what follows from it.
+struct DeliveryDecision {
+  let push: StoredPush
+  /// When it was decided, in milliseconds since 1970.
+  let at: Int64
+  /// What the sender asked for, and the state in which the device was.
+  let asked: AskedPush
+  /// What the device shows, plays and counts.
+  let presentation: Presentation
+  /// What was asked for and is not presented.
+  let removed: [Decision.Removal]
+  /// Whether an alert is shown that counts against a budget.
+  let isAlertCounted: Bool
+
+  /// What the push waits for besides; nil when it is in no digest.
+  var hold: Hold? { presentation.held }
+
+  /// The log's row that the push goes out.
+  var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: asked.description) }
+
+  /// The log's row of what does not go out; nil when all of it does.
+  var suppressed: DeliveryLog.Row? {
+    if removed.isEmpty { return nil }
+    let words = removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
+    return push.event(.suppressed, at: at, detail: words.joined(separator: "; "))
+  }
+}
+
+extension DeliveryDecision {
+  /// What does not fit; nil when all does.
+  func brokenInvariant() -> String? {
+    var decision = Decision()
+    (decision.presentation, decision.removed) = (presentation, removed)
+    if let broken = decision.brokenInvariant(asked: asked.parts) { return broken }
+    return isAlertCounted && presentation.alert == nil ? "an alert counts that is not shown" : nil
+  }
+
+  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
+}
+
+extension MailboxEntry {
+  /// Whether its time is over, in milliseconds since 1970; one that is never stored is sent now or never.
+  func isExpired(at now: Int64) -> Bool { seq > 0 && push.expires <= now / 1000 }
+}

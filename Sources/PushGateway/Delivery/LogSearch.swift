@@ -1,0 +1,64 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// Finds rows of the delivery log by the names that people know, and names what they are about.
+struct LogSearch: Sendable {
+  let log: DeliveryLog
+  let registrations: any Registrations
+
+  /// A row, and what it names.
+  struct Found: Sendable {
+    var record: DeliveryLog.Record
+    var device: Device?
+    var app: App?
+  }
+
+  /// What the values of a query ask for: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`.
+  func query(_ values: [String: String]) throws(RegistrationRefusal) -> DeliveryLog.Query {
+    func invalid(_ words: String) -> RegistrationRefusal { RegistrationRefusal(kind: .invalid, description: words) }
+    var query = DeliveryLog.Query()
+    if let text = values["id"] {
+      guard let id = APNSID(text) else { throw invalid("\(text) is no apns-id and no apns-unique-id: a UUID") }
+      query.id = id
+    }
+    if let name = values["device"] { query.device = try registrations.device(named: name).id }
+    if let topic = values["app"] { query.app = try registrations.app(topic: topic).id }
+    if let names = values["event"] {
+      var events: Set<DeliveryEvent> = []
+      for name in names.split(separator: ",") {
+        guard let event = DeliveryEvent(rawValue: String(name)) else {
+          let known = DeliveryEvent.allCases.map(\.rawValue).joined(separator: ", ")
+          throw invalid("\(name) is no event; there are \(known)")
+        }
+        events.insert(event)
+      }
+      query.events = events
+    }
+    if let text = values["since"] {
+      guard let since = Int64(text) else { throw invalid("since is in milliseconds since 1970") }
+      query.since = since
+    }
+    query.after = values["after"].flatMap(Int64.init)
+    query.before = values["before"].flatMap(Int64.init)
+    query.limit = min(10_000, max(1, values["limit"].flatMap(Int.init) ?? query.limit))
+    return query
+  }
+
+  /// The newest rows that match, oldest first.
+  func callAsFunction(_ query: DeliveryLog.Query) async throws -> [Found] {
+    var query = query
+    if let id = query.id {
+      guard let push = try await log.push(named: id) else { return [] }
+      // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
+      if let device = push.device, query.device.map({ $0 != device }) ?? false { return [] }
+      (query.id, query.device) = (push.id, query.device ?? push.device)
+    }
+    return try await log.rows(query).map { record in
+      Found(
+        record: record, device: record.row.device.flatMap(registrations.device),
+        app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) })
+    }
+  }
+}

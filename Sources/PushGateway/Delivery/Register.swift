@@ -1,0 +1,20 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// Registers a device for an app.
+struct Register: Sendable {
+  let registrations: any Registrations
+  let clock: WallClock
+
+  /// - Parameter validSeconds: how long a new token is good for; nil: until it is unregistered.
+  /// - Returns: the registration that there is already, unless its time is over.
+  func callAsFunction(
+    _ device: DeviceID, topic: String, environment: Environment, validSeconds: Int? = nil
+  ) async throws -> Registration {
+    let now = clock.milliseconds()
+    return try await registrations.register(
+      device, topic: topic, environment: environment, expires: validSeconds.map { now + Int64($0) * 1000 }, now: now)
+  }
+}

@@ -1,0 +1,23 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// Ends a registration: the token answers 410 from now on, and what waits of the app goes.
+struct Unregister: Sendable {
+  let registrations: any Registrations
+  let mailbox: any Mailbox
+  let held: HeldPushes
+  let channels: Channels
+  let router: any PushRouter
+  let clock: WallClock
+
+  func callAsFunction(_ device: DeviceID, topic: String) async throws {
+    try await registrations.unregister(device, topic: topic, now: clock.milliseconds())
+    let app = try registrations.app(topic: topic).id
+    mailbox.purge(device, app: app)
+    held.purge(device, app)
+    try await channels.unsubscribe([device]) { $0.app == app }
+    router.tell(device, .channels)
+  }
+}

@@ -1,0 +1,88 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// What each use case takes of a gateway's parts: the one place where they are put together.
+
+extension AnnouncePreferences {
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, router: services.router, digests: Digests(services))
+  }
+}
+
+extension AnswerPush {
+  init(_ services: Services) { self.init(answers: services.answers, retract: Retract(services)) }
+}
+
+extension ChangePreferences {
+  init(_ services: Services) { self.init(registrations: services.registrations) }
+}
+
+extension CheckHealth {
+  init(_ services: Services) { self.init(backend: services.backend, log: services.log) }
+}
+
+extension CreateKey {
+  init(_ services: Services) { self.init(registrations: services.registrations) }
+}
+
+extension Digests {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held, router: services.router,
+      log: services.log, clock: services.clock)
+  }
+}
+
+extension Enroll {
+  init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
+}
+
+extension ListAdReports {
+  init(_ services: Services) { self.init(registrations: services.registrations) }
+}
+
+extension LogSearch {
+  init(_ services: Services) { self.init(log: services.log, registrations: services.registrations) }
+}
+
+extension ManageChannels {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, channels: services.channels, router: services.router,
+      clock: services.clock)
+  }
+}
+
+extension PutApp {
+  init(_ services: Services) { self.init(registrations: services.registrations) }
+}
+
+extension Register {
+  init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
+}
+
+extension RemoveBatch {
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, mailbox: services.mailbox, channels: services.channels)
+  }
+}
+
+extension ReportAd {
+  init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
+}
+
+extension Retract {
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, held: services.held, router: services.router)
+  }
+}
+
+extension Unregister {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held,
+      channels: services.channels, router: services.router, clock: services.clock)
+  }
+}

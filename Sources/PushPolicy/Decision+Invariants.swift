@@ -1,0 +1,19 @@
+extension Decision {
+  /// What of a decision does not fit; nil when all does: each part that was asked for is presented or removed, and counts
+  /// once.
+  public func brokenInvariant(asked: [Part]) -> String? {
+    for part in Part.allCases {
+      let isPresented =
+        switch part {
+        case .badge: presentation.badge != nil
+        case .sound: presentation.sound != nil
+        case .alert: presentation.alert != nil
+        }
+      let count = (isPresented ? 1 : 0) + removed.count { $0.part == part }
+      if count > 1 { return "\(part.rawValue) counts \(count) times" }
+      if count == 0, asked.contains(part) { return "\(part.rawValue) was asked for, and nothing is said of it" }
+    }
+    if presentation.alert != nil, presentation.centre != nil { return "an alert is shown twice" }
+    return presentation.held != nil && presentation.centre == nil ? "what is held is an alert that is nowhere" : nil
+  }
+}

@@ -1,0 +1,140 @@
+import NIOEmbedded
+import PushPolicy
+import Testing
+
+@testable import PushGateway
+
+/// Mistakes that are planted in a state: each is found by an assertion, and not by what follows from it later.
+@Suite struct InvariantsTests {
+  static func entry(_ seq: UInt64, collapse: String = "", isRemoved: Bool = false) -> MailboxIndex.Entry {
+    MailboxIndex.Entry(
+      row: Int64(seq), seq: seq, app: 1, id: .number(Int(seq)), isSenderID: false, received: 0, expires: .max,
+      collapseID: collapse, isRemoved: isRemoved)
+  }
+
+  /// A box in which 3, 4 and 5 wait, unless there are others, and 2 was acknowledged.
+  static func box(
+    _ entries: [MailboxIndex.Entry] = [entry(3), entry(4), entry(5)],
+    _ change: (inout MailboxIndex.Box) -> Void = { _ in }
+  ) -> MailboxIndex.Box {
+    var box = MailboxIndex.Box(lastSeq: 5, durableSeq: 5, acknowledged: 2)
+    for entry in entries { box.entries.append(entry) }
+    box.count = 3
+    change(&box)
+    return box
+  }
+
+  @Test func `a box that is in order breaks nothing`() {
+    #expect(InvariantsTests.box().brokenInvariant() == nil)
+    #expect(MailboxIndex.Box().brokenInvariant() == nil)
+  }
+
+  @Test func `skip a dequeue: what is acknowledged does not wait`() {
+    let box = InvariantsTests.box { $0.acknowledged = 3 }
+    #expect(box.brokenInvariant() == "3 waits, and is acknowledged")
+  }
+
+  @Test func `reuse a number: numbers rise, and none is beyond the last`() {
+    let entry = InvariantsTests.entry
+    let twice = InvariantsTests.box([entry(3, "", false), entry(4, "", false), entry(4, "", false)])
+    #expect(twice.brokenInvariant() == "4 comes after 4")
+    let reused = InvariantsTests.box { ($0.lastSeq, $0.durableSeq) = (4, 4) }
+    #expect(reused.brokenInvariant() == "5 waits, and is not on disk")
+  }
+
+  @Test func `a box counts what waits, knows what can be replaced, and keeps gaps before what waits`() {
+    let entry = InvariantsTests.entry
+    let removed = InvariantsTests.box([entry(3, "", false), entry(4, "", true), entry(5, "", false)])
+    #expect(removed.brokenInvariant() == "2 wait, and 3 are counted")
+    let key = MailboxIndex.CollapseKey(app: 1, id: "a")
+    let gone = InvariantsTests.box { $0.collapsible[key] = 9 }
+    #expect(gone.brokenInvariant() == "1 that are gone can be replaced")
+    let both = InvariantsTests.box([entry(3, "a", false), entry(4, "a", false), entry(5, "", false)]) {
+      $0.collapsible[key] = 4
+    }
+    #expect(both.brokenInvariant() == "what 3 replaces waits beside it")
+    let gap = InvariantsTests.box { $0.gap = MailboxGap(from: 1, to: 3, dropped: 2) }
+    #expect(gap.brokenInvariant() == "3 waits, and is in the gap")
+    #expect(InvariantsTests.box { $0.durableSeq = 6 }.brokenInvariant() == "6 is on disk, and 5 the last")
+  }
+
+  @Test func `double-count a badge: a part is presented or removed, once`() throws {
+    let right = try DeciderTests.decide(.init("") { $0.device.focus = "work" })
+    #expect(right.brokenInvariant() == nil)
+    func with(_ presentation: Presentation, _ removed: [Decision.Removal], isCounted: Bool = false) -> String? {
+      DeliveryDecision(
+        push: right.push, at: 0, asked: right.asked, presentation: presentation, removed: removed,
+        isAlertCounted: isCounted
+      ).brokenInvariant()
+    }
+    let badge = Decision.Removal(part: .badge, rule: .n4, setting: "badge")
+    #expect(with(right.presentation, right.removed + [badge]) == "badge counts 2 times")
+    #expect(
+      with(right.presentation, Array(right.removed.dropLast())) == "alert was asked for, and nothing is said of it")
+    #expect(with(right.presentation, right.removed, isCounted: true) == "an alert counts that is not shown")
+    var held = right.presentation
+    (held.centre, held.held) = (nil, Hold(by: .summary))
+    #expect(with(held, right.removed) == "what is held is an alert that is nowhere")
+  }
+
+  @Test func `answer twice: a batch comes back once`() async {
+    var batches = NumberedBatches<String>()
+    let (one, two) = (batches.add("one"), batches.add("two"))
+    #expect(batches.take(two) == "two")
+    #expect(batches.take(one) == "one")
+    await #expect(processExitsWith: .failure) {
+      var batches = NumberedBatches<String>()
+      let number = batches.add("one")
+      _ = batches.take(number)
+      _ = batches.take(number)
+    }
+  }
+
+  @Test func `leak a stream: what is over is not among the open ones`() throws {
+    let pool = StreamPool()
+    let pair = try SessionPair(serverPool: pool)
+    _ = try pair.request(body: [1], isEnding: false)
+    let last = try pair.request(body: [1], isEnding: false)
+    try pair.run()
+    #expect(pair.server.session.brokenInvariant() == nil)
+    let stream = try #require(pair.server.session.stream(last.id))
+    stream.place = 0
+    #expect(pair.server.session.brokenInvariant() == "stream 3 is at 1, and says 0")
+    stream.place = 1
+    pool.give(stream)
+    #expect(pair.server.session.brokenInvariant() == "a stream that is over is among the open ones")
+    stream.open(id: last.id)
+    stream.place = 1
+  }
+
+  @Test func `a stream of a device sends nothing twice, and tells once that it has caught up`() {
+    var live = SubscriptionState()
+    _ = live.hello(cursor: 4)
+    let begun = live
+    _ = live.performed(PendingPushes(gap: nil, entries: [], isComplete: true), hasRoom: true)
+    #expect(live.brokenInvariant(since: begun) == nil)
+
+    var later = live
+    _ = later.stored(MailboxEntry(seq: 5, push: samplePush()), hasRoom: true)
+    #expect(live.brokenInvariant(since: later) == "4 would be sent again: 5 was")
+    #expect(begun.brokenInvariant(since: live) == "the device would be told twice that it has caught up")
+    var over = live
+    over.end()
+    #expect(live.brokenInvariant(since: over) == "a stream that was over goes on")
+  }
+
+  @Test func `a connection does not come back, and says GOAWAY once`() {
+    func after(_ events: ConnectionState.Event...) -> ConnectionState {
+      var state = ConnectionState(isServer: true, hasTLS: false)
+      for event in events { _ = state.handle(event) }
+      return state
+    }
+    #expect(after(.drain).brokenInvariant(since: after()) == nil)
+    #expect(after().brokenInvariant(since: after(.drain)) == "what was draining is active")
+    #expect(after(.drain).brokenInvariant(since: after(.finish))?.hasPrefix("what was closing is draining") == true)
+    #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "what was closed is closing")
+    #expect(after(.drain).brokenInvariant(since: after(.drain, .idle)) == "GOAWAY would be sent twice")
+    #expect(
+      after(.drain).brokenInvariant(since: after(.end(.idle))) == "a peer that was refused is heard again")
+  }
+}
