@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 public import Logging
+import PushPolicy
 import Synchronization
 
 /// A running gateway: builds the parts from a configuration, wires them, starts, drains, stops.
@@ -186,13 +187,13 @@ private final class SharedStatus: Sendable {
 extension MailboxRemoval {
   /// A row of the delivery log about this.
   func event(at time: Int64) -> DeliveryLog.Row {
-    let (event, detail): (DeliveryEvent, String) =
+    let (event, detail): (DeliveryEvent, DeliveryDetail) =
       switch cause {
-      case .collapsed: (.collapsed, "")
-      case .expired: (.expired, "")
-      case .overflow: (.dropped, "the mailbox is full")
-      case .unregistered: (.dropped, DeliveryLog.unregistered)
-      case .undeliverable: (.undeliverable, DeliveryLog.unreadable)
+      case .collapsed: (.collapsed, .nothing)
+      case .expired: (.expired, .nothing)
+      case .overflow: (.dropped, .fact(.mailboxFull))
+      case .unregistered: (.dropped, .fact(.unregistered))
+      case .undeliverable: (.undeliverable, .fact(.unreadable))
       }
     return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }

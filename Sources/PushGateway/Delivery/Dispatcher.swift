@@ -1,4 +1,5 @@
 import NIOCore
+import PushPolicy
 
 /// Takes the pushes that one loop accepts: collects those of a turn, has the mailbox store them as one batch, then
 /// hands them to live streams and says which may be answered.
@@ -39,7 +40,7 @@ final class Dispatcher {
     log.append(push.event(.accepted, at: push.received))
     switch services.subscriptions.deliverNow(push) {
     case .toStreams, .beyond: break
-    case .nowhere: log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
+    case .nowhere: log.append(push.event(.dropped, at: push.received, detail: .fact(.notConnected)))
     }
   }
 
@@ -70,7 +71,7 @@ final class Dispatcher {
     }
     for (entry, isConnected) in zip(entries, services.subscriptions.areConnected(entries)) {
       rows.append(entry.push.event(.accepted, at: entry.push.received))
-      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? "" : DeliveryLog.deviceOffline))
+      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? .nothing : .fact(.deviceOffline)))
     }
     services.log.append(&rows)
     services.subscriptions.deliver(entries)
@@ -86,7 +87,7 @@ final class Dispatcher {
 
 extension StoredPush {
   /// A row of the delivery log about this push.
-  func event(_ event: DeliveryEvent, at time: Int64, detail: String = "") -> DeliveryLog.Row {
+  func event(_ event: DeliveryEvent, at time: Int64, detail: DeliveryDetail = .nothing) -> DeliveryLog.Row {
     DeliveryLog.Row(
       at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: device, app: app,
       detail: detail)

@@ -1,5 +1,5 @@
 import Foundation
-import PushPolicy
+public import PushPolicy
 
 /// `/v1/…`: what devices ask for (design §4). The streams are ``Subscription``'s.
 struct DeviceAPI: Sendable {
@@ -250,7 +250,7 @@ extension Services {
         status: DeliveryStatus(record.row)?.rawValue,
         device: record.row.device.flatMap { registrations.device($0)?.name },
         topic: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }?.topic,
-        detail: record.row.detail.isEmpty ? nil : record.row.detail)
+        record.row.detail)
     }
   }
 }
@@ -271,11 +271,27 @@ public struct LogRecord: Codable, Sendable {
   public var status: String?
   public var device: String?
   public var topic: String?
-  /// The rule, the parts or the action that it is about.
+  /// The rule, the parts or the action that it is about, in words.
   public var detail: String?
+  /// The same in facts; nil from a gateway that only has words.
+  public var details: DeliveryDetail?
+
+  /// What it is about, also where there are only words.
+  public var facts: DeliveryDetail { details ?? DeliveryDetail(words: detail ?? "", of: event) }
+
+  init(
+    number: Int64, at: String, event: String, id: String, uniqueID: String?, status: String?, device: String?,
+    topic: String?, _ details: DeliveryDetail
+  ) {
+    (self.number, self.at, self.event, self.id, self.uniqueID) = (number, at, event, id, uniqueID)
+    (self.status, self.device, self.topic) = (status, device, topic)
+    let words = details.words
+    detail = words.isEmpty ? nil : words
+    self.details = details == .nothing ? nil : details
+  }
 
   enum CodingKeys: String, CodingKey {
-    case number, at, event, id, status, device, topic, detail
+    case number, at, event, id, status, device, topic, detail, details
     case uniqueID = "unique_id"
   }
 }

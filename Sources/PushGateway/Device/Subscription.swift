@@ -126,13 +126,13 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       outstanding.removeAll { $0.seq == seq }
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
-      note(.presented, id, parts, now: now)
+      note(.presented, id, .presented(parts.split(separator: " ").map(String.init)), now: now)
     case .answer(let id, let action):
       guard shared.services.answers.isFirst(id, by: device.person) else { return }
       switch action {
-      case "view": note(.viewed, id, "", now: now)
-      case "close", "ok": note(.closed, id, action, now: now)
-      default: note(.action, id, action, now: now)
+      case "view": note(.viewed, id, .nothing, now: now)
+      case "close", "ok": note(.closed, id, .answered(action), now: now)
+      default: note(.action, id, .answered(action), now: now)
       }
       shared.services.retract(id, of: device.person, except: registryNumber)
     case .state(let isSilent, let focus):
@@ -148,12 +148,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.log.append(
         .init(
           at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
-          detail: first.isFromStorage ? DeliveryLog.fromStorage : ""))
+          detail: first.isFromStorage ? .fact(.fromStorage) : .nothing))
       outstanding.removeFirst()
     }
   }
 
-  private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: String, now: Int64) {
+  private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: DeliveryDetail, now: Int64) {
     shared.log.append(.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail))
   }
 
@@ -211,7 +211,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
     guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
-    let detail = isFromStorage ? DeliveryLog.fromStorage : ""
+    let detail: DeliveryDetail = isFromStorage ? .fact(.fromStorage) : .nothing
     shared.log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
   }
 
@@ -225,7 +225,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
     case .drop(let entry):
-      shared.log.append(entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: "device lags"))
+      shared.log.append(
+        entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
@@ -262,10 +263,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard entry.seq == 0 || push.expires > now / 1000, let app = shared.services.app(of: push) else { return }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let (decision, asked) = decide(entry, content, app, now: now)
-    shared.log.append(push.event(.transmitted, at: now, detail: asked.description))
+    shared.log.append(push.event(.transmitted, at: now, detail: .asked(asked)))
     if !decision.removed.isEmpty {
-      let words = decision.removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
-      shared.log.append(push.event(.suppressed, at: now, detail: words.joined(separator: "; ")))
+      shared.log.append(push.event(.suppressed, at: now, detail: .removed(decision.removed)))
     }
     if entry.seq > 0, framing == .lines {
       outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
@@ -281,7 +281,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func giveUp(_ entry: MailboxEntry, of app: App, _ message: BroadcastMessage?, now: Int64) {
     if let message {
       guard channels.acknowledge(message.channel, message.number) != nil else { return }
-      shared.log.append(entry.push.event(.undeliverable, at: now, detail: DeliveryLog.unreadable))
+      shared.log.append(entry.push.event(.undeliverable, at: now, detail: .fact(.unreadable)))
     } else {
       shared.services.mailbox.discard(device.id, seq: entry.seq)
     }

@@ -117,7 +117,7 @@ final class FaultInjector {
     services.log.append([
       DeliveryLog.Row(
         at: services.clock.milliseconds(), event: .fault, id: id, device: registration?.0.device,
-        app: registration?.1.id, detail: "\(fault.rule.name): \(fault.words)")
+        app: registration?.1.id, detail: .fault(name: fault.rule.name, effect: fault.words))
     ])
   }
 }

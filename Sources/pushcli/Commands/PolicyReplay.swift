@@ -144,14 +144,16 @@ enum LoggedDeliveries {
       case "accepted": received[record.id] = at
       case "transmitted":
         guard places[record.id] == nil, let topic = record.topic, topic != "summary",
-          let asked = record.detail.flatMap(AskedPush.init)
+          case .asked(let asked) = record.facts
         else { continue }
         places[record.id] = deliveries.count
         deliveries.append(
           Replay.Delivery(id: record.id, topic: topic, at: at, received: received[record.id] ?? at, asked: asked))
       case "suppressed":
-        guard let place = places[record.id], deliveries[place].removed.isEmpty else { continue }
-        deliveries[place].removed = Decision.Removal.list(record.detail ?? "")
+        guard let place = places[record.id], deliveries[place].removed.isEmpty,
+          case .removed(let removals) = record.facts
+        else { continue }
+        deliveries[place].removed = removals
       default: break
       }
     }
