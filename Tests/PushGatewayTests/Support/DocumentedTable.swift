@@ -3,7 +3,7 @@ import Testing
 
 /// A table of a page in `docs/` whose rows follow from the code.
 ///
-/// `PUSHGATEWAY_DOCS=write swift test` writes what has changed.
+/// `PUSHGATEWAY_DOCS=write swift test --filter docs` writes what has changed: the names of these tests begin so.
 struct DocumentedTable {
   var page: String
   /// The table's first line, by which it is found.
@@ -19,7 +19,7 @@ struct DocumentedTable {
       lines.replaceSubrange(first..<end, with: rows.map { $0[...] })
       try lines.joined(separator: "\n").write(to: path, atomically: true, encoding: .utf8)
     } else {
-      Issue.record("docs/\(page) is not what the code says: PUSHGATEWAY_DOCS=write swift test --filter Documented|docs")
+      Issue.record("docs/\(page) is not what the code says: PUSHGATEWAY_DOCS=write swift test --filter docs")
     }
   }
 }
