@@ -395,26 +395,27 @@ package struct LogRecord: Codable, Sendable {
   package var status: String?
   package var device: String?
   package var topic: String?
-  /// The rule, the parts or the action that it is about.
+  /// The rule, the parts or the action that it is about, in words.
   package var detail: String?
+  /// The same in facts; nil from a gateway that only has words.
+  package var details: DeliveryDetail?
+
+  /// What it is about, also where there are only words.
+  package var facts: DeliveryDetail { details ?? DeliveryDetail(words: detail ?? "", of: event) }
 
   package init(
-    number: Int64, at: String, event: String, id: String, uniqueID: String? = nil, status: String? = nil,
-    device: String? = nil, topic: String? = nil, detail: String? = nil
+    number: Int64, at: String, event: String, id: String, uniqueID: String?, status: String?, device: String?,
+    topic: String?, _ details: DeliveryDetail
   ) {
-    self.number = number
-    self.at = at
-    self.event = event
-    self.id = id
-    self.uniqueID = uniqueID
-    self.status = status
-    self.device = device
-    self.topic = topic
-    self.detail = detail
+    (self.number, self.at, self.event, self.id, self.uniqueID) = (number, at, event, id, uniqueID)
+    (self.status, self.device, self.topic) = (status, device, topic)
+    let words = details.words
+    detail = words.isEmpty ? nil : words
+    self.details = details == .nothing ? nil : details
   }
 
   package enum CodingKeys: String, CodingKey {
-    case number, at, event, id, status, device, topic, detail
+    case number, at, event, id, status, device, topic, detail, details
     case uniqueID = "unique_id"
   }
 }

@@ -4,6 +4,7 @@ import Glibc
 import HTTP2Transport
 package import Logging
 import PushCore
+import PushPolicy
 import PushStorage
 import Synchronization
 
@@ -26,7 +27,7 @@ package final class Gateway: Sendable {
   /// Starts a gateway that keeps everything in its state folder; when this returns it accepts.
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
-  public static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
+  package static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
     try await start(configuration, logger: logger, opening: GatewayBackend.sqlite)
   }
 
@@ -203,13 +204,13 @@ private final class SharedStatus: Sendable {
 extension MailboxRemoval {
   /// A row of the delivery log about this.
   func event(at time: Int64) -> DeliveryLog.Row {
-    let (event, detail): (DeliveryEvent, String) =
+    let (event, detail): (DeliveryEvent, DeliveryDetail) =
       switch cause {
-      case .collapsed: (.collapsed, "")
-      case .expired: (.expired, "")
-      case .overflow: (.dropped, "the mailbox is full")
-      case .unregistered: (.dropped, DeliveryLog.unregistered)
-      case .undeliverable: (.undeliverable, DeliveryLog.unreadable)
+      case .collapsed: (.collapsed, .nothing)
+      case .expired: (.expired, .nothing)
+      case .overflow: (.dropped, .fact(.mailboxFull))
+      case .unregistered: (.dropped, .fact(.unregistered))
+      case .undeliverable: (.undeliverable, .fact(.unreadable))
       }
     return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }

@@ -19,6 +19,24 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
     self.device = device
   }
 
+  init(_ parts: [Part], level: InterruptionLevel, category: String?, isSilent: Bool, focus: String?) {
+    asked = PartSet(parts.map { PartSet($0) })
+    (self.level, self.category) = (level, category)
+    device = .init()
+    (device.isSilent, device.focus) = (isSilent, focus)
+  }
+
+  /// The bits of what it asks for, where all else is as usual.
+  var usualParts: UInt8? {
+    level == .active && category == nil && !device.isSilent && device.focus == nil ? asked.rawValue : nil
+  }
+
+  /// What asks for this and is as usual; `nil` where these are no parts.
+  init?(usualParts bits: UInt8) {
+    guard bits <= PartSet.all.rawValue else { return nil }
+    self.init(AskedPush.parts(Int(bits)), level: .active, category: nil, isSilent: false, focus: nil)
+  }
+
   /// What it asks for.
   public var parts: [Part] { AskedPush.parts(Int(asked.rawValue)) }
 

@@ -24,6 +24,11 @@ public struct Decision: Sendable, Equatable {
       self.rule = rule
       self.setting = setting
     }
+
+    /// Whether the setting is about all notifications, of everything or of an app, and not about a part.
+    public var isOfAllNotifications: Bool {
+      setting == "notifications" || setting.hasPrefix("apps/") && setting.hasSuffix("/notifications")
+    }
   }
 }
 

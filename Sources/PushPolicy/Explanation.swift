@@ -14,10 +14,6 @@ public struct Explanation: Sendable, Equatable {
     let path = removal.setting.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     let set = "pushcli prefs set --device \(shellWord(device))"
     switch (path[0], path.count) {
-    case ("notifications", 1):
-      self.init("notifications are off", "for everything", "\(set) notifications=on")
-    case ("badge", 1), ("sound", 1), ("alert", 1):
-      self.init("\(path[0]) is off", "for everything", "\(set) \(path[0])=on")
     case ("apps", _) where path.count >= 3:
       self.init(app: path, preferences: preferences, set: set)
     case ("quiet", 2):
@@ -41,7 +37,9 @@ public struct Explanation: Sendable, Equatable {
     case ("interruption-level", 1):
       self.init("the sender calls the push passive", "in the payload", "only the sender can change it")
     default:
-      self.init(removal.setting, "in the preferences", set)
+      self =
+        Explanation(removal.setting, of: preferences, "for everything", set)
+        ?? .init(removal.setting, "in the preferences", set)
     }
   }
 
@@ -53,22 +51,24 @@ public struct Explanation: Sendable, Equatable {
     let topic = path[1]
     let set = "\(set) --app \(shellWord(topic))"
     let place = "for \(topic)"
-    switch path[2] {
-    case "categories" where path.count >= 5:
+    let choices = preferences.apps[topic] ?? AppPreferences()
+    if path[2] == "categories", path.count >= 5 {
       // A category's name may hold slashes.
-      let (category, part) = (path[3..<path.count - 1].joined(separator: "/"), path[path.count - 1])
-      self.init(
-        "\(part) is off", "for the category \(category) of \(topic)",
-        "\(set) --category \(shellWord(category)) \(part)=on")
-    case "provisional": self.init("the app is on probation", place, "\(set) provisional=keep")
-    case "delivery": self.init("the app's pushes come in the summary", place, "\(set) delivery=now")
-    case "alert_budget":
-      let budget = preferences.apps[topic]?.alertBudget.map(String.init) ?? "no"
-      self.init("the app has had its \(budget) alerts of this hour", place, "\(set) budget=none")
-    case "advertising": self.init("the app may not advertise", place, "\(set) advertising=allow")
-    case "notifications": self.init("notifications are off", place, "\(set) notifications=on")
-    default: self.init("\(path[2]) is off", place, "\(set) \(path[2])=on")
+      let (category, key) = (path[3..<path.count - 1].joined(separator: "/"), path[path.count - 1])
+      self =
+        Explanation(
+          key, of: choices.categories[category] ?? CategoryPreferences(), "for the category \(category) of \(topic)",
+          "\(set) --category \(shellWord(category))") ?? .init(key, place, set)
+    } else {
+      self = Explanation(path[2], of: choices, place, set) ?? .init(path[2], place, set)
     }
+  }
+
+  /// Explains the choice with this key, as the table has it; `nil` where it removes nothing.
+  private init?<Holder: ChoiceHolder>(_ key: String, of holder: Holder, _ place: String, _ set: String) {
+    guard let (choice, slot) = Holder.slots.first(where: { $0.choice.key == key }), let reason = slot.refusal(holder)
+    else { return nil }
+    self.init(reason, place, "\(set) \(choice.name)=\(slot.remedy)")
   }
 }
 

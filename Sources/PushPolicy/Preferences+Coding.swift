@@ -8,29 +8,23 @@
 ///  "quiet": ["22:00-07:00 mon-fri Europe/Berlin"], "focus": {"work": ["com.example.mail"]},
 ///  "summary": "08:00,18:00 Europe/Berlin"}
 /// ```
-/// What comes after `categories` and `apps` here is only written where it differs from the default.
+/// What comes after `categories` and `apps` here is only written where it differs from the default. Which keys there are,
+/// and which are always written, is in the table of choices.
 extension Preferences: Codable {
   /// Decodes a person's choices.
   /// - Throws: `DecodingError` when a known key has a value of another type.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    notifications = try container.decodeIfPresent(Bool.self, forKey: .notifications) ?? true
-    parts = try PartSwitches(from: decoder)
-    apps = try container.decodeIfPresent([String: AppPreferences].self, forKey: .apps) ?? [:]
-    quietHours = try container.decodeIfPresent([QuietWindow].self, forKey: .quiet) ?? []
-    focuses = try container.decodeIfPresent([String: Set<String>].self, forKey: .focus) ?? [:]
-    summary = try container.decodeIfPresent(SummaryTimes.self, forKey: .summary) ?? SummaryTimes()
+    let container = try decoder.container(keyedBy: ChoiceKey.self)
+    self.init()
+    try decodeChoices(from: container)
+    apps = try container.decodeIfPresent([String: AppPreferences].self, forKey: "apps") ?? [:]
   }
 
   /// Encodes the switches, also those that are the default, and the other choices where they are not.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(notifications, forKey: .notifications)
-    try parts.encode(to: encoder)
-    try container.encode(apps, forKey: .apps)
-    if !quietHours.isEmpty { try container.encode(quietHours, forKey: .quiet) }
-    if !focuses.isEmpty { try container.encode(focuses.mapValues { $0.sorted() }, forKey: .focus) }
-    if summary != SummaryTimes() { try container.encode(summary, forKey: .summary) }
+    var container = encoder.container(keyedBy: ChoiceKey.self)
+    try encodeChoices(into: &container)
+    try container.encode(apps, forKey: "apps")
   }
 }
 
@@ -38,48 +32,41 @@ extension AppPreferences: Codable {
   /// Decodes a person's choices for one app.
   /// - Throws: `DecodingError` when a known key has a value of another type.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    notifications = try container.decodeIfPresent(Bool.self, forKey: .notifications) ?? true
-    parts = try PartSwitches(from: decoder)
-    categories = try container.decodeIfPresent([String: CategoryPreferences].self, forKey: .categories) ?? [:]
-    advertising = try container.decodeIfPresent(Bool.self, forKey: .advertising) ?? false
-    timeSensitive = try container.decodeIfPresent(Bool.self, forKey: .timeSensitive) ?? false
-    critical = try container.decodeIfPresent(Bool.self, forKey: .critical) ?? false
-    alertBudget = try container.decodeIfPresent(Int.self, forKey: .alertBudget)
-    delivery = try container.decodeIfPresent(Delivery.self, forKey: .delivery) ?? .now
-    provisional = try container.decodeIfPresent(Bool.self, forKey: .provisional) ?? false
+    let container = try decoder.container(keyedBy: ChoiceKey.self)
+    self.init()
+    try decodeChoices(from: container)
+    categories = try container.decodeIfPresent([String: CategoryPreferences].self, forKey: "categories") ?? [:]
   }
 
   /// Encodes the switches, also those that are the default, and the other choices where they are not.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(notifications, forKey: .notifications)
-    try parts.encode(to: encoder)
-    try container.encode(categories, forKey: .categories)
-    if advertising { try container.encode(true, forKey: .advertising) }
-    if timeSensitive { try container.encode(true, forKey: .timeSensitive) }
-    if critical { try container.encode(true, forKey: .critical) }
-    try container.encodeIfPresent(alertBudget, forKey: .alertBudget)
-    if delivery != .now { try container.encode(delivery, forKey: .delivery) }
-    if provisional { try container.encode(true, forKey: .provisional) }
+    var container = encoder.container(keyedBy: ChoiceKey.self)
+    try encodeChoices(into: &container)
+    try container.encode(categories, forKey: "categories")
   }
 }
 
-extension PartSwitches {
-  /// Decodes three switches; one that is missing is on.
-  /// - Throws: `DecodingError` when a switch has a value of another type.
+extension CategoryPreferences: Codable {
+  /// Decodes a person's choices for one category of an app.
+  /// - Throws: `DecodingError` when a known key has a value of another type.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    badge = try container.decodeIfPresent(Bool.self, forKey: .badge) ?? true
-    sound = try container.decodeIfPresent(Bool.self, forKey: .sound) ?? true
-    alert = try container.decodeIfPresent(Bool.self, forKey: .alert) ?? true
+    self.init()
+    try decodeChoices(from: decoder.container(keyedBy: ChoiceKey.self))
+  }
+
+  /// Encodes what is not inherited.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: ChoiceKey.self)
+    try encodeChoices(into: &container)
   }
 }
 
-private enum Key: String, CodingKey {
-  case notifications, badge, sound, alert, apps, categories
-  case quiet, focus, summary
-  case advertising, critical, delivery, provisional
-  case timeSensitive = "time_sensitive"
-  case alertBudget = "alert_budget"
+extension ChoiceHolder {
+  fileprivate mutating func decodeChoices(from container: KeyedDecodingContainer<ChoiceKey>) throws {
+    for (choice, slot) in Self.slots { try slot.decode(&self, container, ChoiceKey(choice.key)) }
+  }
+
+  fileprivate func encodeChoices(into container: inout KeyedEncodingContainer<ChoiceKey>) throws {
+    for (choice, slot) in Self.slots { try slot.encode(self, &container, ChoiceKey(choice.key)) }
+  }
 }

@@ -1,6 +1,9 @@
 /// A person's choices: what may reach them, for everything, per app, and per category of an app.
 ///
 /// The defaults suit most people with no set-up (N8): everything is allowed until the person says otherwise.
+///
+/// These are what the policy reads. A choice is a stored property, whose initial value is its default, and a row of
+/// ``Choice/all``, from which everything else follows.
 public struct Preferences: Sendable, Equatable {
   /// The one switch for everything (N4).
   public var notifications = true
@@ -19,7 +22,7 @@ public struct Preferences: Sendable, Equatable {
 }
 
 /// On or off for each of the three parts of a notification (N5).
-public struct PartSwitches: Sendable, Equatable, Codable {
+public struct PartSwitches: Sendable, Equatable {
   public var badge = true
   public var sound = true
   public var alert = true
@@ -75,7 +78,7 @@ public enum Delivery: String, Sendable, Codable {
 }
 
 /// A person's choices for one category of an app; `nil` inherits from the app (N6).
-public struct CategoryPreferences: Sendable, Equatable, Codable {
+public struct CategoryPreferences: Sendable, Equatable {
   public var badge: Bool?
   public var sound: Bool?
   public var alert: Bool?
@@ -99,4 +102,24 @@ public struct CategoryPreferences: Sendable, Equatable, Codable {
       }
     }
   }
+}
+
+extension Preferences {
+  /// The most windows of quiet hours that a person may have.
+  static let maximumWindows = 32
+  /// The most Focuses that a person may have.
+  static let maximumFocuses = 32
+  /// Names of Focuses that are offered to everybody.
+  static let usualFocuses = ["sleep", "work"]
+
+  /// Letters, digits, hyphens, underscores and spaces, 1 to 64 bytes.
+  static func isFocusName(_ name: String) -> Bool {
+    (1...64).contains(name.utf8.count)
+      && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == " " }
+  }
+}
+
+extension AppPreferences {
+  /// The most alerts an hour that a budget may say.
+  static let maximumBudget = 10_000
 }

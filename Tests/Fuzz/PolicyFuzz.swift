@@ -81,7 +81,7 @@ private func fuzz(assignment: String) {
 }
 
 private func hasForm(_ json: [UInt8]) -> Bool {
-  (try? parser.parse(json.span) { PreferencesForm.everything.fault(in: $0) == nil }) ?? false
+  (try? parser.parse(json.span) { PreferencesForm.everything.error(in: $0) == nil }) ?? false
 }
 
 /// What can be chosen can be written, has the form, and reads the same.

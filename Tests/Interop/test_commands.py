@@ -213,7 +213,7 @@ def test_an_authority_that_is_damaged_is_said(stopped):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("colour: red\n", ["colour", "no setting", "mailbox_cap"]),
+    [("colour: red\n", ["unknown setting colour", "mailbox_cap"]),
      ("mailbox_cap: many\n", ["mailbox_cap", "many", "file"]),
      ("mailbox_cap: 0\n", ["mailbox_cap", "1 to"]),
      ("mailbox_cap: [1\n", ["config.yaml", "YAML"]),

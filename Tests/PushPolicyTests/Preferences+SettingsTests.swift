@@ -93,13 +93,13 @@ import Testing
     ("badge", nil, nil, #""badge" is no assignment: write <setting>=<value>, such as badge=off"#),
     (
       "vibrate=on", nil, nil,
-      #""vibrate" is no setting: write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
+      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
     ),
-    ("Badge=on", "a", "c", #""Badge" is no setting: write badge, sound or alert"#),
+    ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound or alert"#),
     (
       "=on", "a", nil,
-      #""" is no setting: write notifications, badge, sound, alert, advertising, critical, budget, delivery, "#
-        + "provisional or time-sensitive"
+      #"unknown setting "": write notifications, badge, sound, alert, delivery, time-sensitive, critical, "#
+        + "advertising, budget or provisional"
     ),
     ("badge=", nil, nil, #""" is no value of badge: write on or off"#),
     ("badge=no", "a", nil, #""no" is no value of badge: write on or off"#),
@@ -115,6 +115,12 @@ import Testing
     ("provisional=no", "a", nil, #""no" is no value of provisional: write on or keep"#),
     ("critical=on", nil, nil, "critical is chosen for each app: name one"),
     ("quiet=off", "a", nil, "quiet is one choice for everything: leave the app out"),
+    ("focus.work=none", "a", nil, "focus is one choice for everything: leave the app out"),
+    ("focus.work=none", "a", "c", #"the category "c" has no choice of focus: write badge, sound or alert"#),
+    (
+      "focus=none", nil, nil,
+      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
+    ),
     ("delivery=later", "a", nil, #""later" is no value of delivery: write now or summary"#),
     ("budget=-1", "a", nil, #""-1" is no value of budget: write the alerts an hour, such as budget=5, or none"#),
     (

@@ -3,8 +3,8 @@ import PushPolicy
 import Testing
 
 @Suite struct PreferencesFormTests {
-  func fault(_ text: String, _ form: PreferencesForm = .everything) throws -> String? {
-    try JSONParser().parse(Array(text.utf8).span) { form.fault(in: $0) }
+  func error(_ text: String, _ form: PreferencesForm = .everything) throws -> String? {
+    try JSONParser().parse(Array(text.utf8).span) { form.error(in: $0) }
   }
 
   @Test func `what the gateway writes has the right form`() throws {
@@ -18,7 +18,7 @@ import Testing
       try preferences.set(assignment, app: app, category: category)
     }
     let json = try JSONEncoder().encode(preferences)
-    #expect(try fault(String(decoding: json, as: UTF8.self)) == nil)
+    #expect(try error(String(decoding: json, as: UTF8.self)) == nil)
     #expect(try JSONDecoder().decode(Preferences.self, from: json) == preferences)
   }
 
@@ -28,7 +28,7 @@ import Testing
       (#"{"alert_budget":null}"#, .app), (#"{"focus":{}}"#, .everything),
     ] as [(String, PreferencesForm)])
   func `a choice may be left out`(_ text: String, _ form: PreferencesForm) throws {
-    #expect(try fault(text, form) == nil)
+    #expect(try error(text, form) == nil)
   }
 
   @Test(
@@ -37,8 +37,8 @@ import Testing
       (#"{"badge":"off"}"#, .everything, #"/badge has to be true or false, not "off""#),
       (#"{"badge":null}"#, .app, "/badge has to be true or false, not null"),
       (#"{"badge":1}"#, .category, "/badge has to be true, false or null, not 1"),
-      (#"{"colour":1}"#, .category, "/colour is no choice: there are badge, sound, alert"),
-      (#"{"apps":{"a/b":{"x":1}}}"#, .everything, "/apps/a~1b/x is no choice: there are notifications, badge, "),
+      (#"{"colour":1}"#, .category, "/colour is unknown: expected one of badge, sound, alert"),
+      (#"{"apps":{"a/b":{"x":1}}}"#, .everything, "/apps/a~1b/x is unknown: expected one of notifications, badge, "),
       (#"{"apps":{"a":{"categories":{"c":{"alert":2}}}}}"#, .everything, "/apps/a/categories/c/alert has to be true"),
       (#"{"quiet":"22:00-07:00"}"#, .everything, #"/quiet has to be an array, not "22:00-07:00""#),
       (#"{"quiet":["22:00-07:00","x"]}"#, .everything, #"/quiet/1 has to be a window such as "22:00-07:00 mon-fri"#),
@@ -52,18 +52,18 @@ import Testing
       (#"{"delivery":"later"}"#, .app, #"/delivery has to be "now" or "summary", not "later""#),
       (#"{"advertising":"allow"}"#, .app, #"/advertising has to be true or false, not "allow""#),
     ] as [(String, PreferencesForm, String)])
-  func `a form that is wrong says where and what is due`(
+  func `a form that is wrong says where and what was expected`(
     _ text: String, _ form: PreferencesForm, _ beginning: String
   ) throws {
-    let fault = try #require(try fault(text, form))
-    #expect(fault.hasPrefix(beginning), "\(fault)")
+    let error = try #require(try error(text, form))
+    #expect(error.hasPrefix(beginning), "\(error)")
   }
 
   @Test func `the number of windows and Focuses has a bound`() throws {
     func windows(_ count: Int) -> String {
       "[" + Array(repeating: #""1:00-2:00""#, count: count).joined(separator: ",") + "]"
     }
-    #expect(try fault(#"{"quiet":\#(windows(32))}"#) == nil)
-    #expect(try fault(#"{"quiet":\#(windows(33))}"#) == "/quiet has more than 32 elements")
+    #expect(try error(#"{"quiet":\#(windows(32))}"#) == nil)
+    #expect(try error(#"{"quiet":\#(windows(33))}"#) == "/quiet has more than 32 elements")
   }
 }

@@ -10,7 +10,7 @@ extension LogRecord {
     self.init(
       number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device?.name,
-      topic: found.app?.topic, detail: row.detail.isEmpty ? nil : row.detail)
+      topic: found.app?.topic, row.detail)
   }
 }
 

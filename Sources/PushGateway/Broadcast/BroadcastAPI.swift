@@ -329,7 +329,7 @@ extension BroadcastMessage {
   func event(_ event: DeliveryEvent, at time: Int64) -> DeliveryLog.Row {
     DeliveryLog.Row(
       at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: nil, app: app,
-      detail: "channel \(channel)")
+      detail: .channel(channel.description))
   }
 }
 

@@ -1,6 +1,7 @@
 import GatewayProtocol
 import HTTP2Transport
 import PushCore
+import PushPolicy
 import PushStorage
 
 /// Takes a person's answer to a push: the first one counts, and takes the push off the person's other screens.
@@ -18,11 +19,11 @@ struct AnswerPush: Sendable {
   ) -> DeliveryLog.Row? {
     guard answers.isFirst(id, by: device.person) else { return nil }
     retract(id, of: device.person, except: stream)
-    let (event, detail): (DeliveryEvent, String) =
+    let (event, detail): (DeliveryEvent, DeliveryDetail) =
       switch action {
-      case "view": (.viewed, "")
-      case "close", "ok": (.closed, action)
-      default: (.action, action)
+      case "view": (.viewed, .nothing)
+      case "close", "ok": (.closed, .answered(action))
+      default: (.action, .answered(action))
       }
     return DeliveryLog.Row(at: now, event: event, id: id, device: device.id, app: nil, detail: detail)
   }

@@ -70,13 +70,11 @@ struct DeliveryDecision {
   var hold: Hold? { presentation.held }
 
   /// The log's row that the push goes out.
-  var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: asked.description) }
+  var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: .asked(asked)) }
 
   /// The log's row of what does not go out; nil when all of it does.
   var suppressed: DeliveryLog.Row? {
-    if removed.isEmpty { return nil }
-    let words = removed.map { "\($0.part.rawValue) \($0.rule.rawValue) \($0.setting)" }
-    return push.event(.suppressed, at: at, detail: words.joined(separator: "; "))
+    removed.isEmpty ? nil : push.event(.suppressed, at: at, detail: .removed(removed))
   }
 }
 

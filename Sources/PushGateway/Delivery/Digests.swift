@@ -46,7 +46,7 @@ struct Digests: Sendable {
       case .queued(let seq, _)?:
         held.told(due, of: device)
         log.append([
-          push.event(.accepted, at: now, detail: "\(digest.entries.count) held"), push.event(.stored, at: now),
+          push.event(.accepted, at: now, detail: .held(digest.entries.count)), push.event(.stored, at: now),
         ])
         router.deliver([MailboxEntry(seq: seq, push: push)])
       case .duplicate?: held.told(due, of: device)

@@ -2,6 +2,7 @@ import GatewayProtocol
 import HTTP2Transport
 import NIOCore
 import PushCore
+import PushPolicy
 import PushStorage
 
 /// Takes the pushes that one loop accepts: collects those of a turn, has the mailbox store them as one batch, then
@@ -43,7 +44,7 @@ final class Dispatcher {
     log.append(push.event(.accepted, at: push.received))
     switch services.router.deliverNow(push) {
     case .toStreams, .beyond: break
-    case .nowhere: log.append(push.event(.dropped, at: push.received, detail: DeliveryLog.notConnected))
+    case .nowhere: log.append(push.event(.dropped, at: push.received, detail: .fact(.notConnected)))
     }
   }
 
@@ -73,7 +74,7 @@ final class Dispatcher {
     }
     for (entry, isConnected) in zip(entries, services.router.areConnected(entries)) {
       rows.append(entry.push.event(.accepted, at: entry.push.received))
-      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? "" : DeliveryLog.deviceOffline))
+      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? .nothing : .fact(.deviceOffline)))
     }
     services.log.append(&rows)
     services.router.deliver(entries)
@@ -110,7 +111,7 @@ struct NumberedBatches<Batch> {
 
 extension StoredPush {
   /// A row of the delivery log about this push.
-  func event(_ event: DeliveryEvent, at time: Int64, detail: String = "") -> DeliveryLog.Row {
+  func event(_ event: DeliveryEvent, at time: Int64, detail: DeliveryDetail = .nothing) -> DeliveryLog.Row {
     DeliveryLog.Row(
       at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: device, app: app,
       detail: detail)

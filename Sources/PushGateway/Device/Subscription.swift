@@ -130,7 +130,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       outstanding.removeAll { $0.seq == seq }
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
-      note(.presented, id, parts, now: now)
+      note(.presented, id, .presented(parts.split(separator: " ").map(String.init)), now: now)
     case .answer(let id, let action):
       guard let row = shared.answer(id, action, by: device, on: registryNumber, at: now) else { return }
       shared.log.append(row)
@@ -147,12 +147,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.log.append(
         .init(
           at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
-          detail: first.isFromStorage ? DeliveryLog.fromStorage : ""))
+          detail: first.isFromStorage ? .fact(.fromStorage) : .nothing))
       outstanding.removeFirst()
     }
   }
 
-  private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: String, now: Int64) {
+  private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: DeliveryDetail, now: Int64) {
     shared.log.append(.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail))
   }
 
@@ -213,7 +213,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
     guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
-    let detail = isFromStorage ? DeliveryLog.fromStorage : ""
+    let detail: DeliveryDetail = isFromStorage ? .fact(.fromStorage) : .nothing
     shared.log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
   }
 
@@ -228,7 +228,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
     case .drop(let entry):
-      shared.log.append(entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: "device lags"))
+      shared.log.append(
+        entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
@@ -296,7 +297,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func giveUp(_ entry: MailboxEntry, of app: App, _ message: BroadcastMessage?, now: Int64) {
     if let message {
       guard channels.acknowledge(message.channel, message.number) != nil else { return }
-      shared.log.append(entry.push.event(.undeliverable, at: now, detail: DeliveryLog.unreadable))
+      shared.log.append(entry.push.event(.undeliverable, at: now, detail: .fact(.unreadable)))
     } else {
       shared.services.mailbox.discard(device.id, seq: entry.seq)
     }

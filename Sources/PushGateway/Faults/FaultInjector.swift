@@ -133,7 +133,7 @@ final class FaultInjector {
     log.append([
       DeliveryLog.Row(
         at: clock.milliseconds(), event: .fault, id: id, device: registration?.0.device,
-        app: registration?.1.id, detail: "\(fault.rule.name): \(fault.words)")
+        app: registration?.1.id, detail: .fault(name: fault.rule.name, effect: fault.words))
     ])
   }
 }

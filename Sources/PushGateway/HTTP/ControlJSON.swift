@@ -46,13 +46,13 @@ extension ControlRequest {
 extension ControlRequest {
   /// The body as a person's choices, in the exact form.
   func choices<Value: Decodable>(_ form: PreferencesForm) throws(Problem) -> Value {
-    let fault: String?
+    let formError: String?
     do {
-      fault = try JSONParser().parse(body.span) { form.fault(in: $0) }
+      formError = try JSONParser().parse(body.span) { form.error(in: $0) }
     } catch {
       throw .badRequest("the body is not JSON: \(error.message)")
     }
-    if let fault { throw .badRequest(fault) }
+    if let formError { throw .badRequest(formError) }
     return try decoded()
   }
 }

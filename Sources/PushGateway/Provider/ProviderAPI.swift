@@ -180,19 +180,19 @@ final class ProviderAPI {
     _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
   ) throws(Rejection) {
     if content.parsed.violations.isEmpty, content.parsed.faults.isEmpty { return }
-    func log(_ event: DeliveryEvent, _ detail: String) {
+    func log(_ event: DeliveryEvent, _ finding: DeliveryDetail.Finding) {
       services.log.append([
-        DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: detail)
+        DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: .finding(finding))
       ])
     }
     if let violation = content.parsed.violations.first {
-      let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
-      log(.refused, app.policyMode == .enforce ? detail : "report only: " + detail)
+      log(.refused, .init(violation, isReportOnly: app.policyMode != .enforce))
       if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
     }
     for fault in content.parsed.faults.prefix(Limits.maximumReportedFaults) {
-      let detail = "\(Rejection.schemaRule) \(fault.pointer): \(fault.message)"
-      log(app.isStrict ? .refused : .ignored, detail)
+      log(
+        app.isStrict ? .refused : .ignored,
+        .init(rule: Rejection.schemaRule, pointer: fault.pointer, message: fault.message))
       if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }
     }
   }
@@ -208,11 +208,10 @@ final class ProviderAPI {
         content, of: app, for: services.registrations.preferences(of: registration.device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
-    let detail = "\(violation.rule.rawValue) \(violation.pointer): \(violation.message) \(violation.evidence)"
     services.log.append([
       DeliveryLog.Row(
         at: now, event: .refused, id: id, device: registration.device, app: app.id,
-        detail: isRefused ? detail : "report only: " + detail)
+        detail: .finding(.init(violation, isReportOnly: !isRefused)))
     ])
     if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
   }

@@ -5,8 +5,8 @@ import PushStorage
 
 /// The reasons of the provider API (reference §3.3, §8.3); the raw value is what goes over the wire.
 ///
-/// Client libraries know these and no others: none is ever invented.
-enum Reason: String, Sendable, CaseIterable {
+/// Client libraries know these and no others: none is ever invented. Nothing else in the project spells a reason.
+package enum Reason: String, Sendable, CaseIterable {
   case badCollapseId = "BadCollapseId"
   case badDeviceToken = "BadDeviceToken"
   case badExpirationDate = "BadExpirationDate"
@@ -57,25 +57,59 @@ enum Reason: String, Sendable, CaseIterable {
   case shutdown = "Shutdown"
 
   /// The HTTP status that goes with it.
-  var status: Int {
+  package var status: Int { row.status }
+
+  /// What its receiver can do about it, in one clause; nil where the reason says it all.
+  package var advice: String? { row.advice }
+
+  /// The table: a reason is a case above and a row here.
+  private var row: (status: Int, advice: String?) {
     switch self {
-    case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
-      .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-      .missingTopic, .payloadEmpty, .topicDisallowed, .badChannelId, .badRequestParams, .badRequestPayload,
-      .broadcastFeatureNotEnabled, .cannotCreateChannelConfig, .channelNotRegistered, .featureNotEnabled,
-      .missingChannelId, .missingChannelQueueSize, .missingPushType:
-      400
-    case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
-      .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .topicMismatch,
-      .unrelatedKeyIdInToken:
-      403
-    case .badPath: 404
-    case .methodNotAllowed: 405
-    case .expiredToken, .unregistered: 410
-    case .payloadTooLarge: 413
-    case .tooManyProviderTokenUpdates, .tooManyRequests: 429
-    case .internalServerError: 500
-    case .serviceUnavailable, .shutdown: 503
+    case .badCollapseId: (400, "a collapse id has at most 64 bytes")
+    case .badDeviceToken: (400, "no device here has this token: `pushcli devices register NAME TOPIC` prints one")
+    case .badExpirationDate: (400, nil)
+    case .badMessageId: (400, "an id is a UUID")
+    case .badPriority: (400, "a priority is 10, 5 or 1")
+    case .badTopic: (400, "a topic is an app's bundle id, as com.example.news")
+    case .deviceTokenNotForTopic: (400, "the token belongs to another app: check --topic")
+    case .duplicateHeaders: (400, nil)
+    case .idleTimeout: (400, nil)
+    case .invalidPushType: (400, "a push type is alert, background, voip, …")
+    case .missingDeviceToken: (400, nil)
+    case .missingTopic: (400, "a topic is an app's bundle id, as com.example.news")
+    case .payloadEmpty: (400, #"expected a JSON object, as {"aps":{"alert":"Hello"}}"#)
+    case .topicDisallowed:
+      (400, "the key or certificate is made for other topics: `pushcli keys list` and `certs list`")
+    case .badChannelId: (400, "there is no such channel: `pushcli channels list` shows them")
+    case .badRequestParams: (400, nil)
+    case .badRequestPayload: (400, "a broadcast is a JSON object that updates or ends an activity")
+    case .broadcastFeatureNotEnabled: (400, "this app may not broadcast: `pushcli channels enable APP`")
+    case .cannotCreateChannelConfig: (400, nil)
+    case .channelNotRegistered: (400, "there is no such channel: `pushcli channels list` shows them")
+    case .featureNotEnabled: (400, "this app may not broadcast: `pushcli channels enable APP`")
+    case .missingChannelId: (400, nil)
+    case .missingChannelQueueSize: (400, nil)
+    case .missingPushType: (400, nil)
+    case .badCertificate: (403, nil)
+    case .badCertificateEnvironment: (403, nil)
+    case .badEnvironmentKeyIdInToken: (403, "the key is made for the other environment: `pushcli keys list` shows it")
+    case .badEnvironmentKeyInToken: (403, "the key is made for the other environment: `pushcli keys list` shows it")
+    case .expiredProviderToken: (403, "the token's time is over: check this machine's clock")
+    case .forbidden: (403, nil)
+    case .invalidProviderToken: (403, "this key is not known here, or not for this team: check --key, --key-id, --team")
+    case .missingProviderToken: (403, nil)
+    case .topicMismatch: (403, nil)
+    case .unrelatedKeyIdInToken: (403, nil)
+    case .badPath: (404, nil)
+    case .methodNotAllowed: (405, nil)
+    case .expiredToken: (410, "the token's time is over: register the device again for a new one")
+    case .unregistered: (410, "the device has unregistered from the app: register it again for a new token")
+    case .payloadTooLarge: (413, "4096 bytes are allowed, 5120 for voip")
+    case .tooManyProviderTokenUpdates: (429, nil)
+    case .tooManyRequests: (429, "too many pushes for one device: try again later")
+    case .internalServerError: (500, nil)
+    case .serviceUnavailable: (503, "the gateway can't store it now, and its log says why: try again later")
+    case .shutdown: (503, nil)
     }
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 package import Logging
 package import PushCore
+package import PushPolicy
 import Synchronization
 
 /// What happened to a push (design §1).
@@ -22,17 +23,6 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
 /// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
 /// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for ``retention``.
 package final class DeliveryLog: Sendable {
-  /// The detail of an `acknowledged` row, when the push had waited for the device.
-  package static let fromStorage = "from storage"
-  /// The detail of a `stored` row, when no stream of the device was open.
-  package static let deviceOffline = "device offline"
-  /// The detail of a `dropped` row, when no stream of the device was open and the push is never stored.
-  package static let notConnected = "not connected"
-  /// The detail of a `dropped` row, when the device ended its registration.
-  package static let unregistered = "unregistered"
-  /// The detail of an `undeliverable` row.
-  package static let unreadable = "the payload can't be read"
-
   /// One change of state.
   package struct Row: Sendable {
     /// Milliseconds since 1970.
@@ -43,12 +33,12 @@ package final class DeliveryLog: Sendable {
     package var uniqueID: APNSID?
     package var device: DeviceID?
     package var app: AppID?
-    /// The rule, the parts, the action: whatever the event is about.
-    package var detail = ""
+    /// Whatever else the event is about.
+    package var detail = DeliveryDetail.nothing
 
     package init(
       at: Int64, event: DeliveryEvent, id: APNSID, uniqueID: APNSID? = nil, device: DeviceID? = nil, app: AppID? = nil,
-      detail: String = ""
+      detail: DeliveryDetail = .nothing
     ) {
       (self.at, self.event, self.id, self.uniqueID) = (at, event, id, uniqueID)
       (self.device, self.app, self.detail) = (device, app, detail)
@@ -217,12 +207,11 @@ package final class DeliveryLog: Sendable {
       var newestFirst: [Record] = []
       while newestFirst.count < query.limit, try batches.next() {
         let first = try batches.integer(0) << LogBatch.numberBits
-        // A batch has at most as many rows as it has numbers.
-        let rows = LogBatch.rows(batches.blob(1)).prefix(1 << LogBatch.numberBits)
-        let records = rows.enumerated().map { place, row in
-          Record(number: first + Int64(place), row: row)
+        let rows = LogBatch.rows(batches.blob(1)) { place, row in
+          // A batch has at most as many rows as it has numbers.
+          place < 1 << LogBatch.numberBits && query.matches(row, first + Int64(place))
         }
-        newestFirst += records.filter(query.matches).reversed()
+        newestFirst += rows.reversed().map { Record(number: first + Int64($0.place), row: $0.row) }
       }
       return newestFirst.prefix(query.limit).reversed()
     }
@@ -235,10 +224,8 @@ package final class DeliveryLog: Sendable {
       let batches = try PreparedStatement(db, "SELECT rows FROM batch ORDER BY number DESC")
       defer { batches.reset() }
       while try batches.next() {
-        for row in LogBatch.rows(batches.blob(0)).reversed() {
-          if row.id == id { return (id, nil) }
-          if row.uniqueID == id { return (row.id, row.device) }
-        }
+        let named = LogBatch.rows(batches.blob(0)) { _, row in row.id == id || row.uniqueID == id }
+        if let row = named.last?.row { return row.id == id ? (id, nil) : (row.id, row.device) }
       }
       return nil
     }
@@ -318,11 +305,10 @@ package final class DeliveryLog: Sendable {
 }
 
 extension DeliveryLog.Query {
-  fileprivate func matches(_ record: DeliveryLog.Record) -> Bool {
-    let row = record.row
-    return (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
+  fileprivate func matches(_ row: DeliveryLog.Row, _ number: Int64) -> Bool {
+    (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
       && (app.map { $0 == row.app } ?? true) && (events.map { $0.contains(row.event) } ?? true)
       && (since.map { row.at >= $0 } ?? true)
-      && (after.map { record.number > $0 } ?? true) && (before.map { record.number < $0 } ?? true)
+      && (after.map { number > $0 } ?? true) && (before.map { number < $0 } ?? true)
   }
 }

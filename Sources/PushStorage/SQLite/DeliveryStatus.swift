@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// The statuses of the real service's delivery log, by their names there (reference §9.1).
 ///
 /// There is no plain "Discarded – Token Unregistered": a push to such a token is not accepted here, but answered 410.
@@ -14,14 +16,14 @@ package enum DeliveryStatus: String, Sendable, CaseIterable {
   package init?(_ row: DeliveryLog.Row) {
     switch (row.event, row.detail) {
     case (.accepted, _): self = .received
-    case (.stored, DeliveryLog.deviceOffline): self = .storedOffline
-    case (.acknowledged, DeliveryLog.fromStorage): self = .deliveredFromStorage
+    case (.stored, .fact(.deviceOffline)): self = .storedOffline
+    case (.acknowledged, .fact(.fromStorage)): self = .deliveredFromStorage
     case (.acknowledged, _): self = .delivered
     // A push that is never stored has no time to wait in.
-    case (.expired, _), (.dropped, DeliveryLog.notConnected): self = .expired
-    case (.dropped, DeliveryLog.unregistered): self = .unregisteredFromStorage
-    // The setting that decided, last in the detail, switches all notifications off.
-    case (.suppressed, let detail) where detail.hasSuffix("notifications"): self = .disabled
+    case (.expired, _), (.dropped, .fact(.notConnected)): self = .expired
+    case (.dropped, .fact(.unregistered)): self = .unregisteredFromStorage
+    // The setting that decided last switches all notifications off.
+    case (.suppressed, .removed(let removals)) where removals.last?.isOfAllNotifications == true: self = .disabled
     default: return nil
     }
   }

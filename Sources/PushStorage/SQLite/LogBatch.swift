@@ -1,10 +1,12 @@
 import PushCore
+import PushPolicy
 
 /// Rows of the delivery log as bytes, one after another.
 ///
 /// A row is the time (8 bytes), the event's code (1), the id (20), the device and the app (8 each, -1 for none), the size
 /// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
-/// begins with the 20 bytes of the unique id.
+/// begins with the 20 bytes of the unique id. Where the next bit is set, the detail is a code, which is one byte, or JSON
+/// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them.
 package struct LogBatch: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var count = 0
@@ -18,6 +20,7 @@ package struct LogBatch: Sendable {
   package static let numberBits: Int64 = 20
   private static let fixedSize = 47
   private static let uniqueIDMark: UInt8 = 0x80
+  private static let factsMark: UInt8 = 0x40
 
   /// Codes of events are places here: the order never changes, new ones come last.
   private static let events: [DeliveryEvent] = [
@@ -27,29 +30,48 @@ package struct LogBatch: Sendable {
 
   package mutating func append(_ row: borrowing DeliveryLog.Row) {
     let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
-    let text = row.detail
-    let detail = text.utf8.span
-    let detailSize = min(detail.count, Int(UInt16.max) - idSize)
-    let code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 127)
-    unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + idSize, alignment: 8) { fixed in
+    let detail = row.detail.code
+    let size = idSize + (detail == nil ? 0 : 1)
+    var code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 63)
+    if idSize > 0 { code |= LogBatch.uniqueIDMark }
+    if detail != nil { code |= LogBatch.factsMark }
+    unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + size, alignment: 8) { fixed in
       func store(_ value: some FixedWidthInteger, at place: Int) {
         unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
       }
       store(row.at, at: 0)
-      store(code | (idSize > 0 ? LogBatch.uniqueIDMark : 0), at: 8)
+      store(code, at: 8)
       unsafe row.id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
       store(row.device?.row ?? -1, at: 29)
       store(row.app?.row ?? -1, at: 37)
-      store(UInt16(detailSize + idSize), at: 45)
+      store(UInt16(size), at: 45)
       if let id = row.uniqueID {
         unsafe id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[LogBatch.fixedSize...]))
       }
+      if let detail { store(detail, at: LogBatch.fixedSize + idSize) }
       unsafe bytes.append(contentsOf: fixed)
     }
-    unsafe detail.extracting(first: detailSize).withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    if case .nothing = row.detail {} else if detail == nil { appendLong(row.detail, idSize: idSize) }
     count += 1
     first = min(first, row.at)
     last = max(last, row.at)
+  }
+
+  /// Appends a detail of more than a byte to the last row. What is too long for a row is words, which can be cut off.
+  private mutating func appendLong(_ detail: DeliveryDetail, idSize: Int) {
+    let start = bytes.count
+    let row = start - idSize - LogBatch.fixedSize
+    let maximum = Int(UInt16.max) - idSize
+    var isFacts = true
+    if case .words = detail { isFacts = false } else { detail.appendJSON(to: &bytes) }
+    if !isFacts || bytes.count - start > maximum {
+      isFacts = false
+      bytes.removeSubrange(start...)
+      bytes += detail.words.utf8.prefix(maximum)
+    }
+    if isFacts { bytes[row + 8] |= LogBatch.factsMark }
+    let size = UInt16(bytes.count - start + idSize)
+    (bytes[row + 45], bytes[row + 46]) = (UInt8(truncatingIfNeeded: size), UInt8(size >> 8))
   }
 
   /// Moves another batch's rows behind these; that one keeps its storage.
@@ -62,9 +84,14 @@ package struct LogBatch: Sendable {
     (other.count, other.first, other.last) = (0, .max, .min)
   }
 
-  /// The rows of a batch, in order; nothing after what makes no sense.
-  package static func rows(_ bytes: [UInt8]) -> [DeliveryLog.Row] {
-    var rows: [DeliveryLog.Row] = []
+  /// The rows of a batch, in order, with their places; nothing after what makes no sense.
+  ///
+  /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
+  package static func rows(
+    _ bytes: [UInt8], where matches: (_ place: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
+  ) -> [(place: Int, row: DeliveryLog.Row)] {
+    var rows: [(place: Int, row: DeliveryLog.Row)] = []
+    var place = 0
     var start = 0
     func integer<Integer: FixedWidthInteger>(_ place: Int, _ type: Integer.Type) -> Integer {
       unsafe bytes.withUnsafeBytes {
@@ -75,7 +102,7 @@ package struct LogBatch: Sendable {
       let size = Int(integer(45, UInt16.self))
       let end = start + fixedSize + size
       guard end <= bytes.count, let id = APNSID(stored: Array(bytes[start + 9..<start + 29])) else { break }
-      let code = Int(bytes[start + 8] & ~uniqueIDMark)
+      let code = Int(bytes[start + 8] & ~(uniqueIDMark | factsMark))
       var detail = start + fixedSize
       var uniqueID: APNSID?
       if bytes[start + 8] & uniqueIDMark != 0 {
@@ -87,14 +114,25 @@ package struct LogBatch: Sendable {
       // A newer version's event is not known here, and no clock shows some times.
       if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
         let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
-        rows.append(
-          DeliveryLog.Row(
-            at: at, event: events[code], id: id, uniqueID: uniqueID,
-            device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app),
-            detail: String(decoding: bytes[detail..<end], as: UTF8.self)))
+        var row = DeliveryLog.Row(
+          at: at, event: events[code], id: id, uniqueID: uniqueID,
+          device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
+        if matches(place, row) {
+          row.detail = LogBatch.detail(bytes[detail..<end], isFacts: bytes[start + 8] & factsMark != 0, of: row.event)
+          rows.append((place, row))
+        }
+        place += 1
       }
       start = end
     }
     return rows
+  }
+  private static func detail(_ bytes: ArraySlice<UInt8>, isFacts: Bool, of event: DeliveryEvent) -> DeliveryDetail {
+    guard let first = bytes.first else { return .nothing }
+    guard isFacts else {
+      return DeliveryDetail(words: String(decoding: bytes, as: UTF8.self), of: event.rawValue)
+    }
+    if bytes.count == 1 { return DeliveryDetail(code: first) ?? .nothing }
+    return (try? decodeJSON(DeliveryDetail.self, from: Array(bytes))) ?? .nothing
   }
 }

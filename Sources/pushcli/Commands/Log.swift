@@ -12,6 +12,8 @@ struct Log: AsyncParsableCommand {
         pushcli log 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
         pushcli log --device me --since 10m --event dropped,expired
         pushcli log --follow --json
+
+      In JSON, detail is what the words say and details the same in facts: asked, removed, rule, fact and so on.
       """)
 
   @Argument(help: "An apns-id, or the apns-unique-id of a 200. (all)") var id: String?

@@ -58,7 +58,7 @@ struct PolicyReplay: AsyncParsableCommand {
     var choices: Preferences
     if let preferences {
       let bytes = try PayloadFile.read(preferences)
-      let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.fault(in: $0) }
+      let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.error(in: $0) }
       if let fault = fault ?? nil { throw CommandFailure(.failed, "\(preferences): \(fault)") }
       do {
         choices = try decodeJSON(Preferences.self, from: bytes)
@@ -147,14 +147,16 @@ enum LoggedDeliveries {
       case "accepted": received[record.id] = at
       case "transmitted":
         guard places[record.id] == nil, let topic = record.topic, topic != "summary",
-          let asked = record.detail.flatMap(AskedPush.init)
+          case .asked(let asked) = record.facts
         else { continue }
         places[record.id] = deliveries.count
         deliveries.append(
           Replay.Delivery(id: record.id, topic: topic, at: at, received: received[record.id] ?? at, asked: asked))
       case "suppressed":
-        guard let place = places[record.id], deliveries[place].removed.isEmpty else { continue }
-        deliveries[place].removed = Decision.Removal.list(record.detail ?? "")
+        guard let place = places[record.id], deliveries[place].removed.isEmpty,
+          case .removed(let removals) = record.facts
+        else { continue }
+        deliveries[place].removed = removals
       default: break
       }
     }

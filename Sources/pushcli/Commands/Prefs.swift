@@ -32,11 +32,9 @@ struct Prefs: AsyncParsableCommand {
           pushcli prefs set --device me "quiet=22:00-07:00 mon-fri Europe/Berlin; 23:00-10:00 sat,sun"
           pushcli prefs set --device me focus.work=com.example.mail,com.example.chat summary=08:00,18:00
 
-        For everything: notifications, badge, sound, alert (on, off), quiet (windows with ; between them, or off), \
-        summary (times), focus.NAME (the topics it lets through with commas between them, none, or off to forget it).
-        For an app: notifications, badge, sound, alert, time-sensitive, critical (on, off), advertising (allow, \
-        refuse), delivery (now, summary), budget (alerts an hour, or none), provisional (on, keep).
-        For a category: badge, sound, alert (on, off, inherit).
+        For everything: \(Choice.summary(of: .everything)).
+        For an app: \(Choice.summary(of: .app)).
+        For a category: \(Choice.summary(of: .category)).
         """)
     @Option(help: "The device's name.") var device: String
     @Option(help: "The app's topic. (everything)") var app: String?
@@ -57,42 +55,37 @@ struct Prefs: AsyncParsableCommand {
 
 private func show(_ preferences: Preferences, json: Bool) {
   if json { return Output.json(preferences) }
-  func word(_ isOn: Bool?) -> String { isOn.map { $0 ? "on" : "off" } ?? "inherit" }
-  var rows = [
-    [
-      "everything", word(preferences.notifications), word(preferences.parts.badge), word(preferences.parts.sound),
-      word(preferences.parts.alert), "",
-    ]
-  ]
+  let columns = ["notifications"] + Part.allCases.map(\.rawValue)
+  func row(_ name: String, _ choices: [ChoiceInForce]) -> [String] {
+    let switches = columns.map { column in choices.first { $0.name == column }?.value ?? "" }
+    return [name] + switches + [choices.compactMap(\.remark).joined(separator: ", ")]
+  }
+  var rows = [row("everything", preferences.choices)]
   for (topic, app) in preferences.apps.sorted(by: { $0.key < $1.key }) {
-    rows.append([
-      topic, word(app.notifications), word(app.parts.badge), word(app.parts.sound), word(app.parts.alert),
-      app.furtherWords,
-    ])
+    rows.append(row(topic, app.choices))
     for (name, category) in app.categories.sorted(by: { $0.key < $1.key }) {
-      rows.append(["  " + name, "", word(category.badge), word(category.sound), word(category.alert), ""])
+      rows.append(row("  " + name, category.choices))
     }
   }
-  Output.table(["FOR", "NOTIFICATIONS", "BADGE", "SOUND", "ALERT", "ALSO"], rows)
-  let quiet = preferences.quietHours.map(\.description).joined(separator: "; ")
+  Output.table(["FOR"] + columns.map { $0.uppercased() } + ["ALSO"], rows)
   Output.data("")
-  Output.data("quiet hours: \(quiet.isEmpty ? "off" : quiet)")
-  Output.data("summary: \(preferences.summary)")
-  for (name, topics) in preferences.focuses.sorted(by: { $0.key < $1.key }) {
-    Output.data("focus \(name): \(topics.isEmpty ? "none" : topics.sorted().joined(separator: ", "))")
+  for choice in preferences.choices where !columns.contains(choice.name) && !choice.isForgotten {
+    Output.data("\(choice.label): \(choice.value)")
   }
 }
 
-extension AppPreferences {
-  /// What is not as usual, besides the switches.
-  fileprivate var furtherWords: String {
-    var words: [String] = []
-    if provisional { words.append("provisional") }
-    if delivery == .summary { words.append("in the summary") }
-    if let alertBudget { words.append("\(alertBudget) alerts an hour") }
-    if timeSensitive { words.append("time-sensitive") }
-    if critical { words.append("critical") }
-    if advertising { words.append("advertising") }
-    return words.joined(separator: ", ")
+extension Choice {
+  /// The choices of a scope with their values; of those that follow one another with the same values, once.
+  fileprivate static func summary(of scope: Scope) -> String {
+    var groups: [(names: [String], values: String)] = []
+    for choice in choices(of: scope) {
+      let values = (choice.values(in: scope) ?? "").filter { $0 != "`" }
+      if groups.last?.values == values {
+        groups[groups.count - 1].names.append(choice.listedName)
+      } else {
+        groups.append(([choice.listedName], values))
+      }
+    }
+    return groups.map { "\($0.names.joined(separator: ", ")) (\($0.values))" }.joined(separator: ", ")
   }
 }

@@ -33,56 +33,10 @@ struct SettingsGroup: Sendable, Equatable {
   var rows: [SettingsRow]
 }
 
-/// The settings screen as a table. A setting that the policy gains is one more element of ``fields``.
+/// The settings screen as a table: this device's rows, and one for each choice that the policy knows.
 enum SettingsTable {
-  /// A choice of the person's: for which scopes there is one, and how to read it.
-  struct Field: Sendable {
-    var name: String
-    var title: String
-    var everything: (@Sendable (Preferences) -> String)?
-    var app: (@Sendable (AppPreferences) -> String)?
-    var category: (@Sendable (CategoryPreferences) -> String)?
-    var values = ["on", "off"]
-    var isText = false
-  }
-
-  static let fields: [Field] = [
-    Field(
-      name: "notifications", title: "Allow Notifications", everything: { word($0.notifications) },
-      app: { word($0.notifications) }),
-    part(.badge, "Badges"), part(.sound, "Sounds"), part(.alert, "Alerts"),
-    Field(
-      name: "quiet", title: "Quiet Hours",
-      everything: { $0.quietHours.isEmpty ? "off" : $0.quietHours.map(\.description).joined(separator: ";") },
-      values: ["off", "22:00-07:00", "23:00-06:00"], isText: true),
-    Field(
-      name: "summary", title: "Summary at", everything: { $0.summary.description },
-      values: [SummaryTimes().description, "12:00", "20:00"], isText: true),
-    Field(name: "delivery", title: "Deliver", app: { $0.delivery.rawValue }, values: ["now", "summary"]),
-    Field(name: "time-sensitive", title: "Time-Sensitive Breaks Through", app: { word($0.timeSensitive) }),
-    Field(name: "critical", title: "Critical Breaks Through", app: { word($0.critical) }),
-    Field(name: "advertising", title: "Advertising", app: { word($0.advertising) }),
-    Field(
-      name: "budget", title: "Alerts an Hour", app: { $0.alertBudget.map { String($0) } ?? "none" },
-      values: ["none", "0", "1", "5", "20"], isText: true),
-    Field(name: "provisional", title: "On Probation, Quietly", app: { word($0.provisional) }),
-  ]
-
   /// Words for no value, which nobody types on.
   fileprivate static let nothing = ["off", "none"]
-
-  /// Names of Focuses that are offered to everybody.
-  private static let usualFocuses = ["sleep", "work"]
-
-  /// A row for each Focus: the apps that it lets through.
-  private static func focusRows(_ preferences: Preferences) -> [SettingsRow] {
-    Set(preferences.focuses.keys).union(usualFocuses).sorted().map { name in
-      let topics = preferences.focuses[name].map { $0.isEmpty ? "none" : $0.sorted().joined(separator: ",") }
-      return row(
-        .choice("focus.\(name)", app: nil, category: nil), "Focus “\(name)” Lets Through", ["off", "none"],
-        topics ?? "off", isText: true)
-    }
-  }
 
   /// A row; a value that is none of the usual ones is one of its values, too.
   private static func row(
@@ -92,10 +46,14 @@ enum SettingsTable {
     return SettingsRow(key: key, title: title, values: values, value: value, isText: isText, level: level)
   }
 
-  private static func part(_ part: Part, _ title: String) -> Field {
-    Field(
-      name: part.rawValue, title: title, everything: { word($0.parts[part]) }, app: { word($0.parts[part]) },
-      category: { $0[part].map { word($0) } ?? "inherit" })
+  /// The row of a choice.
+  private static func row(
+    _ choice: ChoiceInForce, app: String? = nil, category: String? = nil
+  ) -> SettingsRow {
+    row(
+      .choice(choice.name, app: app, category: category),
+      category.map { "\($0): \(choice.title)" } ?? choice.title, choice.values, choice.value, isText: choice.isText,
+      level: category == nil ? 0 : 1)
   }
 
   private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
@@ -119,34 +77,14 @@ enum SettingsTable {
           values: DeviceSettings.Notices.allCases.map(\.rawValue), value: settings.notices.rawValue),
       ])
     let preferences = state.preferences
-    let everything = SettingsGroup(
-      title: "Everything",
-      rows: fields.compactMap { field in
-        field.everything.map { read in
-          row(
-            .choice(field.name, app: nil, category: nil), field.title, field.values, read(preferences),
-            isText: field.isText)
-        }
-      } + focusRows(preferences))
+    let everything = SettingsGroup(title: "Everything", rows: preferences.choices.map { row($0) })
     return [device, everything] + state.apps.map { group($0.app, preferences.apps[$0.app.topic] ?? AppPreferences()) }
   }
 
   private static func group(_ app: DeviceApp, _ choices: AppPreferences) -> SettingsGroup {
-    var rows = fields.compactMap { field in
-      field.app.map { read in
-        row(
-          .choice(field.name, app: app.topic, category: nil), field.title, field.values, read(choices),
-          isText: field.isText)
-      }
-    }
+    var rows = choices.choices.map { row($0, app: app.topic) }
     for (name, category) in choices.categories.sorted(by: { $0.key < $1.key }) {
-      rows += fields.compactMap { field in
-        field.category.map { read in
-          SettingsRow(
-            key: .choice(field.name, app: app.topic, category: name), title: "\(name): \(field.title)",
-            values: ["inherit"] + field.values, value: read(category), level: 1)
-        }
-      }
+      rows += category.choices.map { row($0, app: app.topic, category: name) }
     }
     return SettingsGroup(title: app.name, rows: rows)
   }

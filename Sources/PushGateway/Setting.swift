@@ -1,0 +1,144 @@
+import Foundation
+
+/// One setting, with all there is to say about it: a row of a table.
+///
+/// Its flag, its variable, its line of `config.yaml`, its row of `serve --check` and its row of docs/settings.md follow.
+package struct Setting<Holder: SettingHolder>: Sendable {
+  /// As in `config.yaml`, in snake case.
+  package let name: String
+  /// What a value has to be, in words that follow "expected".
+  package let expected: String
+  /// Every value there is, where they can be listed.
+  package let choices: [String]
+  package let form: SettingForm
+  /// The default, as somebody would write it, or in words where it depends on the machine.
+  package let normal: String
+  /// What it does, in a sentence or two.
+  package let help: String
+
+  /// The name of the flag, without its hyphens.
+  package var flag: String { name.replacing("_", with: "-") }
+  package var variable: String { "PUSHGATEWAY_" + name.uppercased() }
+
+  /// Reads a value and puts it into force, or returns that it can't be used.
+  let assign: @Sendable (inout Holder, String) throws(ConfigurationError) -> Bool
+  /// The value in force, as somebody would write it.
+  let text: @Sendable (Holder) -> String
+
+  /// A row.
+  ///
+  /// - Parameters:
+  ///   - path: Where the value goes. What ``SettingHolder/defaults`` has there is the default.
+  ///   - words: The default in words, where it depends on the machine.
+  init<Value>(
+    _ name: String, _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: SettingType<Value>,
+    default words: String? = nil, _ help: String
+  ) {
+    self.name = name
+    self.help = help
+    (expected, choices, form) = (type.expected, type.choices, type.form)
+    normal = words ?? type.text(Holder.defaults[keyPath: path])
+    text = { type.text($0[keyPath: path]) }
+    assign = { (holder, text) throws(ConfigurationError) in
+      guard let value = try type.read(text) else { return false }
+      holder[keyPath: path] = value
+      return true
+    }
+  }
+}
+
+/// What settings are put into force in.
+package protocol SettingHolder: Sendable {
+  /// What holds where nothing was said.
+  static var defaults: Self { get }
+}
+
+/// A setting that can't be, in one line.
+package struct ConfigurationError: Error, CustomStringConvertible {
+  package var description: String
+}
+
+/// How a setting's values are given.
+package enum SettingForm: Sendable {
+  case word, file
+  /// Several, with commas between them, by one flag each.
+  case list
+}
+
+/// What the values of a setting are: how they are read and written.
+struct SettingType<Value>: Sendable {
+  var expected: String
+  var choices: [String] = []
+  var form = SettingForm.word
+  /// nil for what is no such value.
+  ///
+  /// - Throws: ``ConfigurationError`` where there is more to say than what was expected.
+  var read: @Sendable (String) throws(ConfigurationError) -> Value?
+  var text: @Sendable (Value) -> String
+}
+
+extension SettingType where Value: FixedWidthInteger & Sendable {
+  static func number(_ range: ClosedRange<Value>, of unit: String? = nil) -> Self {
+    SettingType(
+      expected: "a \(unit.map { "number of \($0)" } ?? "number") from \(range.lowerBound) to \(range.upperBound)",
+      read: { text in Value(text).flatMap { range.contains($0) ? $0 : nil } }, text: { String($0) })
+  }
+}
+
+extension SettingType<Duration> {
+  static func seconds(_ range: ClosedRange<Int64>) -> Self {
+    let number = SettingType<Int64>.number(range, of: "seconds")
+    return SettingType(
+      expected: number.expected,
+      read: { (text) throws(ConfigurationError) in try number.read(text).map(Duration.seconds) },
+      text: { String($0.components.seconds) })
+  }
+}
+
+extension SettingType<String> {
+  /// The path of a file that is read when the gateway starts.
+  static func file(_ what: String) -> Self {
+    SettingType(expected: "the path of \(what)", form: .file, read: { $0 }, text: { $0 })
+  }
+
+  static func oneOf(_ words: [String]) -> Self {
+    SettingType(expected: alternatives(words), choices: words, read: { words.contains($0) ? $0 : nil }, text: { $0 })
+  }
+}
+
+extension SettingType where Value: RawRepresentable<String> & Sendable {
+  static func oneOf(_ values: [Value]) -> Self {
+    let words = SettingType<String>.oneOf(values.map(\.rawValue))
+    return SettingType(
+      expected: words.expected, choices: words.choices,
+      read: { (text) throws(ConfigurationError) in try words.read(text).flatMap(Value.init) }, text: { $0.rawValue })
+  }
+}
+
+extension SettingType where Value: Equatable & Sendable {
+  /// Values that have names of their own here.
+  static func choice(_ choices: KeyValuePairs<String, Value>) -> Self {
+    SettingType(
+      expected: alternatives(choices.map(\.key)), choices: choices.map(\.key),
+      read: { text in choices.first { $0.key == text }?.value },
+      text: { value in choices.first { $0.value == value }?.key ?? "" })
+  }
+}
+
+extension SettingType {
+  /// What may also be `none`.
+  static func orNone<Wrapped>(_ type: SettingType<Wrapped>) -> Self where Value == Wrapped? {
+    SettingType(
+      expected: type.expected + ", or none", choices: type.choices, form: type.form,
+      read: { (text) throws(ConfigurationError) in
+        if text == "none" { return .some(nil) }
+        return try type.read(text).map { .some($0) }
+      },
+      text: { $0.map(type.text) ?? "none" })
+  }
+}
+
+/// `a, b or c`.
+private func alternatives(_ words: [String]) -> String {
+  words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
+}

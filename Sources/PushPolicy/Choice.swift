@@ -1,0 +1,194 @@
+/// One choice of a person's, with all there is to say about it: a row of ``all``.
+///
+/// How it is coded, the form of what a client may write, what an assignment such as `badge=off` may say, the settings
+/// screen, `pushcli prefs`, the command that an explanation names and docs/preferences.md follow from the row. What the
+/// choice means is for `Policy` to say, which reads the stored properties and none of this.
+public struct Choice: Sendable {
+  /// Whose choice it is.
+  public enum Scope: Sendable, CaseIterable { case everything, app, category }
+
+  /// As assignments name it; they may also write it as JSON does.
+  public let name: String
+  /// As JSON names it.
+  let key: String
+  /// As a settings screen names it.
+  let title: String
+  /// As a list of what holds names it.
+  let label: String
+  /// Whether there is one for each name that somebody gives, as `focus.work`.
+  let isNamed: Bool
+  /// What it does, in a few words.
+  public let help: String
+  let everything: ChoiceSlot<Preferences>?
+  let app: ChoiceSlot<AppPreferences>?
+  let category: ChoiceSlot<CategoryPreferences>?
+
+  init(
+    _ name: String, key: String? = nil, title: String, label: String? = nil, isNamed: Bool = false, help: String,
+    everything: ChoiceSlot<Preferences>? = nil, app: ChoiceSlot<AppPreferences>? = nil,
+    category: ChoiceSlot<CategoryPreferences>? = nil
+  ) {
+    (self.name, self.key, self.title, self.label) = (name, key ?? name, title, label ?? name)
+    (self.isNamed, self.help) = (isNamed, help)
+    (self.everything, self.app, self.category) = (everything, app, category)
+  }
+}
+
+extension Choice {
+  /// The table of choices: a row for each, in the order in which they are listed.
+  public static let all: [Choice] = [
+    Choice(
+      "notifications", title: "Allow Notifications", help: "whether there are notifications at all",
+      everything: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
+      app: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off") { app in
+        // Turned off is not on probation any more.
+        if !app.notifications { app.provisional = false }
+      }),
+    part(.badge, "Badges", help: "whether there is a number on the app's icon"),
+    part(.sound, "Sounds", help: "whether there is a sound"),
+    part(.alert, "Alerts", help: "whether there is an alert"),
+    Choice(
+      "quiet", title: "Quiet Hours", label: "quiet hours",
+      help: "windows in which nothing is shown or played; several have `;` between them",
+      everything: ChoiceSlot(\.quietHours, .windows)),
+    Choice(
+      "summary", title: "Summary at", help: "when what is held for the summary comes; at most 12 times a day",
+      everything: ChoiceSlot(\.summary, .times)),
+    Choice(
+      "focus", title: "Focus “NAME” Lets Through", label: "focus NAME", isNamed: true,
+      help: "the apps that a Focus lets through; `off` forgets it", everything: ChoiceSlot(\.focuses, .focuses)),
+    Choice(
+      "delivery", title: "Deliver", help: "whether its pushes interrupt now or are held for the summary",
+      app: ChoiceSlot(\.delivery, .delivery, refusal: "the app's pushes come in the summary", remark: "in the summary")),
+    Choice(
+      "time-sensitive", key: "time_sensitive", title: "Time-Sensitive Breaks Through",
+      help: "whether its time-sensitive pushes break through quiet hours and Focus",
+      app: ChoiceSlot(\.timeSensitive, .isOn, remark: "time-sensitive")),
+    Choice(
+      "critical", title: "Critical Breaks Through",
+      help: "whether its critical pushes break through everything, the silent switch too",
+      app: ChoiceSlot(\.critical, .isOn, remark: "critical")),
+    Choice(
+      "advertising", title: "Advertising", help: "whether its alerts may advertise",
+      app: ChoiceSlot(
+        \.advertising, .either("allow", "refuse"), refusal: "the app may not advertise", remark: "advertising")),
+    Choice(
+      "budget", key: "alert_budget", title: "Alerts an Hour", help: "alerts an hour; what goes beyond is not shown",
+      app: ChoiceSlot(
+        \.alertBudget, .budget, refusal: "the app has had its VALUE alerts of this hour",
+        remark: "VALUE alerts an hour")),
+    Choice(
+      "provisional", title: "On Probation, Quietly",
+      help: "`on`: quiet until the person decides. `notifications=off` ends it, too",
+      app: ChoiceSlot(
+        \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
+      )),
+  ]
+
+  private static func part(_ part: Part, _ title: String, help: String) -> Choice {
+    let refusal = "\(part.rawValue) is off"
+    return Choice(
+      part.rawValue, title: title, help: help,
+      everything: ChoiceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
+      app: ChoiceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
+      category: ChoiceSlot(\.[part], .isOnOrInherited, refusal: refusal))
+  }
+
+  /// The choice that an assignment names.
+  static func named(_ name: String) -> Choice? {
+    all.first { choice in
+      choice.isNamed ? name.hasPrefix(choice.name + ".") : choice.names.contains(name)
+    }
+  }
+
+  /// Its names in assignments.
+  private var names: [String] { [name, key, key.replacing("_", with: "-")] }
+
+  /// How it is written where it is listed: `focus.NAME`.
+  public var listedName: String { isNamed ? name + ".NAME" : name }
+
+  /// The choices of a scope.
+  public static func choices(of scope: Scope) -> [Choice] { all.filter { $0.values(in: scope) != nil } }
+
+  /// What it can be there, in words; `nil` where there is no such choice.
+  public func values(in scope: Scope) -> String? {
+    switch scope {
+    case .everything: everything?.words
+    case .app: app?.words
+    case .category: category?.words
+    }
+  }
+
+  /// The names that a scope has, for people.
+  static func names(of scope: Scope) -> String {
+    var names = choices(of: scope).map(\.listedName)
+    let last = names.removeLast()
+    return names.joined(separator: ", ") + " or " + last
+  }
+}
+
+/// A choice as it holds for somebody.
+public struct ChoiceInForce: Sendable, Equatable {
+  /// As an assignment names it.
+  public var name: String
+  /// As a settings screen names it.
+  public var title: String
+  /// As a list of what holds names it.
+  public var label: String
+  /// The value, as an assignment writes it.
+  public var value: String
+  /// The usual values, as a settings screen offers them.
+  public var values: [String]
+  /// Whether other values may be typed.
+  public var isText: Bool
+  /// Whether it is one of those that have names, and this name is only offered.
+  public var isForgotten: Bool
+  /// What is to say of it where it is not as usual; `nil` where it is, or where its value says all.
+  public var remark: String?
+}
+
+/// What has choices: everything, an app, a category.
+protocol ChoiceHolder: Defaulted {
+  static var slots: [(choice: Choice, slot: ChoiceSlot<Self>)] { get }
+}
+
+extension Preferences: ChoiceHolder {
+  static let slots: [(choice: Choice, slot: ChoiceSlot<Preferences>)] = Choice.all.compactMap { choice in
+    choice.everything.map { (choice, $0) }
+  }
+
+  /// What holds for everything.
+  public var choices: [ChoiceInForce] { inForce() }
+}
+
+extension AppPreferences: ChoiceHolder {
+  static let slots: [(choice: Choice, slot: ChoiceSlot<AppPreferences>)] = Choice.all.compactMap { choice in
+    choice.app.map { (choice, $0) }
+  }
+
+  /// What holds for the app.
+  public var choices: [ChoiceInForce] { inForce() }
+}
+
+extension CategoryPreferences: ChoiceHolder {
+  static let slots: [(choice: Choice, slot: ChoiceSlot<CategoryPreferences>)] = Choice.all.compactMap { choice in
+    choice.category.map { (choice, $0) }
+  }
+
+  /// What holds for the category.
+  public var choices: [ChoiceInForce] { inForce() }
+}
+
+extension ChoiceHolder {
+  fileprivate func inForce() -> [ChoiceInForce] {
+    Self.slots.flatMap { choice, slot in
+      slot.members(self).map { member in
+        ChoiceInForce(
+          name: choice.isNamed ? "\(choice.name).\(member)" : choice.name,
+          title: choice.title.replacing("NAME", with: member), label: choice.label.replacing("NAME", with: member),
+          value: slot.text(self, member), values: slot.values, isText: slot.isText,
+          isForgotten: choice.isNamed && slot.text(self, member) == "off", remark: slot.remark(self))
+      }
+    }
+  }
+}

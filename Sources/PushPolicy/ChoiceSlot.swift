@@ -1,0 +1,235 @@
+/// Where a choice is kept in one scope, and what can be done with it there.
+struct ChoiceSlot<Holder: Defaulted>: Sendable {
+  /// The usual values, as a settings screen offers them.
+  let values: [String]
+  let isText: Bool
+  /// What the values are, in a line of a table.
+  let words: String
+  /// What JSON may hold.
+  let shape: Shape
+  let decode: @Sendable (inout Holder, KeyedDecodingContainer<ChoiceKey>, ChoiceKey) throws -> Void
+  let encode: @Sendable (Holder, inout KeyedEncodingContainer<ChoiceKey>, ChoiceKey) throws -> Void
+  /// Assigns the value to the choice, which goes by this name.
+  let assign: @Sendable (inout Holder, _ name: String, _ value: String) throws(SettingError) -> Void
+  /// What there is one of each for; one empty name where there is just one.
+  let members: @Sendable (Holder) -> [String]
+  /// The value, as an assignment writes it.
+  let text: @Sendable (Holder, _ member: String) -> String
+  /// What is to say of it in a list where it is not as usual.
+  let remark: @Sendable (Holder) -> String?
+  /// Why it removes a part.
+  let refusal: @Sendable (Holder) -> String?
+  /// The value that would not.
+  let remedy: String
+
+  /// A slot.
+  ///
+  /// - Parameters:
+  ///   - path: Where the value is. What a new holder has there is the default.
+  ///   - isAlwaysWritten: Whether JSON has it also where it is the default.
+  ///   - refusal: Why it removes a part, where `VALUE` stands for its value.
+  ///   - remark: What to say of it where it is not as usual, likewise.
+  ///   - change: What else changes with it.
+  init<Value: Codable & Equatable & Sendable>(
+    _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: ChoiceType<Value>, isAlwaysWritten: Bool = false,
+    refusal: String? = nil, remark: String? = nil, change: (@Sendable (inout Holder) -> Void)? = nil
+  ) {
+    (values, isText, words, shape, remedy) = (type.values, type.isText, type.words, type.shape, type.letting)
+    decode = { holder, container, key in
+      if let value = try container.decodeIfPresent(Value.self, forKey: key) { holder[keyPath: path] = value }
+    }
+    encode = { holder, container, key in
+      let value = holder[keyPath: path]
+      if isAlwaysWritten || value != Holder()[keyPath: path] {
+        try container.encode(type.encoded(value), forKey: key)
+      }
+    }
+    assign = { (holder, name, text) throws(SettingError) in
+      try type.assign(&holder[keyPath: path], name, text)
+      change?(&holder)
+    }
+    members = { type.members($0[keyPath: path]) }
+    text = { holder, member in type.text(holder[keyPath: path], member) }
+    @Sendable func fill(_ words: String?, _ holder: Holder) -> String? {
+      words?.replacing("VALUE", with: type.text(holder[keyPath: path], ""))
+    }
+    self.remark = { holder in holder[keyPath: path] == Holder()[keyPath: path] ? nil : fill(remark, holder) }
+    self.refusal = { holder in fill(refusal, holder) }
+  }
+}
+
+/// What has its defaults when it is new.
+protocol Defaulted: Sendable {
+  init()
+}
+
+/// The name of a choice in JSON.
+struct ChoiceKey: CodingKey, ExpressibleByStringLiteral {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ name: String) { stringValue = name }
+  init(stringLiteral name: String) { stringValue = name }
+  init?(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+/// What the values of a choice are: how they are read, written and checked.
+struct ChoiceType<Value: Sendable>: Sendable {
+  var values: [String]
+  var isText = false
+  var words: String
+  var shape: Shape
+  /// The value that lets everything through.
+  var letting: String
+  var assign: @Sendable (inout Value, _ name: String, _ text: String) throws(SettingError) -> Void
+  var text: @Sendable (Value, _ member: String) -> String
+  var encoded: @Sendable (Value) -> any Encodable & Sendable
+  var members: @Sendable (Value) -> [String] = { _ in [""] }
+
+  /// A type of which every choice has one value.
+  ///
+  /// - Parameters:
+  ///   - expected: What to write, in words.
+  ///   - read: Reads a value; nil for what is none.
+  init(
+    values: [String], isText: Bool = false, words: String? = nil, shape: Shape, letting: String, expected: String,
+    text: @escaping @Sendable (Value) -> String,
+    read: @escaping @Sendable (_ name: String, _ text: String) throws(SettingError) -> Value?
+  ) where Value: Encodable {
+    (self.values, self.isText, self.shape, self.letting) = (values, isText, shape, letting)
+    self.words = words ?? values.map { "`\($0)`" }.joined(separator: ", ")
+    self.text = { value, _ in text(value) }
+    encoded = { $0 }
+    assign = { (value, name, text) throws(SettingError) in
+      guard let read = try read(name, text) else {
+        throw SettingError("\"\(text)\" is no value of \(name): write \(expected)")
+      }
+      value = read
+    }
+  }
+}
+
+extension ChoiceType<Bool> {
+  static var isOn: Self { either("on", "off") }
+
+  /// A switch; `on` and `off` always do, and so do the words that suit it better.
+  static func either(_ on: String, _ off: String, letting: String? = nil) -> Self {
+    ChoiceType(
+      values: ["on", "off"], words: "`\(on)`, `\(off)`", shape: .bool, letting: letting ?? on,
+      expected: "\(on) or \(off)", text: { $0 ? "on" : "off" },
+      read: { (name, text) throws(SettingError) in
+        switch text {
+        case "on", on: return true
+        case "off", off: return false
+        case "inherit": throw SettingError("only a category inherits: write \(name)=on or \(name)=off")
+        default: return nil
+        }
+      })
+  }
+}
+
+extension ChoiceType<Bool?> {
+  static var isOnOrInherited: Self {
+    ChoiceType(
+      values: ["inherit", "on", "off"], shape: .boolOrNull, letting: "on", expected: "on, off or inherit",
+      text: { $0.map { $0 ? "on" : "off" } ?? "inherit" },
+      read: { _, text in
+        switch text {
+        case "on": .some(true)
+        case "off": .some(false)
+        case "inherit": .some(nil)
+        default: nil
+        }
+      })
+  }
+}
+
+extension ChoiceType<Int?> {
+  static var budget: Self {
+    ChoiceType(
+      values: ["none", "0", "1", "5", "20"], isText: true,
+      words: "a number from 0 to \(AppPreferences.maximumBudget), `none`",
+      shape: .budget, letting: "none", expected: "the alerts an hour, such as budget=5, or none",
+      text: { $0.map { String($0) } ?? "none" },
+      read: { _, text in
+        if text == "none" { return .some(nil) }
+        return Int(text).flatMap { (0...AppPreferences.maximumBudget).contains($0) ? .some($0) : nil }
+      })
+  }
+}
+
+extension ChoiceType<Delivery> {
+  static var delivery: Self {
+    ChoiceType(
+      values: ["now", "summary"], shape: .delivery, letting: "now", expected: "now or summary", text: { $0.rawValue },
+      read: { _, text in Delivery(rawValue: text) })
+  }
+}
+
+extension ChoiceType<SummaryTimes> {
+  static var times: Self {
+    ChoiceType(
+      values: [SummaryTimes().description, "12:00", "20:00"], isText: true,
+      words: "times such as `08:00,18:00 Europe/Berlin`, `default`", shape: .summary, letting: "default",
+      expected: "times such as \"08:00,18:00 Europe/Berlin\"", text: { $0.description },
+      read: { _, text in text == "default" ? SummaryTimes() : SummaryTimes(text) })
+  }
+}
+
+extension ChoiceType<[QuietWindow]> {
+  /// Windows with semicolons between them; `off` is none.
+  static var windows: Self {
+    ChoiceType(
+      values: ["off", "22:00-07:00", "23:00-06:00"], isText: true,
+      words: "windows such as `22:00-07:00 mon-fri Europe/Berlin`, `off`",
+      shape: .list(.window, maximum: Preferences.maximumWindows), letting: "off", expected: "windows, or off",
+      text: { $0.isEmpty ? "off" : $0.map(\.description).joined(separator: "; ") },
+      read: { (name, text) throws(SettingError) in
+        if text == "off" { return [] }
+        var windows: [QuietWindow] = []
+        for text in text.split(separator: ";", omittingEmptySubsequences: false) {
+          guard let window = QuietWindow(String(text)) else {
+            throw SettingError(
+              """
+              "\(text)" is no value of \(name): write "22:00-07:00 mon-fri Europe/Berlin", several with ; between them, or off
+              """)
+          }
+          windows.append(window)
+        }
+        guard windows.count <= Preferences.maximumWindows else {
+          throw SettingError("there are at most \(Preferences.maximumWindows) windows of quiet hours")
+        }
+        return windows
+      })
+  }
+}
+
+extension ChoiceType<[String: Set<String>]> {
+  /// The topics that each Focus lets through.
+  static var focuses: Self {
+    var type = ChoiceType(
+      values: ["off", "none"], isText: true, words: "topics with commas between them, `none`, `off`", shape: .focuses,
+      letting: "none", expected: "topics", text: { _ in "" }, read: { _, _ in nil })
+    type.members = { Set($0.keys).union(Preferences.usualFocuses).sorted() }
+    type.text = { focuses, name in
+      focuses[name].map { $0.isEmpty ? "none" : $0.sorted().joined(separator: ",") } ?? "off"
+    }
+    type.encoded = { focuses in focuses.mapValues { $0.sorted() } }
+    type.assign = { (focuses, name, text) throws(SettingError) in
+      let name = String(name.drop { $0 != "." }.dropFirst())
+      guard Preferences.isFocusName(name) else {
+        throw SettingError("\"\(name)\" is no name of a Focus: letters, digits, hyphens and spaces, at most 64")
+      }
+      switch text {
+      case "off": focuses[name] = nil
+      case "none": focuses[name] = []
+      default: focuses[name] = Set(text.split(separator: ",").map { String($0.filter { $0 != " " }) })
+      }
+      guard focuses.count <= Preferences.maximumFocuses else {
+        throw SettingError("there are at most \(Preferences.maximumFocuses) Focuses")
+      }
+    }
+    return type
+  }
+}

@@ -1,0 +1,64 @@
+extension DeliveryDetail {
+  /// As people read it; empty for nothing.
+  public var words: String {
+    switch self {
+    case .nothing: ""
+    case .fact(let fact): fact.words
+    case .asked(let asked): asked.description
+    case .removed(let removals): removals.map(\.description).joined(separator: "; ")
+    case .finding(let finding): finding.words
+    case .channel(let channel): "channel \(channel)"
+    case .held(let count): "\(count) held"
+    case .presented(let parts): parts.joined(separator: " ")
+    case .answered(let action): action
+    case .fault(let name, let effect): "\(name): \(effect)"
+    case .words(let words): words
+    }
+  }
+
+  /// Reads what the log had before it kept facts: words, which are those of ``words``.
+  ///
+  /// - Parameter event: The row's event, which says what words there may be.
+  public init(words: String, of event: String) {
+    self = DeliveryDetail.parsed(words, event) ?? (words.isEmpty ? .nothing : .words(words))
+  }
+
+  private static func parsed(_ words: String, _ event: String) -> DeliveryDetail? {
+    switch event {
+    case "presented":
+      return .presented(words.split(separator: " ", omittingEmptySubsequences: true).map(String.init))
+    case "action", "closed": return words.isEmpty ? nil : .answered(words)
+    case "refused", "ignored": return Finding(words: words).map { .finding($0) }
+    case "fault":
+      let fields = words.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      return fields.count == 2 ? .fault(name: fields[0], effect: fields[1]) : nil
+    case "transmitted": return AskedPush(words).map { .asked($0) }
+    case "suppressed":
+      let removals = Decision.Removal.list(words)
+      return removals.isEmpty ? nil : .removed(removals)
+    default:
+      if words.hasPrefix("channel ") { return .channel(String(words.dropFirst(8))) }
+      if words.hasSuffix(" held") { return Int(words.dropLast(5)).map { .held($0) } }
+      return Fact.allCases.first { $0.words == words }.map { .fact($0) }
+    }
+  }
+}
+
+extension DeliveryDetail.Finding {
+  fileprivate var words: String {
+    "\(isReportOnly ? DeliveryDetail.Finding.mark : "")\(rule) \(pointer): \(message)\(evidence.map { " \($0)" } ?? "")"
+  }
+
+  /// Reads words; the evidence stays behind the message.
+  fileprivate init?(words: String) {
+    let isReportOnly = words.hasPrefix(Self.mark)
+    let rest = words.dropFirst(isReportOnly ? Self.mark.count : 0)
+    guard let space = rest.firstIndex(of: " "), let colon = rest.firstRange(of: ": "), space < colon.lowerBound
+    else { return nil }
+    self.init(
+      rule: String(rest[..<space]), pointer: String(rest[rest.index(after: space)..<colon.lowerBound]),
+      message: String(rest[colon.upperBound...]), isReportOnly: isReportOnly)
+  }
+
+  private static let mark = "report only: "
+}

@@ -1,0 +1,297 @@
+/// What a row of the delivery log tells besides its event: facts, of which ``words`` are made where they are shown.
+///
+/// What nearly every push has is one byte in the log, a ``code``; the rest is JSON, as ``appendJSON(to:)`` writes it.
+public enum DeliveryDetail: Sendable, Equatable {
+  case nothing
+  case fact(Fact)
+  /// What was asked of the device (`transmitted`).
+  case asked(AskedPush)
+  /// What the person's choices removed (`suppressed`).
+  case removed([Decision.Removal])
+  /// A rule that the sender broke (`refused`, `ignored`).
+  indirect case finding(Finding)
+  /// The channel of a broadcast.
+  case channel(String)
+  /// How many held pushes a digest tells of.
+  case held(Int)
+  /// What the device says it has shown and played (`presented`).
+  case presented([String])
+  /// What the person has chosen (`action`, `closed`).
+  case answered(String)
+  /// An injected fault, by its name, and what it did.
+  case fault(name: String, effect: String)
+  /// What only words tell: a row of an older version that its parser does not know.
+  case words(String)
+
+  /// A detail that has no parameters.
+  public enum Fact: String, Sendable, Codable, CaseIterable {
+    /// The push had waited for the device.
+    case fromStorage = "from_storage"
+    /// No stream of the device was open.
+    case deviceOffline = "device_offline"
+    /// No stream of the device was open, and the push is never stored.
+    case notConnected = "not_connected"
+    /// The device ended its registration.
+    case unregistered
+    /// The device takes nothing, and the push is never stored.
+    case deviceLags = "device_lags"
+    case mailboxFull = "mailbox_full"
+    /// The payload can't be read.
+    case unreadable
+
+    /// Its byte in the log; these never change.
+    var code: UInt8 {
+      switch self {
+      case .fromStorage: 1
+      case .deviceOffline: 2
+      case .notConnected: 3
+      case .unregistered: 4
+      case .deviceLags: 5
+      case .mailboxFull: 6
+      case .unreadable: 7
+      }
+    }
+
+    var words: String {
+      switch self {
+      case .fromStorage: "from storage"
+      case .deviceOffline: "device offline"
+      case .notConnected: "not connected"
+      case .unregistered: "unregistered"
+      case .deviceLags: "device lags"
+      case .mailboxFull: "the mailbox is full"
+      case .unreadable: "the payload can't be read"
+      }
+    }
+  }
+
+  /// A rule that the sender broke.
+  public struct Finding: Sendable, Equatable {
+    /// A numbered rule, or `aps` for the types of its members.
+    public var rule: String
+    /// Where in the payload, as a JSON pointer.
+    public var pointer: String
+    public var message: String
+    /// The offending texts; nil where the rule is about no text.
+    public var evidence: [String]?
+    /// Whether the push was let through all the same.
+    public var isReportOnly: Bool
+
+    public init(
+      rule: String, pointer: String, message: String, evidence: [String]? = nil, isReportOnly: Bool = false
+    ) {
+      (self.rule, self.pointer, self.message) = (rule, pointer, message)
+      (self.evidence, self.isReportOnly) = (evidence, isReportOnly)
+    }
+
+    public init(_ violation: Violation, isReportOnly: Bool) {
+      self.init(
+        rule: violation.rule.rawValue, pointer: violation.pointer, message: violation.message,
+        evidence: violation.evidence, isReportOnly: isReportOnly)
+    }
+  }
+}
+
+// MARK: In the log
+
+extension DeliveryDetail {
+  /// The byte that says it all; nil where it takes more.
+  public var code: UInt8? {
+    switch self {
+    case .fact(let fact): fact.code
+    case .asked(let asked): asked.usualParts.map { DeliveryDetail.askedMark | $0 }
+    default: nil
+    }
+  }
+
+  /// What a ``code`` means; nil for a newer version's.
+  public init?(code: UInt8) {
+    if code & DeliveryDetail.askedMark != 0 {
+      guard let asked = AskedPush(usualParts: code & ~DeliveryDetail.askedMark) else { return nil }
+      self = .asked(asked)
+    } else {
+      guard let fact = Fact.allCases.first(where: { $0.code == code }) else { return nil }
+      self = .fact(fact)
+    }
+  }
+
+  private static let askedMark: UInt8 = 0x80
+
+  /// Appends this as one JSON object; its decoded form is this value.
+  public func appendJSON(to bytes: inout [UInt8]) {
+    var object = JSONObjectText(bytes)
+    bytes = []
+    switch self {
+    case .nothing: break
+    case .fact(let fact): object.member("fact", fact.rawValue)
+    case .asked(let asked): asked.append(to: &object)
+    case .removed(let removals):
+      object.list("removed", removals) { removal, bytes in
+        var object = JSONObjectText(bytes)
+        bytes = []
+        object.member("part", removal.part.rawValue)
+        object.member("rule", removal.rule.rawValue)
+        object.member("setting", removal.setting)
+        bytes = object.end()
+      }
+    case .finding(let finding):
+      object.member("rule", finding.rule)
+      object.member("pointer", finding.pointer)
+      object.member("message", finding.message)
+      if let evidence = finding.evidence { object.list("evidence", evidence) { appendJSONString($0, to: &$1) } }
+      if finding.isReportOnly { object.literal("report_only", "true") }
+    case .channel(let channel): object.member("channel", channel)
+    case .held(let count): object.literal("held", String(count))
+    case .presented(let parts): object.list("presented", parts) { appendJSONString($0, to: &$1) }
+    case .answered(let action): object.member("action", action)
+    case .fault(let name, let effect):
+      object.member("fault", name)
+      object.member("effect", effect)
+    case .words(let words): object.member("words", words)
+    }
+    bytes = object.end()
+  }
+}
+
+extension AskedPush {
+  fileprivate func append(to object: inout JSONObjectText) {
+    object.list("asked", parts) { appendJSONString($0.rawValue, to: &$1) }
+    if level != .active { object.member("level", level.rawValue) }
+    if device.isSilent { object.literal("silent", "true") }
+    if let focus = device.focus { object.member("focus", focus) }
+    if let category { object.member("category", category) }
+  }
+}
+
+/// A JSON object that grows behind other bytes.
+private struct JSONObjectText {
+  private var bytes: [UInt8]
+  private var separator = UInt8(ascii: "{")
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func member(_ key: StaticString, _ value: String) {
+    begin(key)
+    appendJSONString(value, to: &bytes)
+  }
+
+  mutating func literal(_ key: StaticString, _ value: String) {
+    begin(key)
+    bytes += value.utf8
+  }
+
+  mutating func list<Element>(_ key: StaticString, _ elements: [Element], _ append: (Element, inout [UInt8]) -> Void) {
+    begin(key)
+    bytes.append(UInt8(ascii: "["))
+    for (place, element) in elements.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      append(element, &bytes)
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  mutating func end() -> [UInt8] {
+    if separator != UInt8(ascii: ",") { bytes.append(separator) }
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+
+  private mutating func begin(_ key: StaticString) {
+    bytes.append(separator)
+    separator = UInt8(ascii: ",")
+    bytes.append(UInt8(ascii: "\""))
+    append(key, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+}
+
+// MARK: In messages
+
+extension DeliveryDetail: Codable {
+  /// Every key that there is; those of one case are there.
+  private struct Form: Codable {
+    var fact: Fact?
+    var asked: [Part]?
+    var level: InterruptionLevel?
+    var silent: Bool?
+    var focus: String?
+    var category: String?
+    var removed: [Decision.Removal]?
+    var rule: String?
+    var pointer: String?
+    var message: String?
+    var evidence: [String]?
+    var isReportOnly: Bool?
+    var channel: String?
+    var held: Int?
+    var presented: [String]?
+    var action: String?
+    var fault: String?
+    var effect: String?
+    var words: String?
+
+    enum CodingKeys: String, CodingKey {
+      case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
+      case channel, held, presented, action, fault, effect, words
+      case isReportOnly = "report_only"
+    }
+  }
+
+  /// Decodes what ``appendJSON(to:)`` and ``encode(to:)`` write; what a newer version may tell is nothing.
+  public init(from decoder: any Decoder) throws {
+    let form = try Form(from: decoder)
+    if let fact = form.fact {
+      self = .fact(fact)
+    } else if let parts = form.asked {
+      self = .asked(
+        AskedPush(
+          parts, level: form.level ?? .active, category: form.category, isSilent: form.silent ?? false,
+          focus: form.focus))
+    } else if let removed = form.removed {
+      self = .removed(removed)
+    } else if let rule = form.rule {
+      self = .finding(
+        Finding(
+          rule: rule, pointer: form.pointer ?? "", message: form.message ?? "", evidence: form.evidence,
+          isReportOnly: form.isReportOnly ?? false))
+    } else if let channel = form.channel {
+      self = .channel(channel)
+    } else if let held = form.held {
+      self = .held(held)
+    } else if let presented = form.presented {
+      self = .presented(presented)
+    } else if let action = form.action {
+      self = .answered(action)
+    } else if let fault = form.fault {
+      self = .fault(name: fault, effect: form.effect ?? "")
+    } else {
+      self = form.words.map { .words($0) } ?? .nothing
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var form = Form()
+    switch self {
+    case .nothing: break
+    case .fact(let fact): form.fact = fact
+    case .asked(let asked):
+      form.asked = asked.parts
+      if asked.level != .active { form.level = asked.level }
+      if asked.device.isSilent { form.silent = true }
+      (form.focus, form.category) = (asked.device.focus, asked.category)
+    case .removed(let removals): form.removed = removals
+    case .finding(let finding):
+      (form.rule, form.pointer, form.message) = (finding.rule, finding.pointer, finding.message)
+      form.evidence = finding.evidence
+      if finding.isReportOnly { form.isReportOnly = true }
+    case .channel(let channel): form.channel = channel
+    case .held(let count): form.held = count
+    case .presented(let parts): form.presented = parts
+    case .answered(let action): form.action = action
+    case .fault(let name, let effect): (form.fault, form.effect) = (name, effect)
+    case .words(let words): form.words = words
+    }
+    try form.encode(to: encoder)
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import PushGateway
+
+/// The options of `serve` that set something: one for each row of the table of settings.
+///
+/// ArgumentParser finds options by a mirror of a new instance and decodes their values by name, which is all that it
+/// needs of declared properties.
+struct SettingOptions: ParsableArguments, CustomReflectable {
+  /// What was given, by the setting's name.
+  private(set) var values: [String: String] = [:]
+
+  init() {}
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    for setting in Configuration.settings {
+      let key = Key(setting: setting)
+      switch setting.form {
+      case .list:
+        let entries = try container.decode(Option<[String]>.self, forKey: key).wrappedValue
+        values[setting.name] = entries.isEmpty ? nil : entries.joined(separator: ",")
+      case .word, .file:
+        values[setting.name] = try container.decode(Option<String?>.self, forKey: key).wrappedValue
+      }
+    }
+  }
+
+  var customMirror: Mirror {
+    Mirror(self, children: Configuration.settings.map { (label: $0.name, value: $0.option) as Mirror.Child })
+  }
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(setting: Setting<Configuration>) { stringValue = setting.name }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+}
+
+extension Setting {
+  /// What ArgumentParser is to know of it.
+  fileprivate var option: any Sendable {
+    let help = ArgumentHelp("\(help) (\(normal))")
+    let name = NameSpecification.customLong(flag)
+    return switch form {
+    case .list: Option<[String]>(wrappedValue: [], name: name, help: help)
+    case .file: Option<String?>(name: name, help: help, completion: .file())
+    case .word: Option<String?>(name: name, help: help, completion: choices.isEmpty ? nil : .list(choices))
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import FoundationEssentials
+import Testing
+
+@testable import PushPolicy
+
+@Suite struct DeliveryDetailTests {
+  static let details: [DeliveryDetail] =
+    [
+      .nothing, .removed([]), .channel("dHN0LXNyY2gtY2hubA=="), .held(12), .presented([]),
+      .presented(["badge", "al\"ert"]), .answered("accept"), .fault(name: "slow", effect: "waits: 5s"),
+      .words("what is \u{1} this?"),
+      .removed([
+        .init(part: .sound, rule: .n6, setting: "apps/a/categories/x; \"y\"/sound"),
+        .init(part: .alert, rule: .n7, setting: "quiet/0"),
+      ]), .finding(.init(rule: "B1", pointer: "/aps/badge", message: "a badge: no", evidence: [], isReportOnly: true)),
+      .finding(.init(rule: "aps", pointer: "/aps/a~1b", message: "no")),
+      .finding(.init(rule: "A9", pointer: "/aps/alert", message: "no", evidence: ["50 % off", "now"])),
+    ] + DeliveryDetail.Fact.allCases.map { .fact($0) } + asked
+
+  static let asked: [DeliveryDetail] = [
+    "nothing", "badge", "sound", "alert", "badge sound", "badge alert", "sound alert", "badge sound alert",
+    "badge; passive", "sound; critical; silent; focus work", "alert; category A; B",
+  ].compactMap { AskedPush($0) }.map { .asked($0) }
+
+  @Test(arguments: details)
+  func `what is written by hand decodes to the same, and so does what is encoded`(_ detail: DeliveryDetail) throws {
+    var bytes = Array("before".utf8)
+    detail.appendJSON(to: &bytes)
+    #expect(bytes.starts(with: "before".utf8))
+    let written = Data(bytes.dropFirst(6))
+    #expect(try JSONDecoder().decode(DeliveryDetail.self, from: written) == detail)
+    let encoded = try JSONEncoder().encode(detail)
+    #expect(try JSONDecoder().decode(DeliveryDetail.self, from: encoded) == detail)
+    func keys(_ json: Data) throws -> Set<String> {
+      try Set(JSONDecoder().decode([String: Anything].self, from: json).keys)
+    }
+    #expect(try keys(written) == keys(encoded))
+  }
+
+  private struct Anything: Decodable { init(from decoder: any Decoder) {} }
+
+  @Test func `a code is one detail's, and never the first byte of JSON`() {
+    let codes = Self.details.compactMap(\.code)
+    #expect(Set(codes).count == codes.count)
+    #expect(codes.count == DeliveryDetail.Fact.allCases.count + 8)
+    for detail in Self.details {
+      guard let code = detail.code else { continue }
+      #expect(DeliveryDetail(code: code) == detail)
+      #expect(code != UInt8(ascii: "{"))
+    }
+    #expect(DeliveryDetail(code: 0) == nil && DeliveryDetail(code: 0x7F) == nil && DeliveryDetail(code: 0x88) == nil)
+  }
+
+  @Test(arguments: ["{}", #"{"later":1}"#, #"{"words":null}"#])
+  func `what a newer version may tell is nothing`(_ text: String) throws {
+    #expect(try JSONDecoder().decode(DeliveryDetail.self, from: Data(text.utf8)) == .nothing)
+  }
+}

@@ -1,0 +1,28 @@
+import PushGateway
+import Testing
+
+@testable import pushcli
+
+@Suite struct RefusalAdviceTests {
+  @Test(arguments: Reason.allCases)
+  func `advice is what the table of reasons says, in one clause`(_ reason: Reason) {
+    let advice = RefusalAdvice.text(for: reason.rawValue, payload: Array(#"{"aps":{}}"#.utf8))
+    #expect(advice?.hasSuffix(reason.advice ?? "?") ?? (reason.advice == nil))
+    #expect(advice.map { !$0.hasSuffix(".") && !$0.contains("\n") } ?? true)
+  }
+
+  @Test func `of a payload it says what is wrong with this one`() {
+    let large = [UInt8](repeating: 0x20, count: 5000)
+    #expect(
+      RefusalAdvice.text(for: "PayloadTooLarge", payload: large)
+        == "the payload has 5000 bytes; 4096 bytes are allowed, 5120 for voip")
+    #expect(RefusalAdvice.text(for: "PayloadEmpty", payload: []) == "the payload is empty")
+    #expect(
+      RefusalAdvice.text(for: "PayloadEmpty", payload: Array("[1]".utf8))
+        == "the payload is JSON, but not an object: expected {\"aps\":{…}}")
+  }
+
+  @Test func `a reason that no one knows has no advice`() {
+    #expect(RefusalAdvice.text(for: "NoReason", payload: []) == nil)
+  }
+}
