@@ -2,7 +2,13 @@ import NIOEmbedded
 import PushPolicy
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import LoadTest
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// Mistakes that are planted in a state: each is found by an assertion, and not by what follows from it later.
 @Suite struct InvariantsTests {

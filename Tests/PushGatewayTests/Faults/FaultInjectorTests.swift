@@ -2,7 +2,13 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import LoadTest
+@testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// What a fault does to a request and its connection, without a socket.
 @Suite(.timeLimit(.minutes(1))) struct FaultInjectorTests {
@@ -185,6 +191,6 @@ import Testing
     try pair().request()
     let rows = try await log.rows(.init())
     #expect(rows.map(\.row.event) == [.fault])
-    #expect(rows.map(\.row.detail) == ["fault: 502"])
+    #expect(rows.map(\.row.detail.words) == ["fault: 502"])
   }
 }

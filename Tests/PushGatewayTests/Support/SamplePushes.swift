@@ -1,4 +1,9 @@
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import LoadTest
 @testable import PushCore
+@testable import PushGateway
 @testable import PushStorage
 
 extension APNSID {

@@ -1,3 +1,7 @@
+import GatewayClient
+import GatewayProtocol
+import LoadTest
+import PushCore
 import PushGateway
 import Testing
 

@@ -1,4 +1,8 @@
 import ArgumentParser
+import GatewayClient
+import GatewayProtocol
+import LoadTest
+import PushCore
 import PushGateway
 import Testing
 
