@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import Foundation
 import GatewayClient
 import GatewayProtocol
@@ -96,14 +95,5 @@ struct Serve: AsyncParsableCommand {
         pushcli subscribe\(option) --device me --app \(development.topic)
         pushcli send\(option) --to me/\(development.topic) --title "It Works" --body "Sent through the APNs API." --badge 1 --sound default
       """)
-  }
-}
-
-/// The first start's development key, as a command reads it.
-enum Development {
-  static func read(_ folder: StateFolder) -> StateFolder.Development? {
-    FileManager.default.contents(atPath: folder.developmentPath).flatMap {
-      try? decodeJSON(StateFolder.Development.self, from: $0)
-    }
   }
 }

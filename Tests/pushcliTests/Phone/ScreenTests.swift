@@ -124,11 +124,19 @@ import Testing
     }
   }
 
-  @Test func `no size breaks a screen`() {
+  @Test func `no size breaks a screen: it stays within its edges, and says what the keys do or what is missing`() throws
+  {
     let opened: [PhoneMessage] = Self.alerts + [.key(.character("v"))]
     for messages in Self.scenes.map(\.messages) + [opened] {
       for columns in [0, 1, 29, 30, 31, 47, 61] + [120] {
-        for rows in Array(0...20) + [40] { _ = screen(columns, rows, messages) }
+        for rows in Array(0...20) + [40] {
+          let lines = screen(columns, rows, messages).split(separator: "\n", omittingEmptySubsequences: false)
+          #expect(lines.count == max(rows, 1))
+          #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns })
+          let last = try #require(lines.last)
+          if Size(columns: columns, rows: rows).holdsPhone { #expect(last.contains { $0.isLetter }) }
+          if columns >= 29, (1..<10).contains(rows) { #expect(lines.contains { $0.contains("needs 30×10") }) }
+        }
       }
     }
   }
