@@ -1,5 +1,4 @@
 import Foundation
-import GatewayProtocol
 import HTTP2Transport
 import PushCore
 import PushStorage

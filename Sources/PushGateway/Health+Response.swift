@@ -1,7 +1,5 @@
-import GatewayProtocol
 import HTTP2Transport
 import PushCore
-import PushStorage
 
 extension Health {
   init(promise: DurabilityPromise, problems: [HealthProblem]) {

@@ -1,8 +1,5 @@
-import GatewayProtocol
 import HTTP2Transport
-import PushCore
 import PushPolicy
-import PushStorage
 
 /// What the APIs and streams of one loop share: the services of the process, and what the loop has for itself.
 ///

@@ -1,8 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
-import PushStorage
-
 /// What each use case takes of a gateway's parts: the one place where they are put together.
 
 extension AnnouncePreferences {

@@ -2,10 +2,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import GatewayClient
-import GatewayProtocol
 import Glibc
-import PushCore
-import PushGateway
 
 /// Where the process begins.
 @main

@@ -1,5 +1,4 @@
 import GatewayProtocol
-import HTTP2Transport
 import PushCore
 import PushPolicy
 import PushStorage

@@ -1,8 +1,5 @@
 import DequeModule
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
-import PushStorage
 import Synchronization
 
 /// Which pushes somebody has answered: the first answer counts, wherever a person gives it.

@@ -1,8 +1,5 @@
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
 import PushPolicy
-import PushStorage
 import Synchronization
 
 /// What decides besides a person's choices: the state that each device last reported, and the alerts that it has shown

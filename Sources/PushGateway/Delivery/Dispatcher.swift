@@ -1,4 +1,3 @@
-import GatewayProtocol
 import HTTP2Transport
 import NIOCore
 import PushCore

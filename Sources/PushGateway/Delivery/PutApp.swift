@@ -1,6 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
 import PushStorage
 
 /// Adds an app, or changes what is said of it; what is not said stays as it was.

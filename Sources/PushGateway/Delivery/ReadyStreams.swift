@@ -1,6 +1,4 @@
 import DequeModule
-import GatewayProtocol
-import HTTP2Transport
 import NIOCore
 import PushCore
 import PushStorage

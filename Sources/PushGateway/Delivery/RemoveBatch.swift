@@ -1,6 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
 import PushStorage
 
 /// Forgets the devices of a batch and what waits for them.

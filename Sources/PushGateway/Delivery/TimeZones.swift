@@ -1,9 +1,5 @@
 import Foundation
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
 package import PushPolicy
-import PushStorage
 import Synchronization
 
 /// The rules of time zones, which the policy gets as an argument.

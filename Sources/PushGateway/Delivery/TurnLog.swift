@@ -1,6 +1,4 @@
-import GatewayProtocol
 import HTTP2Transport
-import PushCore
 import PushStorage
 
 /// Rows for the delivery log that one turn of a loop brings, handed over at its end: one lock for all of them.

@@ -1,8 +1,5 @@
 import DequeModule
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
-import PushStorage
 
 /// What a device that lags is to be told besides pushes: the newest choices, and the last pushes to retract.
 ///

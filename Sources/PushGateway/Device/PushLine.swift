@@ -1,5 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
 package import PushCore
 package import PushPolicy
 package import PushStorage

@@ -1,9 +1,7 @@
-import GatewayProtocol
 import Glibc
 import HTTP2Transport
 import NIOCore
 import PushCore
-import PushStorage
 
 /// What faults do to one connection, between it and its peer; there from when the first of them strikes.
 ///

@@ -1,7 +1,5 @@
 package import GatewayProtocol
-import HTTP2Transport
 import PushCore
-import PushStorage
 import Yams
 
 extension FaultRule {

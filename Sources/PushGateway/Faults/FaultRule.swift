@@ -1,7 +1,5 @@
 import GatewayProtocol
-import HTTP2Transport
 import PushCore
-import PushStorage
 
 /// Why a fault can't be, in one line.
 package struct FaultError: Error, Sendable, CustomStringConvertible {

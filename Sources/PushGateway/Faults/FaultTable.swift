@@ -1,7 +1,5 @@
 import GatewayProtocol
-import HTTP2Transport
 import PushCore
-import PushStorage
 import Synchronization
 
 /// The faults that are set, shared by all loops. While there is none, a request costs one relaxed load.

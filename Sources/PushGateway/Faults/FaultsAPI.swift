@@ -2,7 +2,6 @@ import GatewayProtocol
 import HTTP2Transport
 import Logging
 import PushCore
-import PushStorage
 import Synchronization
 
 /// `/admin/v1/faults`: setting, listing and clearing faults.

@@ -1,9 +1,7 @@
 import Foundation
-import GatewayProtocol
 import HTTP2Transport
 import PushCore
 import PushPolicy
-import PushStorage
 
 /// Why a request of the control plane is refused: problem details (RFC 9457).
 struct Problem: Error, Encodable {

@@ -1,7 +1,5 @@
-import GatewayProtocol
 import HTTP2Transport
 import PushCore
-import PushStorage
 
 /// A request of the control plane, as a value that may leave its loop.
 struct ControlRequest: Sendable {

@@ -1,8 +1,5 @@
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
 import PushPolicy
-import PushStorage
 
 /// What the detector said of the texts it saw lately.
 ///

@@ -1,7 +1,4 @@
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
-import PushStorage
 
 /// A topic as a request names it, taken apart (reference §2.3). Immutable and shared, since every push asks for it.
 final class NamedTopic: Sendable {

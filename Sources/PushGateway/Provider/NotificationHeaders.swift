@@ -1,7 +1,5 @@
-import GatewayProtocol
 import HTTP2Transport
 import PushCore
-import PushStorage
 
 /// The `apns-*` fields of one request, parsed and validated (reference §2.2).
 struct NotificationHeaders {

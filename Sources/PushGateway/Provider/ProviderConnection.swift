@@ -1,5 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
 import PushStorage
 

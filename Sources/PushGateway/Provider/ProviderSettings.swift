@@ -1,8 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
-import PushStorage
-
 /// Choices about the provider API where Apple's behaviour is not known, or where a test wants another one
 /// (docs/provider-api.md).
 struct ProviderSettings: Sendable {

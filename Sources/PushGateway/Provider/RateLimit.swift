@@ -1,8 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
-import PushStorage
-
 /// How many pushes a device token, or a channel, takes, as a bucket that refills once a second. Off unless it is configured.
 ///
 /// One for each loop, which is exact as long as a provider uses one connection, and lets it through more otherwise.

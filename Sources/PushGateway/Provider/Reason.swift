@@ -1,8 +1,3 @@
-import GatewayProtocol
-import HTTP2Transport
-import PushCore
-import PushStorage
-
 /// The reasons of the provider API (reference §3.3, §8.3); the raw value is what goes over the wire.
 ///
 /// Client libraries know these and no others: none is ever invented. Nothing else in the project spells a reason.

@@ -1,8 +1,5 @@
-import GatewayProtocol
-import HTTP2Transport
 import PushCore
 import PushPolicy
-import PushStorage
 
 /// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.
 struct Rejection: Error, Equatable {

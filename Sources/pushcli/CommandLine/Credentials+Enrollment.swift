@@ -1,8 +1,3 @@
-import GatewayClient
-import GatewayProtocol
-import PushCore
-import PushGateway
-
 extension Credentials {
   /// Enrolls a device over the admin socket and keeps what it needs.
   static func enroll(_ name: String, person: String?, state: StateOptions) async throws -> Credentials {

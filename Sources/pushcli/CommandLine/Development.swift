@@ -1,5 +1,5 @@
 import Foundation
-import PushGateway
+import PushCore
 
 /// The first start's development key, as a command reads it.
 enum Development {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import GatewayClient
 import GatewayProtocol
 import PushCore
 import PushGateway

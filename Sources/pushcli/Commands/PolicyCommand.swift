@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import GatewayClient
 import GatewayProtocol
-import PushCore
 import PushGateway
 import PushPolicy
 

@@ -1,7 +1,5 @@
 import ArgumentParser
 import Foundation
-import GatewayClient
-import GatewayProtocol
 import Glibc
 import HTTP2Transport
 import Logging

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import PushPolicy
-import Queues
 
 /// Standard output, where pushes go as lines, each of them once as far as the output allows.
 ///

@@ -1,5 +1,4 @@
 import Foundation
-import PushPolicy
 import TerminalUI
 
 /// The simulated phone as one value: what it must not forget, and what is of the moment.

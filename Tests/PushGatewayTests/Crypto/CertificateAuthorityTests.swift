@@ -1,13 +1,8 @@
 import COpenSSL
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct CertificateAuthorityTests {
   @Test func `an authority that was written and read again issues certificates that the first one's clients trust`()

@@ -2,13 +2,8 @@ import COpenSSL
 import NIOCore
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct TLSContextTests {
   let files: TLSFiles

@@ -2,10 +2,6 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
 @testable import PushGateway
 @testable import PushStorage

@@ -4,8 +4,6 @@ import Testing
 
 @testable import GatewayClient
 @testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
 @testable import PushGateway
 @testable import PushStorage

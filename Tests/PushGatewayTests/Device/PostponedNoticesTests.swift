@@ -1,12 +1,7 @@
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
 @testable import PushGateway
-@testable import PushStorage
 
 @Suite struct PostponedNoticesTests {
   @Test func `the newest choices and the last retractions are kept, once`() {

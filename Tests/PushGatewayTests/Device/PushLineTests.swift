@@ -1,10 +1,7 @@
 import PushPolicy
 import Testing
 
-@testable import GatewayClient
 @testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
 @testable import PushGateway
 @testable import PushStorage

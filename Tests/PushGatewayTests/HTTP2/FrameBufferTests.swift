@@ -1,12 +1,6 @@
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct FrameBufferTests {
   /// A client and a server whose frame buffer others share; each answers with a head and a body of its own.

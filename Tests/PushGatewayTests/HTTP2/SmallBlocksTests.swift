@@ -2,13 +2,8 @@ import CNGHTTP2
 import Glibc
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct SmallBlocksTests {
   @Test func `blocks of every size hold what is written, however they come and go`() throws {

@@ -1,12 +1,6 @@
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
 @testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct LoadPlanTests {
   @Test(arguments: [0.0, 1, 12.5, 50, 99, 100])

@@ -1,13 +1,7 @@
 import Glibc
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
 @testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct ProcessMeterTests {
   @Test func `the lines of the kernel are read, also with a strange name`() throws {

@@ -1,13 +1,7 @@
 import PushPolicy
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
 @testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct PushMarkTests {
   private let mark = PushMark(run: 0xBEEF, provider: 3, device: 99_999, number: .max - 1, intended: (1 << 48) - 1)

@@ -1,12 +1,6 @@
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 @Suite struct Base64URLTests {
   // RFC 4648 §10, and the places where the two alphabets differ.

@@ -2,13 +2,7 @@ import Foundation
 import PushPolicy
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
 @testable import PushGateway
-@testable import PushStorage
 
 @Suite struct RejectionTests {
   func text(_ rejection: Rejection) -> String { String(decoding: rejection.body, as: UTF8.self) }

@@ -1,13 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// Every event in every state. A table's line is an event, then for each state what is done and where that leads.
 @Suite struct ConnectionStateTests {

@@ -2,13 +2,8 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// A connection without a socket: what ``ConnectionState`` decides is carried out.
 @Suite struct ConnectionTests {

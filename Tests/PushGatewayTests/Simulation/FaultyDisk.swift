@@ -3,12 +3,6 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// A disk under SQLite itself: it keeps what was synced, and of what was not, whatever its seed says.

@@ -2,12 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// The mailbox on real SQLite over a disk that loses and tears everything that was not synced.

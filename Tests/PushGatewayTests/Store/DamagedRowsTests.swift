@@ -2,12 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// Rows with values that no gateway writes: nothing traps, the error names the repair, and the repair keeps the others.

@@ -3,12 +3,7 @@ import GRDB
 import PushPolicy
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(1))) struct DeliveryLogTests {

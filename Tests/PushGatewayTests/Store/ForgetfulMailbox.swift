@@ -1,11 +1,6 @@
 import Synchronization
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// A mailbox with a fault that is planted: what is held against ``MailboxConformance`` has to be found out by it.

@@ -2,12 +2,7 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// What every home of the mailbox has to do; each check begins with a fresh mailbox.

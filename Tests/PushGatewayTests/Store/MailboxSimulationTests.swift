@@ -1,11 +1,6 @@
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// The mailbox against a plain model, with random operations from a seed.

@@ -2,12 +2,7 @@ import PushPolicy
 import Synchronization
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// What every home of the registrations has to do; a home runs it fresh, and says how it is opened again.

@@ -1,12 +1,6 @@
 import Synchronization
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// A home of the registrations, as tests open it. Every check of ``RegistrationsConformance`` runs on each.

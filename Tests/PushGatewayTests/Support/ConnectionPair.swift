@@ -1,13 +1,7 @@
 import NIOCore
 import NIOEmbedded
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// A server's connection and its client in memory: no socket, and a loop whose time the test moves.
 final class ConnectionPair {

@@ -1,9 +1,4 @@
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// A mailbox index with a disk made of dictionaries, which follows the writer's steps one by one and can crash

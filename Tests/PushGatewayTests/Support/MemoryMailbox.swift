@@ -1,12 +1,7 @@
 import Dispatch
 import Synchronization
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// The contract of the mailbox as a plain model: everything in memory, nothing shared with the real one, so that each is a

@@ -1,12 +1,7 @@
 import PushPolicy
 import Synchronization
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// The contract of the registrations as a plain model in memory, which shares nothing with the real ones. A fault may be

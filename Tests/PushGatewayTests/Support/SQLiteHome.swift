@@ -3,12 +3,6 @@ import GRDB
 import Logging
 import Synchronization
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
-@testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 /// A mailbox in a database in a folder of its own.

@@ -1,10 +1,6 @@
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
 @testable import PushGateway
-@testable import PushStorage
 
 /// An acceptable request of a provider, of which a test changes one thing.
 struct SampleRequest {

@@ -1,10 +1,5 @@
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// A frame as it crossed the wire (RFC 9113 §4.1).
 struct Frame: Equatable {

@@ -1,12 +1,7 @@
 import NIOCore
 
-@testable import GatewayClient
-@testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// Files of an authority and of a server's certificate that it issued.
 struct TLSFiles {

@@ -1,12 +1,6 @@
 import Synchronization
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// A clock that stands still until a test moves it.
 final class TestClock: Sendable {

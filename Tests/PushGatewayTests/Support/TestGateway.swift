@@ -7,7 +7,6 @@ import Synchronization
 @testable import GatewayClient
 @testable import GatewayProtocol
 @testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
 @testable import PushGateway
 @testable import PushStorage

@@ -1,10 +1,4 @@
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
-@testable import PushStorage
 
 /// A provider token (reference §4), of which a test changes one thing.
 struct TokenRecipe {

@@ -1,7 +1,3 @@
-import GatewayClient
-import GatewayProtocol
-import LoadTest
-import PushCore
 import PushGateway
 import Testing
 

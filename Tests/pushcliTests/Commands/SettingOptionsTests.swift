@@ -1,8 +1,4 @@
 import ArgumentParser
-import GatewayClient
-import GatewayProtocol
-import LoadTest
-import PushCore
 import PushGateway
 import Testing
 

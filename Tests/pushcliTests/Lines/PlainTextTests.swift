@@ -19,6 +19,7 @@ import Testing
         A strong earthquake has struck off the coast of northern Chile. Tsunami warnings are in force.
         Buttons: Close, View
 
+
         """
     )
   }
@@ -62,6 +63,7 @@ import Testing
       paragraph(Sample.push(1, badge: 1, payload: payload)) == """
         [14:03] 📰 News · badge 1
         Removed by this person's settings: sound, alert.
+
 
         """
     )

@@ -2,12 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import GatewayClient
-@testable import GatewayProtocol
-@testable import HTTP2Transport
-@testable import LoadTest
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(2))) struct DatabaseRepairTests {
