@@ -80,7 +80,9 @@ final class Dispatcher {
   }
 
   private func report(_ number: UInt64, _ outcomes: [AppendOutcome]) {
-    guard let batch = storing.take(number), let answer else { return }
+    let batch = storing.take(number)
+    assert(storing.brokenInvariant() == nil, storing.brokenInvariant() ?? "")
+    guard let batch, let answer else { return }
     assert(outcomes.count == batch.pushes.count, "each push has one outcome")
     for (index, outcome) in outcomes.enumerated() {
       if let exchange = batch.references[index].exchange { answer(exchange, batch.pushes[index], outcome) }
@@ -92,6 +94,8 @@ final class Dispatcher {
 struct NumberedBatches<Batch> {
   private var batches: [UInt64: Batch] = [:]
   private var last: UInt64 = 0
+  /// One that came back again, of which there is none.
+  private var again: UInt64?
 
   /// - Returns: the batch's number, which no other gets.
   mutating func add(_ batch: Batch) -> UInt64 {
@@ -103,9 +107,12 @@ struct NumberedBatches<Batch> {
   /// The batch that comes back; a second time is a mistake of whoever was to bring it back once.
   mutating func take(_ number: UInt64) -> Batch? {
     let batch = batches.removeValue(forKey: number)
-    assert(batch != nil, "batch \(number) is answered twice")
+    if batch == nil { again = number }
     return batch
   }
+
+  /// What does not fit; nil when all does.
+  func brokenInvariant() -> String? { again.map { "batch \($0) is answered twice" } }
 }
 
 extension StoredPush {

@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// What a fault does to a request and its connection, without a socket.
-@Suite(.timeLimit(.minutes(1))) struct FaultInjectorTests {
+@Suite struct FaultInjectorTests {
   let table = FaultTable()
   let clock = TestClock()
   let handler = StubHandler()
