@@ -14,7 +14,7 @@ package final class App: Sendable, Codable {
   package let policyMode: PolicyMode
   /// Whether a payload whose `aps` breaks the schema is refused, instead of being reported.
   package let isStrict: Bool
-  /// What becomes of its alerts that advertise.
+  /// The treatment of its advertising alerts.
   package let ads: AdMode
   /// How lines to devices name the app, `"topic":…,"app":{…}`: made once, and written with each push.
   package let lineMembers: [UInt8]
@@ -71,7 +71,7 @@ package enum PolicyMode: String, Sendable, Codable, CaseIterable {
   case report
 }
 
-/// What becomes of an app's alerts that advertise (A9), for people who have not allowed it advertising.
+/// The treatment of an app's advertising alerts (A9), for people who have not allowed it advertising.
 package enum AdMode: String, Sendable, Codable, CaseIterable {
   /// Nobody looks.
   case off

@@ -14,7 +14,7 @@ package struct ConnectionState {
     case active
     /// It ends in good order.
     case draining(Draining)
-    /// What is due leaves, then the socket closes; nothing is read any more.
+    /// The output that waits is sent, then the socket closes; nothing is read any more.
     case closing
     /// The socket is gone.
     case closed
@@ -64,7 +64,7 @@ package struct ConnectionState {
     /// The owner looks whether no stream waits for anything (``Event/idle``).
     case checkIdle
     case sendGoAway(ConnectionEnd)
-    /// What is due is sent with the end of this turn.
+    /// The output that waits is sent at the end of this turn.
     case flush
     case closeSocket
     /// The event comes after this time, whatever happens until then.
@@ -98,7 +98,7 @@ package struct ConnectionState {
     return true
   }
 
-  /// Whether nothing is read any more, and the socket closes when what is due has left.
+  /// Whether nothing is read any more, and the socket closes once the waiting output is sent.
   package var isClosing: Bool {
     switch phase {
     case .handshaking, .active, .draining: false
