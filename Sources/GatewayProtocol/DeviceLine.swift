@@ -44,7 +44,9 @@ package enum DeviceLine: Equatable {
       case "undeliverable": return number.map { .undeliverable(seq: UInt64(clamping: $0)) }
       case "state": return .state(isSilent: isSilent, focus: focus)
       case "answer":
-        guard let id, let action = root["action"]?.string else { return nil }
+        guard let id, let action = root["action"]?.string, action.utf8.count <= Limits.maximumActionSize else {
+          return nil
+        }
         return .answer(id: id, action: action)
       case "presented":
         guard let id else { return nil }

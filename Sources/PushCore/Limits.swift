@@ -58,6 +58,8 @@ package enum Limits {
   package static let maximumDeletedChannels = 100_000
   /// Rows of subscriptions in one transaction, which pushes wait for.
   package static let subscriptionSlice = 1000
+  /// Broadcasts that are remembered for what their receivers say of them; each is kept once, however many they are.
+  package static let recentBroadcasts = 100
   /// Streams that a loop hands a broadcast to before it serves others again: about a millisecond's work.
   package static let broadcastSlice = 64
   /// How long a loop that has more to deliver looks to its sockets first.
@@ -89,6 +91,18 @@ package enum Limits {
   package static let maximumStreamBacklog = 256 << 10
   /// Pushes sent and not acknowledged that one stream remembers for the log.
   package static let maximumOutstanding = 10_000
+  /// Acknowledged pushes that are remembered of a device, so that what it says of them costs no search: a person mostly
+  /// answers one of the last.
+  package static let rememberedPushes = 32
+  /// Devices without a stream whose last pushes are remembered; they come back within moments, or it can be looked up.
+  package static let maximumDepartedHistories = 10_000
+  /// What a device says of pushes that are being looked up for it, one after another.
+  package static let maximumUnverifiedClaims = 64
+  /// Pushes that a stream may name and its device never had: each costs a search of the delivery log, and only what was
+  /// kept longer than that is named by mistake.
+  package static let maximumStrangeClaims = 64
+  /// The name of an action that an alert offers, in bytes.
+  package static let maximumActionSize = 32
   /// The highest number a device may say it has: what every JSON library reads exactly.
   package static let maximumCursor: UInt64 = 1 << 53
   /// Pushes that wait for one device's digest; beyond it the oldest are told in none.

@@ -15,6 +15,8 @@ struct Services: Sendable {
   let clock: WallClock
   var provider = ProviderSettings()
   let answers = AnsweredPushes()
+  /// What devices were sent, as far as it is remembered.
+  let histories = DeviceHistories()
   let conditions = DeviceConditions()
   let channels: Channels
   /// Open streams by channel.

@@ -7,7 +7,9 @@ extension AnnouncePreferences {
 }
 
 extension AnswerPush {
-  init(_ services: Services) { self.init(answers: services.answers, retract: Retract(services)) }
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, answers: services.answers, retract: Retract(services))
+  }
 }
 
 extension ChangePreferences {
@@ -32,6 +34,13 @@ extension Digests {
 
 extension Enroll {
   init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
+}
+
+extension FindSentPush {
+  init(_ services: Services) {
+    self.init(
+      histories: services.histories, mailbox: services.mailbox, channels: services.channels, log: services.log)
+  }
 }
 
 extension ListAdReports {
@@ -65,7 +74,9 @@ extension RemoveBatch {
 }
 
 extension ReportAd {
-  init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, find: FindSentPush(services), clock: services.clock)
+  }
 }
 
 extension Retract {

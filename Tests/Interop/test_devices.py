@@ -249,9 +249,10 @@ def test_a_line_without_an_end_ends_the_stream(gateway, device, stream):
     ("action", "event", "detail"),
     [("view", "viewed", None), ("close", "closed", "close"), ("ok", "closed", "ok"), ("TRACK", "action", "TRACK")])
 def test_an_answer_is_logged_and_retracts_the_push_elsewhere(gateway, device, stream, action, event, detail):
+    gateway.run("apps", "category", TOPIC, "ORDER", "--action", "TRACK=Track")
     second = gateway.stream(device)
     second.caught_up()
-    apns_id = gateway.accepted(device.token)
+    apns_id = gateway.accepted(device.token, {"aps": {"alert": "sent", "category": "ORDER"}})
     assert stream.next("push")["id"] == second.next("push")["id"] == apns_id
     stream.say(type="answer", id=apns_id, action=action)
     assert second.next() == {"type": "retract", "id": apns_id}

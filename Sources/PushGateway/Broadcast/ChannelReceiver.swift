@@ -75,6 +75,17 @@ final class ChannelReceiver {
     }
   }
 
+  /// A message of one of the device's channels that was sent lately, or is stored.
+  func message(_ id: APNSID) -> BroadcastMessage? {
+    if let message = shared.services.liveChannels.recent(id) {
+      return positions[message.channel] == nil ? nil : message
+    }
+    for channel in positions.keys {
+      if let message = shared.services.channels.channel(channel)?.message, message.id == id { return message }
+    }
+    return nil
+  }
+
   /// Notes that a message is sent now; false when it was before, or its channel is no longer the device's.
   func takes(_ message: BroadcastMessage, fromStorage: Bool) -> Bool {
     guard let position = positions[message.channel] else { return false }

@@ -1,3 +1,4 @@
+import DequeModule
 import NIOCore
 import PushCore
 import PushStorage
@@ -25,6 +26,8 @@ final class LiveChannels: Sendable {
   }
 
   private let state = Mutex<[ChannelID: [ObjectIdentifier: Members]]>([:])
+  /// The last messages, the newest last, of which receivers will speak.
+  private let published = Mutex<Deque<BroadcastMessage>>([])
   /// Hears when the last receiver on every loop has been given a message: how many there were.
   private let finished: (@Sendable (BroadcastMessage, Int) -> Void)?
 
@@ -49,6 +52,9 @@ final class LiveChannels: Sendable {
     }
   }
 
+  /// One of the last messages: ``Limits/recentBroadcasts`` of them.
+  func recent(_ id: APNSID) -> BroadcastMessage? { published.withLock { $0.last { $0.id == id } } }
+
   /// How many streams a channel has.
   func count(of channel: ChannelID) -> Int {
     state.withLock { $0[channel]?.values.reduce(0) { $0 + $1.receivers.count } ?? 0 }
@@ -58,6 +64,10 @@ final class LiveChannels: Sendable {
   ///
   /// Messages of a channel that are handed over one after another arrive in that order.
   func publish(_ message: BroadcastMessage) {
+    published.withLock { published in
+      published.append(message)
+      if published.count > Limits.recentBroadcasts { published.removeFirst() }
+    }
     let groups = state.withLock { state in
       state[message.channel]?.values.map { ($0.loop, Array($0.receivers.values)) } ?? []
     }

@@ -2,9 +2,10 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Takes a person's word that a push advertised.
+/// Takes a person's word that a push advertised, which their device was sent.
 struct ReportAd: Sendable {
   let registrations: any Registrations
+  let find: FindSentPush
   let clock: WallClock
 
   /// - Parameter text: what the device showed; empty when it does not say.
@@ -16,6 +17,10 @@ struct ReportAd: Sendable {
     guard text.utf8.count <= Limits.maximumPayloadSize else {
       throw RegistrationRefusal(
         kind: .invalid, description: "a text has at most \(Limits.maximumPayloadSize) bytes")
+    }
+    guard try await find(id, by: device)?.app == app.id else {
+      throw RegistrationRefusal(
+        kind: .unknown, description: "this device has had no push \(id) of \(topic): its log says which it had")
     }
     try await registrations.add(
       AdReport(at: clock.milliseconds(), device: device, app: app.id, id: id, text: text))

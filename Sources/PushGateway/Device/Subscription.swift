@@ -15,8 +15,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private struct Sent {
     var seq: UInt64
-    var id: APNSID
-    var app: AppID
+    var push: SentPush
     /// Whether it had waited for the device.
     var isFromStorage: Bool
   }
@@ -30,6 +29,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var deviceState = Policy.DeviceState()
   /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
   private var outstanding = Deque<Sent>()
+  /// What was acknowledged, by whichever stream of the device; nil until there is something.
+  private var history: DeviceHistory?
+  /// What the device says of pushes that are in neither; nil until it does.
+  private var claims: DeviceClaims?
   private let channels: ChannelReceiver
   private var registryNumber: UInt64?
   /// What the device is to be told when it takes something again.
@@ -105,6 +108,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let number = registryNumber { shared.services.router.detach(device.id, number) }
     registryNumber = nil
     channels.end()
+    // The device may have them, and say so when it comes back.
+    let last = outstanding.suffix(Limits.rememberedPushes)
+    if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
+    outstanding = []
+    if history != nil { shared.services.histories.close(device.id) }
+    history = nil
   }
 
   private func handle(_ line: DeviceLine) {
@@ -130,10 +139,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       outstanding.removeAll { $0.seq == seq }
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
-      note(.presented, id, .presented(parts.split(separator: " ").map(String.init)), now: now)
+      hear(DeviceClaim(id: id, kind: .presented(parts.split(separator: " ").map(String.init)), at: now))
     case .answer(let id, let action):
-      guard let row = shared.answer(id, action, by: device, on: registryNumber, at: now) else { return }
-      shared.log.append(row)
+      hear(DeviceClaim(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -143,17 +151,57 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
     shared.services.mailbox.acknowledge(device.id, through: seq)
-    while let first = outstanding.first, first.seq <= seq {
-      shared.log.append(
-        .init(
-          at: now, event: .acknowledged, id: first.id, device: device.id, app: first.app,
-          detail: first.isFromStorage ? .fact(.fromStorage) : .nothing))
-      outstanding.removeFirst()
+    guard let first = outstanding.first, first.seq <= seq else { return }
+    remember { ring in
+      while let first = outstanding.first, first.seq <= seq {
+        shared.log.append(
+          .init(
+            at: now, event: .acknowledged, id: first.push.id, device: device.id, app: first.push.app,
+            detail: first.isFromStorage ? .fact(.fromStorage) : .nothing))
+        ring.add(first.push)
+        outstanding.removeFirst()
+      }
     }
   }
 
-  private func note(_ event: DeliveryEvent, _ id: APNSID, _ detail: DeliveryDetail, now: Int64) {
-    shared.log.append(.init(at: now, event: event, id: id, device: device.id, app: nil, detail: detail))
+  // MARK: What a device says of pushes
+
+  /// Changes what is remembered of the device, which begins with this if there is nothing yet.
+  private func remember(_ change: (inout DeviceHistory.Ring) -> Void) {
+    let history = history ?? shared.services.histories.open(device.id)
+    self.history = history
+    history.change(change)
+  }
+
+  /// Believes a claim about a push that the device was sent; one that nobody remembers is looked up.
+  private func hear(_ claim: DeviceClaim) {
+    if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
+    let claims = claims ?? makeClaims()
+    self.claims = claims
+    claims.add(claim)
+  }
+
+  private func makeClaims() -> DeviceClaims {
+    let (find, device) = (FindSentPush(shared.services), device.id)
+    return DeviceClaims(loop: loop, find: { try? await find($0, by: device) }, accept: accept)
+  }
+
+  /// A push that the device was sent, if that is remembered.
+  private func sent(_ id: APNSID) -> SentPush? {
+    outstanding.last { $0.push.id == id }?.push ?? shared.services.histories.push(id, of: device.id)
+      ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
+  }
+
+  private func accept(_ claim: DeviceClaim, _ push: SentPush) {
+    switch claim.kind {
+    case .presented(let parts):
+      shared.log.append(
+        .init(
+          at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
+    case .answered(let action):
+      guard let row = shared.answer(push, action, by: device, on: registryNumber, at: claim.at) else { return }
+      shared.log.append(row)
+    }
   }
 
   // MARK: To the device
@@ -272,9 +320,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     shared.log.append(decision.transmitted)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
+    let sent = SentPush(id: push.id, app: push.app, category: content.notification.category)
     if entry.seq > 0, framing == .lines {
-      outstanding.append(Sent(seq: entry.seq, id: push.id, app: push.app, isFromStorage: isReading))
+      outstanding.append(Sent(seq: entry.seq, push: sent, isFromStorage: isReading))
       if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
+    } else if message == nil {
+      remember { $0.add(sent) }
     }
     if let message, framing == .lines {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))

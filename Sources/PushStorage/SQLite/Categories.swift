@@ -65,7 +65,7 @@ package final class Categories: Sendable {
     guard (1...64).contains(category.utf8.count) else { throw refuse("a category's id has 1 to 64 bytes") }
     guard actions.count <= maximumActions else { throw refuse("a category has at most \(maximumActions) actions (X4)") }
     for action in actions {
-      guard (1...32).contains(action.id.utf8.count),
+      guard (1...Limits.maximumActionSize).contains(action.id.utf8.count),
         action.id.utf8.allSatisfy({ $0.isPrintable && $0 != UInt8(ascii: " ") })
       else { throw refuse("an action's id has 1 to 32 printable characters, as approve") }
       guard !reserved.contains(action.id) else { throw refuse("every alert has the action \(action.id) by itself") }

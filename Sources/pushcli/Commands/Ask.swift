@@ -124,8 +124,11 @@ struct Ask: AsyncParsableCommand {
     event: String, detail: String
   ) {
     var last: Int64 = 0
+    let device = pathPart(String(to.split(separator: "/", maxSplits: 1)[0]))
     while ContinuousClock.now < end {
-      let records: [LogRecord] = try await admin.get("/admin/v1/log?id=\(pathPart(id))&after=\(last)")
+      // Only the device that was asked can answer.
+      let records: [LogRecord] = try await admin.get(
+        "/admin/v1/log?id=\(pathPart(id))&device=\(device)&after=\(last)")
       last = records.last?.number ?? last
       for record in records {
         switch record.event {

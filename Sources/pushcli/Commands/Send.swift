@@ -255,10 +255,13 @@ struct Send: AsyncParsableCommand {
     let end = ContinuousClock.now + timeout.duration
     var last: Int64 = 0
     var isSuppressed = false
+    // What other devices say of a push with the same id does not count. A broadcast has no device.
+    var device = to.map { String($0.prefix { $0 != "/" }) }
     while ContinuousClock.now < end {
       let records: [LogRecord] = try await admin.get("/admin/v1/log?id=\(pathPart(id))&after=\(last)")
       last = records.last?.number ?? last
-      for record in records {
+      device = device ?? records.last { $0.event == "accepted" }?.device
+      for record in records where device == nil || record.device == device {
         if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
         switch record.event {
         case "suppressed": isSuppressed = true

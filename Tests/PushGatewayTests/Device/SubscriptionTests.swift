@@ -1,4 +1,5 @@
 import Foundation
+import PushPolicy
 import Testing
 
 @testable import GatewayClient
@@ -359,10 +360,13 @@ import Testing
   @Test func `the delivery log tells what became of a push`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let app = try gateway.registrations.app(topic: SampleRequest.topic)
+      try await gateway.registrations.putCategory(app.id, "CHAT", [AlertAction(id: "REPLY", title: "Reply")])
       let stream = try await TestStream.open(client, device, silent: true)
       _ = try await stream.lines(upTo: "caught-up")
       _ = try await gateway.push(
-        client, to: device.token, [(.apnsID, SampleRequest.id)], payload: #"{"aps":{"alert":"a","sound":"b"}}"#)
+        client, to: device.token, [(.apnsID, SampleRequest.id)],
+        payload: #"{"aps":{"alert":"a","sound":"b","category":"CHAT"}}"#)
       _ = try await stream.next()
       stream.acknowledge(1)
       stream.send(#"{"type":"presented","id":"\#(SampleRequest.id)","parts":["alert","badge"]}"#)
@@ -376,7 +380,8 @@ import Testing
       let records = try JSONDecoder().decode([LogRecord].self, from: Data(answer.body))
       #expect(
         records.map { "\($0.event) \($0.detail ?? "-")" } == [
-          "accepted -", "stored -", "transmitted sound alert; silent", "suppressed sound S4 silent", "acknowledged -",
+          "accepted -", "stored -", "transmitted sound alert; silent; category CHAT", "suppressed sound S4 silent",
+          "acknowledged -",
           "presented alert badge", "action REPLY",
         ])
       #expect(records.allSatisfy { $0.id == SampleRequest.id && $0.device == "laptop" })

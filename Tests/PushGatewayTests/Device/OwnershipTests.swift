@@ -1,0 +1,252 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import PushPolicy
+import Synchronization
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Whose word counts of a push: that of the device which was sent it.
+@Suite(.timeLimit(.minutes(1))) struct OwnershipTests {
+  static let question = #"{"aps":{"alert":{"title":"Deploy?"},"category":"DEPLOY"}}"#
+
+  /// A device, and what it says of the push of `me`.
+  struct Claim: Sendable, CustomTestStringConvertible {
+    var device: String
+    var line: String
+    /// What the log says of it; nothing where it is not believed.
+    var event: DeliveryEvent?
+
+    init(_ device: String, _ line: String, _ event: DeliveryEvent? = nil) {
+      (self.device, self.line, self.event) = (device, line, event)
+    }
+
+    var testDescription: String { "\(device): \(line)" }
+
+    /// The line, with the push's id.
+    func text(_ id: String) -> String { line.replacing("ID", with: id) }
+  }
+
+  static func answer(_ action: String) -> String { #"{"type":"answer","id":"ID","action":"\#(action)"}"# }
+  static let presented = #"{"type":"presented","id":"ID","parts":["alert"]}"#
+
+  /// `me` is the device that the push went to, `mine` another of the same person, `mallory` another person's.
+  static let claims: [Claim] = [
+    Claim("me", answer("approve"), .action), Claim("me", answer("view"), .viewed), Claim("me", answer("ok"), .closed),
+    Claim("me", answer("close"), .closed), Claim("me", presented, .presented), Claim("me", answer("REPLY")),
+    Claim("me", answer("")), Claim("me", answer(String(repeating: "a", count: 33))), Claim("mine", answer("approve")),
+    Claim("mine", answer("view")), Claim("mine", presented), Claim("mallory", answer("approve")),
+    Claim("mallory", answer("view")), Claim("mallory", answer("close")), Claim("mallory", presented),
+  ]
+
+  /// Where the gateway finds what the device was sent.
+  enum Place: CaseIterable { case stream, history, log }
+
+  @Test(arguments: claims, Place.allCases)
+  func `a device is believed of what it was sent, and of that alone`(_ claim: Claim, _ place: Place) async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let app = try gateway.registrations.app(topic: SampleRequest.topic)
+      try await gateway.registrations.putCategory(app.id, "DEPLOY", [AlertAction(id: "approve", title: "Approve")])
+      let devices = [
+        "me": try await gateway.enrol("me", person: "ada"), "mine": try await gateway.enrol("mine", person: "ada"),
+        "mallory": try await gateway.enrol("mallory", person: "mallory"),
+      ]
+      let me = try #require(devices["me"])
+      let answer = try await gateway.push(
+        client, to: me.token, [(.apnsID, SampleRequest.id)], payload: OwnershipTests.question)
+      #expect(answer.status == 200)
+      let id = try #require(APNSID(SampleRequest.id))
+      var stream = try await TestStream.open(client, me)
+      #expect(try await stream.lines(upTo: "caught-up").map(\.type) == ["welcome", "push", "caught-up"])
+      if place != .stream {
+        stream.acknowledge(1)
+        stream.finish()
+        _ = try await stream.lines(upTo: "bye")
+        if place == .log { gateway.services.histories.forget(me.id) }
+        stream = try await TestStream.open(client, me, cursor: 1)
+        _ = try await stream.lines(upTo: "caught-up")
+      }
+      if claim.device != "me" {
+        stream = try await TestStream.open(client, try #require(devices[claim.device]))
+        _ = try await stream.lines(upTo: "caught-up")
+      }
+      stream.send(claim.text(SampleRequest.id))
+      // What is looked up keeps its order: when this one is in the log, so is the one before.
+      try await gateway.say(stream, as: claim.device == "me" ? me : try #require(devices[claim.device]), client)
+      let said = try await gateway.events(of: id).filter {
+        [.action, .viewed, .closed, .presented].contains($0)
+      }
+      #expect(said == (claim.event.map { [$0] } ?? []))
+    }
+  }
+
+  @Test func `the first answer counts, and an action that is not offered is none`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
+      _ = try await stream.next()
+      for action in ["approve", "close", "view"] {
+        stream.send(OwnershipTests.answer(action).replacing("ID", with: SampleRequest.id))
+      }
+      try await gateway.say(stream, as: device, client)
+      let events = try await gateway.events(of: try #require(APNSID(SampleRequest.id)))
+      #expect(events.filter { [.action, .viewed, .closed].contains($0) } == [.closed])
+    }
+  }
+
+  @Test func `a person reports what their device was sent, and nothing else`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let (me, mallory) = (try await gateway.enrol("me"), try await gateway.enrol("mallory"))
+      _ = try await gateway.push(client, to: me.token, [(.apnsID, SampleRequest.id)])
+      let body = Array(#"{"id":"\#(SampleRequest.id)","topic":"\#(SampleRequest.topic)"}"#.utf8)
+      for (device, status) in [(mallory, 404), (me, 204)] {
+        let answer = try await client.request(
+          "POST", "/v1/device/ads/reports", [device.authorization], body: body)
+        #expect(answer.status == status)
+      }
+      #expect(try await gateway.registrations.adReports(limit: 10).map(\.device) == [me.id])
+    }
+  }
+
+  @Test func `whoever subscribes to a channel is believed of its messages, stored or not`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let (me, mallory) = (try await gateway.enrol("me"), try await gateway.enrol("mallory"))
+      let app = try gateway.registrations.app(topic: SampleRequest.topic)
+      let channel = try #require(
+        try await gateway.services.channels.create(
+          app: app.id, environment: .development, policy: .mostRecentMessage, now: 0
+        ).first)
+      try await gateway.services.channels.subscribe([me.id], to: channel)
+      let ids = [1, 2].map(APNSID.number)
+      for (id, number) in zip(ids, [0, 1] as [UInt64]) {
+        let message = BroadcastMessage(
+          channel: channel, app: app.id, number: number, id: id, uniqueID: id, received: TestClock.start * 1000,
+          expires: TestClock.start + 60, priority: 10, payload: Array(#"{"aps":{"alert":"goal"}}"#.utf8))
+        gateway.services.liveChannels.publish(message)
+      }
+      for (device, isBelieved) in [(mallory, false), (me, true)] {
+        let stream = try await TestStream.open(client, device)
+        _ = try await stream.lines(upTo: "caught-up")
+        for id in ids { stream.send(OwnershipTests.presented.replacing("ID", with: id.description)) }
+        try await gateway.say(stream, as: device, client)
+        for id in ids { #expect(try await gateway.events(of: id).contains(.presented) == isBelieved) }
+      }
+    }
+  }
+
+  @Test func `what waits for a device is its own, also where nothing else remembers it`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let (me, mallory) = (try await gateway.enrol("me"), try await gateway.enrol("mallory"))
+      for number in 0...Limits.pendingBatch {
+        _ = try await gateway.push(
+          client, to: me.token, [(.apnsID, APNSID.number(number).description)], payload: OwnershipTests.question)
+      }
+      let find = FindSentPush(gateway.services)
+      for number in [0, Limits.pendingBatch] {
+        let found = try #require(try await find(.number(number), by: me.id))
+        #expect(found.category == "DEPLOY")
+        #expect(try await find(.number(number), by: mallory.id) == nil)
+      }
+      #expect(try await find(.number(Limits.pendingBatch + 1), by: me.id) == nil)
+    }
+  }
+
+  /// Claims that are looked up on a loop of their own, and what became of them.
+  final class Claims: Sendable {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let looked = Mutex(0)
+    let accepted = Mutex(0)
+    private let claims: NIOLoopBound<DeviceClaims>
+
+    /// - Parameter known: whether a push of this number was sent.
+    init(known: @escaping @Sendable (APNSID) -> Bool) async throws {
+      let box = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
+      let loop = loop
+      claims = try await loop.submit {
+        let claims = DeviceClaims(
+          loop: loop,
+          find: { id in
+            box.withLock { $0.0 }()
+            return known(id) ? SentPush(id: id, app: 1) : nil
+          }, accept: { _, _ in box.withLock { $0.1 }() })
+        return NIOLoopBound(claims, eventLoop: loop)
+      }.get()
+      box.withLock { box in
+        box = ({ [unowned self] in looked.withLock { $0 += 1 } }, { [unowned self] in accepted.withLock { $0 += 1 } })
+      }
+    }
+
+    /// Makes claims at once, and returns when all have been dealt with.
+    func make(_ numbers: some Sequence<Int> & Sendable) async throws {
+      try await loop.submit { [claims] in
+        for number in numbers {
+          claims.value.add(DeviceClaim(id: .number(number), kind: .answered("view"), at: 0))
+        }
+      }.get()
+      while try await !loop.submit({ [claims] in claims.value.isEmpty }).get() {}
+    }
+  }
+
+  @Test func `a device that invents pushes is looked up a bounded number of times`() async throws {
+    let claims = try await Claims { $0 == .number(1) }
+    for _ in 0..<10 { try await claims.make([1]) }
+    #expect(claims.accepted.withLock { $0 } == 10)
+    for number in 0..<2 * Limits.maximumStrangeClaims { try await claims.make([number + 2]) }
+    #expect(claims.looked.withLock { $0 } == 10 + Limits.maximumStrangeClaims)
+    try await claims.make([1])
+    #expect(claims.accepted.withLock { $0 } == 10)
+  }
+
+  @Test func `what waits to be looked up has a bound`() async throws {
+    let claims = try await Claims { _ in true }
+    try await claims.make(0..<3 * Limits.maximumUnverifiedClaims)
+    #expect(claims.accepted.withLock { $0 } == Limits.maximumUnverifiedClaims)
+    #expect(claims.looked.withLock { $0 } == Limits.maximumUnverifiedClaims)
+  }
+
+  @Test func `histories of devices that left are bounded, those of connected ones stay`() {
+    let histories = DeviceHistories()
+    let here = histories.open(DeviceID(row: 0))
+    here.change { $0.add(SentPush(id: .number(1), app: 1)) }
+    for number in 1...(2 * Limits.maximumDepartedHistories) {
+      let device = DeviceID(row: Int64(number))
+      _ = histories.open(device)
+      histories.close(device)
+    }
+    #expect(histories.count == 1 + Limits.maximumDepartedHistories)
+    #expect(histories.push(.number(1), of: DeviceID(row: 0)) == SentPush(id: .number(1), app: 1))
+  }
+
+  @Test func `a history holds the last pushes`() {
+    let history = DeviceHistory()
+    for number in 1...(3 * Limits.rememberedPushes) {
+      history.change { $0.add(SentPush(id: .number(number), app: 1)) }
+    }
+    let kept = (1...(3 * Limits.rememberedPushes)).filter { history.push(.number($0)) != nil }
+    #expect(kept == Array((2 * Limits.rememberedPushes + 1)...(3 * Limits.rememberedPushes)))
+  }
+}
+
+extension TestGateway {
+  /// Returns when the gateway has dealt with all that a stream's device has said: sends it a push, and has it say so.
+  func say(_ stream: TestStream, as device: TestDevice, _ client: Client) async throws {
+    let answer = try await push(client, to: device.token)
+    let id = try #require(answer.apnsID.flatMap { APNSID($0) })
+    while let line = try await stream.next() {
+      if line.type == "push", line.json["id"] as? String == id.description { break }
+    }
+    stream.send(#"{"type":"presented","id":"\#(id)","parts":[]}"#)
+    while try await !events(of: id).contains(.presented) {}
+  }
+}
