@@ -12,7 +12,7 @@ import test_broadcast
 from test_wire import assert_error
 
 #: The table of the source: what is there and what is provoked here must be the same.
-SOURCE = Path(__file__).parents[2] / "Sources/PushGateway/Provider/Reason.swift"
+SOURCE = Path(__file__).parents[2] / "Sources/GatewayProtocol/Reason.swift"
 REASONS = re.findall(r'case \w+ = "(\w+)"', SOURCE.read_text())
 
 

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import HTTP2Transport
 import PushCore
 import PushStorage

@@ -1,3 +1,5 @@
+import GatewayProtocol
+
 /// Choices about the provider API where Apple's behaviour is not known, or where a test wants another one
 /// (docs/provider-api.md).
 struct ProviderSettings: Sendable {

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import PushCore
 
 /// A topic as a request names it, taken apart (reference §2.3). Immutable and shared, since every push asks for it.

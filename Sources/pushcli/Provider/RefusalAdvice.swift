@@ -1,4 +1,4 @@
-import PushGateway
+import GatewayProtocol
 import PushPolicy
 
 /// What a person can do about a reason of the provider API.

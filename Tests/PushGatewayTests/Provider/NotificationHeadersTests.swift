@@ -1,5 +1,6 @@
 import Testing
 
+@testable import GatewayProtocol
 @testable import HTTP2Transport
 @testable import PushCore
 @testable import PushGateway

@@ -1,6 +1,7 @@
 import PushPolicy
 import Testing
 
+@testable import GatewayProtocol
 @testable import PushCore
 @testable import PushGateway
 @testable import PushStorage

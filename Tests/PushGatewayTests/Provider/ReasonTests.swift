@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushGateway
+@testable import GatewayProtocol
 
 @Suite struct ReasonTests {
   /// Reference §3.3 and §8.3.

@@ -2,6 +2,7 @@ import Foundation
 import PushPolicy
 import Testing
 
+@testable import GatewayProtocol
 @testable import PushGateway
 
 @Suite struct RejectionTests {

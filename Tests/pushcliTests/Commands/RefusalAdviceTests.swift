@@ -1,4 +1,4 @@
-import PushGateway
+import GatewayProtocol
 import Testing
 
 @testable import pushcli
