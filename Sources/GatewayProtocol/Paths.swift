@@ -4,4 +4,8 @@ package enum Paths {
   package static let deviceStream: StaticString = "/v1/device/stream"
   /// Pushes to a device token, which follows.
   package static let devicePush: StaticString = "/3/device/"
+  /// Broadcasts to a channel of an app, whose bundle id follows.
+  package static let broadcast: StaticString = "/4/broadcasts/apps/"
+  /// The management of an app's channels; its bundle id follows.
+  package static let channels: StaticString = "/1/apps/"
 }

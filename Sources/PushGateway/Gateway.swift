@@ -70,7 +70,7 @@ package final class Gateway: Sendable {
       )
       let registrations = backend.registrations
       let services = Services(
-        backend: backend, log: log, held: held, tokens: ProviderTokenCache(registrations: registrations),
+        backend: backend, log: log, held: held,
         environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
         provider: configuration.provider, channels: channels,
         liveChannels: LiveChannels { message, count in
@@ -109,17 +109,20 @@ package final class Gateway: Sendable {
     let certificates = CertificatesAPI(services: services, folder: folder) {
       tls.replace(with: try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     }
-    let faults = FaultsAPI(services: services, logger: logger)
+    let faults = FaultTable()
+    let faultsAPI = FaultsAPI(faults, clock: services.clock, logger: logger)
+    let tokens = ProviderTokenCache(registrations: services.registrations)
     let admin = AdminAPI(
       services: services, status: { status.value.withLock { $0 } },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
-      certificates: certificates, faults: faults, channels: ChannelsAPI(services: services))
+      certificates: certificates, faults: faultsAPI, channels: ChannelsAPI(services: services))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
-      GatewayHandler(loop: loop, services: services, admin: admin, logger: logger)
+      GatewayHandler(
+        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, logger: logger)
     }
-    faults.attach(loops)
+    faultsAPI.attach(loops)
     services.registrations.onChange { [loops] change in
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }

@@ -12,27 +12,41 @@ final class GatewayHandler: Handler {
   private let shared: LoopServices
   private let provider: ProviderAPI
   private let broadcast: BroadcastAPI
-  private let faults: FaultInjector
+  private let faults: FaultTable
+  private let faultInjector: FaultInjector
   private let devices: DeviceAPI
   private let deviceRouter: Router
   private let adminRouter: Router
   private let logger: Logger
 
-  init(loop: LoopContext, services: Services, admin: AdminAPI, logger: Logger) {
+  /// - Parameters:
+  ///   - tokens: those of providers, shared by all loops.
+  ///   - faults: those that are set, shared by all loops.
+  init(
+    loop: LoopContext, services: Services, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
+    logger: Logger
+  ) {
     self.loop = loop
     self.services = services
+    self.faults = faults
     self.logger = logger
     devices = DeviceAPI(services: services)
     deviceRouter = devices.router
     adminRouter = admin.router
     let shared = LoopServices(services, loop: loop)
     self.shared = shared
-    let provider = ProviderAPI(shared, dispatcher: Dispatcher(loop: loop, services: services, log: shared.log))
+    let provider = ProviderAPI(
+      shared, tokens: tokens,
+      dispatcher: Dispatcher(
+        loop: loop,
+        destinations: .init(
+          mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock),
+        log: shared.log))
     self.provider = provider
     let broadcast = BroadcastAPI(shared, provider: provider, logger: logger)
     self.broadcast = broadcast
-    faults = FaultInjector(
-      faults: services.faults, log: services.log, registrations: services.registrations,
+    faultInjector = FaultInjector(
+      faults: faults, log: services.log, registrations: services.registrations,
       unregister: Unregister(services), clock: services.clock, logger: logger,
       serve: { GatewayHandler.route($0, provider, broadcast) },
       refuse: { provider.refuse($0, $1) },
@@ -44,7 +58,7 @@ final class GatewayHandler: Handler {
     if request.has(.path, beginningWith: Paths.devicePush) {
       // One byte more than the largest payload, to see that it is too large.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
-    } else if BroadcastAPI.serves(request) {
+    } else if request.isForBroadcasts {
       request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
     } else if request.has(.path, Paths.deviceStream), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
@@ -61,7 +75,7 @@ final class GatewayHandler: Handler {
     } else if request.has(.path, beginningWith: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
     } else {
-      if services.faults.isArmed, faults.intercept(exchange) { return }
+      if faults.isArmed, faultInjector.intercept(exchange) { return }
       GatewayHandler.route(exchange, provider, broadcast)
     }
   }
@@ -70,7 +84,7 @@ final class GatewayHandler: Handler {
   private static func route(_ exchange: Exchange, _ provider: ProviderAPI, _ broadcast: BroadcastAPI) {
     if exchange.request.has(.path, beginningWith: Paths.devicePush), !exchange.connection.servesChannelsOnly {
       provider.serve(exchange)
-    } else if BroadcastAPI.serves(exchange.request) {
+    } else if exchange.request.isForBroadcasts {
       let isSend = exchange.request.has(.path, beginningWith: "/4/")
       guard !isSend || !exchange.connection.servesChannelsOnly else { return provider.refuse(exchange, .badPath) }
       broadcast.serve(exchange)
@@ -95,9 +109,8 @@ final class GatewayHandler: Handler {
   }
 
   func began(_ connection: Connection) {
-    guard services.faults.isArmed else { return }
-    FaultInjector.strike(
-      connection, faults: services.faults, now: services.clock.milliseconds(), logger: logger)
+    guard faults.isArmed else { return }
+    FaultInjector.strike(connection, faults: faults, now: services.clock.milliseconds(), logger: logger)
   }
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {

@@ -14,8 +14,16 @@ final class Dispatcher {
     var references: [StreamReference] = []
   }
 
+  /// Where accepted pushes go; of use on any thread.
+  struct Destinations: Sendable {
+    let mailbox: any Mailbox
+    let router: any PushRouter
+    let log: DeliveryLog
+    let clock: WallClock
+  }
+
   private let loop: LoopContext
-  private let services: Services
+  private let destinations: Destinations
   private let log: TurnLog
   private var collecting = Batch()
   /// Batches that the mailbox is storing.
@@ -23,9 +31,10 @@ final class Dispatcher {
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
-  init(loop: LoopContext, services: Services, log: TurnLog) {
+  /// - Parameter log: takes the rows of pushes that are never stored.
+  init(loop: LoopContext, destinations: Destinations, log: TurnLog) {
     self.loop = loop
-    self.services = services
+    self.destinations = destinations
     self.log = log
     loop.onTurnEnd { [unowned self] in submit() }
   }
@@ -41,7 +50,7 @@ final class Dispatcher {
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
     log.append(push.event(.accepted, at: push.received))
-    switch services.router.deliverNow(push) {
+    switch destinations.router.deliverNow(push) {
     case .toStreams, .beyond: break
     case .nowhere: log.append(push.event(.dropped, at: push.received, detail: .fact(.notConnected)))
     }
@@ -49,34 +58,36 @@ final class Dispatcher {
 
   private func submit() {
     guard !collecting.pushes.isEmpty else { return }
-    let (batch, services) = (collecting, services)
+    let (batch, destinations) = (collecting, destinations)
     collecting = Batch()
     let number = storing.add(batch)
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     let pushes = batch.pushes
-    services.mailbox.append(pushes) { outcomes in
+    destinations.mailbox.append(pushes) { outcomes in
       // Answers first: they let senders go on, and deliveries may take a while.
       this.eventLoop.execute { this.value.report(number, outcomes) }
-      Dispatcher.distribute(pushes, outcomes, services)
+      Dispatcher.distribute(pushes, outcomes, to: destinations)
     }
   }
 
   /// On the mailbox's thread: what was stored goes to live streams and into the log.
-  private static func distribute(_ pushes: [StoredPush], _ outcomes: [AppendOutcome], _ services: Services) {
+  private static func distribute(
+    _ pushes: [StoredPush], _ outcomes: [AppendOutcome], to destinations: Destinations
+  ) {
     var entries: [MailboxEntry] = []
     var rows = LogBatch()
-    let now = services.clock.milliseconds()
+    let now = destinations.clock.milliseconds()
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
       entries.append(MailboxEntry(seq: seq, push: push))
-      if let replaced { services.router.tell(push.device, .retract(replaced)) }
+      if let replaced { destinations.router.tell(push.device, .retract(replaced)) }
     }
-    for (entry, isConnected) in zip(entries, services.router.areConnected(entries)) {
+    for (entry, isConnected) in zip(entries, destinations.router.areConnected(entries)) {
       rows.append(entry.push.event(.accepted, at: entry.push.received))
       rows.append(entry.push.event(.stored, at: now, detail: isConnected ? .nothing : .fact(.deviceOffline)))
     }
-    services.log.append(&rows)
-    services.router.deliver(entries)
+    destinations.log.append(&rows)
+    destinations.router.deliver(entries)
   }
 
   private func report(_ number: UInt64, _ outcomes: [AppendOutcome]) {

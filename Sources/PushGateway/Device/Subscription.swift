@@ -199,7 +199,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
         .init(
           at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
     case .answered(let action):
-      guard let row = shared.answer(push, action, by: device, on: registryNumber, at: claim.at) else { return }
+      guard let row = AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: claim.at) else {
+        return
+      }
       shared.log.append(row)
     }
   }
@@ -281,7 +283,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .tellGap(let gap): write(PushLine.gap(gap))
     case .tellCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      shared.digests.deliver(to: device.id, hasCaughtUp: true)
+      Digests(shared.services).deliver(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
     }
   }

@@ -6,36 +6,38 @@ import Synchronization
 
 /// `/admin/v1/faults`: setting, listing and clearing faults.
 final class FaultsAPI: Sendable {
-  private let services: Services
+  private let faults: FaultTable
+  private let clock: WallClock
   private let logger: Logger
   /// The loops whose connections are struck; they are made after this, which serves on them.
   private let loops = Mutex<Loops?>(nil)
 
-  init(services: Services, logger: Logger) {
-    self.services = services
+  init(_ faults: FaultTable, clock: WallClock, logger: Logger) {
+    self.faults = faults
+    self.clock = clock
     self.logger = logger
   }
 
   /// Says where the connections are.
   func attach(_ loops: Loops) {
     self.loops.withLock { $0 = loops }
-    services.faults.onClear { numbers in loops.forEachConnection { ConnectionFaults.end(numbers, on: $0) } }
+    faults.onClear { numbers in loops.forEachConnection { ConnectionFaults.end(numbers, on: $0) } }
   }
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/faults") { [services] _ in
-        Response(services.faults.list(now: services.clock.milliseconds()))
+      .init("GET", "/admin/v1/faults") { [faults, clock] _ in
+        Response(faults.list(now: clock.milliseconds()))
       },
       .init("POST", "/admin/v1/faults", set),
       .init("DELETE", "/admin/v1/faults") { [self] _ in
-        let count = services.faults.clear()
+        let count = faults.clear()
         logger.notice("all faults were removed", metadata: ["count": "\(count)"])
         return Response(["removed": count])
       },
       .init("DELETE", "/admin/v1/faults/{name}") { [self] request in
         let name = request.parameters[0]
-        guard services.faults.clear(name) > 0 else {
+        guard faults.clear(name) > 0 else {
           throw Problem.notFound("there is no fault \(name): `pushcli faults list` shows them")
         }
         logger.notice("fault \(name) was removed")
@@ -50,18 +52,17 @@ final class FaultsAPI: Sendable {
   private func set(_ request: ControlRequest) async throws -> Response {
     let rules: [FaultRule] = try request.decoded()
     do {
-      let faults = try rules.map { try Fault($0) }
-      try services.faults.set(faults, now: services.clock.milliseconds())
-      for fault in faults { logger.notice("fault \(fault.rule.name) was set", metadata: ["does": "\(fault.words)"]) }
+      let added = try rules.map { try Fault($0) }
+      try faults.set(added, now: clock.milliseconds())
+      for fault in added { logger.notice("fault \(fault.rule.name) was set", metadata: ["does": "\(fault.words)"]) }
     } catch let error as FaultError {
       throw Problem.badRequest(error.description)
     }
     // Connections that are there already get to know it too.
-    loops.withLock { $0 }?.forEachConnection { [services, logger] connection in
-      FaultInjector.strike(
-        connection, faults: services.faults, now: services.clock.milliseconds(), logger: logger)
+    loops.withLock { $0 }?.forEachConnection { [faults, clock, logger] connection in
+      FaultInjector.strike(connection, faults: faults, now: clock.milliseconds(), logger: logger)
     }
-    return Response(services.faults.list(now: services.clock.milliseconds()), status: 201)
+    return Response(faults.list(now: clock.milliseconds()), status: 201)
   }
 }
 

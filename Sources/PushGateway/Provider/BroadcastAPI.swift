@@ -18,20 +18,12 @@ final class BroadcastAPI {
   private var random = FastRandom()
   private var rate: RateLimit<ChannelID>
 
-  static let sendPath: StaticString = "/4/broadcasts/apps/"
-  static let managementPath: StaticString = "/1/apps/"
-
   init(_ shared: LoopServices, provider: ProviderAPI, logger: Logger) {
     self.shared = shared
     services = shared.services
     self.provider = provider
     self.logger = logger
     rate = RateLimit(perSecond: services.rateLimit)
-  }
-
-  /// Whether a request is for this API, so that its answer has an `apns-request-id`.
-  static func serves(_ request: Message) -> Bool {
-    request.has(.path, beginningWith: "/4/broadcasts/") || request.has(.path, beginningWith: managementPath)
   }
 
   /// Serves one request whose body is there.
@@ -91,8 +83,8 @@ final class BroadcastAPI {
   private func send(_ exchange: Exchange) throws(Rejection) {
     let request = exchange.request
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
-    guard let path = request[.path], path.starts(with: BroadcastAPI.sendPath) else { throw Rejection(.badPath) }
-    let bundleID = String(repairing: path.extracting(droppingFirst: BroadcastAPI.sendPath.utf8CodeUnitCount))
+    guard let path = request[.path], path.starts(with: Paths.broadcast) else { throw Rejection(.badPath) }
+    let bundleID = String(repairing: path.extracting(droppingFirst: Paths.broadcast.utf8CodeUnitCount))
     guard !bundleID.isEmpty, !bundleID.contains("/") else { throw Rejection(.badPath) }
     let caller = try caller(exchange, bundleID: bundleID)
     let id = try channelID(exchange)
@@ -171,8 +163,8 @@ final class BroadcastAPI {
   private func manage(_ exchange: Exchange) throws(Rejection) {
     let request = exchange.request
     let target = request.text(.path) ?? ""
-    guard request.has(.path, beginningWith: BroadcastAPI.managementPath) else { throw Rejection(.badPath) }
-    let rest = target.dropFirst(BroadcastAPI.managementPath.utf8CodeUnitCount)
+    guard request.has(.path, beginningWith: Paths.channels) else { throw Rejection(.badPath) }
+    let rest = target.dropFirst(Paths.channels.utf8CodeUnitCount)
     let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count >= 2, !parts[0].isEmpty else { throw Rejection(.badPath) }
     let caller = try caller(exchange, bundleID: String(parts[0]))

@@ -9,6 +9,7 @@ import PushStorage
 /// One for each loop; not `Sendable`.
 final class ProviderAPI {
   private let services: Services
+  private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
   private let shared: LoopServices
   private var fields = HeaderFields()
@@ -19,9 +20,10 @@ final class ProviderAPI {
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
-  init(_ shared: LoopServices, dispatcher: Dispatcher) {
+  init(_ shared: LoopServices, tokens: ProviderTokenCache, dispatcher: Dispatcher) {
     self.shared = shared
     services = shared.services
+    self.tokens = tokens
     self.dispatcher = dispatcher
     rate = RateLimit(perSecond: services.rateLimit)
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
@@ -104,7 +106,7 @@ final class ProviderAPI {
     }
     let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
     guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
-    let token = try services.tokens.token(Array(bytes), parser: shared.parser)
+    let token = try tokens.token(Array(bytes), parser: shared.parser)
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)
@@ -248,7 +250,7 @@ final class ProviderAPI {
   private func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
     fields.removeAll()
     fields.append(.status, status.utf8)
-    let name: HeaderName = BroadcastAPI.serves(exchange.request) ? .apnsRequestID : .apnsID
+    let name: HeaderName = exchange.request.isForBroadcasts ? .apnsRequestID : .apnsID
     if let offered = exchange.request.bytes(name) ?? exchange.request.bytes(.apnsID), isEchoable(offered) {
       fields.append(name, offered, isUnindexed: true)
       return

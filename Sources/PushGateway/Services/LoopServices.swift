@@ -11,15 +11,11 @@ final class LoopServices {
   let payloads: PayloadReader
   let ads = AdGate()
   let broadcastLines = BroadcastLines()
-  let digests: Digests
-  let answer: AnswerPush
 
   init(_ services: Services, loop: LoopContext) {
     self.services = services
     log = TurnLog(loop: loop, log: services.log)
     parser = JSONParser()
     payloads = PayloadReader(parser: parser)
-    digests = Digests(services)
-    answer = AnswerPush(services)
   }
 }

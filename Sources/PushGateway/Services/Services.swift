@@ -7,7 +7,6 @@ struct Services: Sendable {
   let log: DeliveryLog
   /// Pushes that wait for a digest.
   let held: HeldPushes
-  let tokens: ProviderTokenCache
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes per second one device token takes; nil: any number.
@@ -21,8 +20,6 @@ struct Services: Sendable {
   let channels: Channels
   /// Open streams by channel.
   var liveChannels = LiveChannels()
-  /// What goes wrong on purpose.
-  var faults = FaultTable()
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }

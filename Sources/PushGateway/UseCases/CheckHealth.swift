@@ -10,3 +10,11 @@ struct CheckHealth: Sendable {
     Health(promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []))
   }
 }
+
+extension Health {
+  init(promise: DurabilityPromise, problems: [HealthProblem]) {
+    self.init(
+      status: problems.isEmpty ? "ready" : "degraded", durability: promise.name, promise: promise.words,
+      problems: problems)
+  }
+}

@@ -41,8 +41,8 @@ final class TestGateway: Sendable {
     let registrations = backend.registrations
     let services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
-      tokens: ProviderTokenCache(registrations: registrations), environment: environment, rateLimit: rateLimit,
-      clock: clock.wallClock, provider: provider, channels: try Channels(store: store, logger: .silent))
+      environment: environment, rateLimit: rateLimit, clock: clock.wallClock, provider: provider,
+      channels: try Channels(store: store, logger: .silent))
     self.services = services
     Digests(services).deliverDue(isStart: true)
     let announce = AnnouncePreferences(services)
@@ -54,8 +54,10 @@ final class TestGateway: Sendable {
     let admin = AdminAPI(
       services: services, status: { status },
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) })
+    let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
     loops = try await Loops(count: 1) { loop in
-      GatewayHandler(loop: loop, services: services, admin: admin, logger: .silent)
+      GatewayHandler(
+        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, logger: .silent)
     }
     var options = options
     options.world = .fixed(environment)
