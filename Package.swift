@@ -104,17 +104,19 @@ let package = Package(
       ],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
-    // The other end: a connection to a gateway.
+    // The other end: a connection to a gateway, and a device's stream on it.
     .target(
       name: "GatewayClient",
       dependencies: [
         "GatewayProtocol",
         "HTTP2Transport",
         "PushCore",
+        "PushPolicy",
+        "Queues",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
-      swiftSettings: strict
+      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     // What `pushcli bench` does to a gateway.
     .target(
@@ -184,6 +186,16 @@ let package = Package(
     ),
     // A terminal for tests.
     .target(name: "TerminalTesting", path: "Tests/TerminalTesting", swiftSettings: strict),
+    .testTarget(
+      name: "GatewayProtocolTests",
+      dependencies: ["GatewayProtocol", "PushCore", "PushPolicy"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "GatewayClientTests",
+      dependencies: ["GatewayClient", "GatewayProtocol", "PushCore", "PushPolicy", "Queues"],
+      swiftSettings: strict
+    ),
     .testTarget(name: "QueuesTests", dependencies: ["Queues"], swiftSettings: strict),
     .testTarget(name: "TerminalUITests", dependencies: ["TerminalTesting", "TerminalUI"], swiftSettings: strict),
     .testTarget(

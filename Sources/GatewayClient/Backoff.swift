@@ -1,19 +1,19 @@
 /// The pauses between attempts that fail: full jitter, so that those who failed together do not come back together.
 ///
 /// Each pause is random between ``shortest`` and a bound, which doubles from the first to the last.
-struct Backoff: Sendable {
+package struct Backoff: Sendable {
   /// So that nobody tries again at once.
-  static let shortest = Duration.milliseconds(50)
+  package static let shortest = Duration.milliseconds(50)
 
   private let first: Duration
   private let last: Duration
   /// The longest that the next pause can be.
-  private(set) var bound: Duration
+  package private(set) var bound: Duration
 
   /// - Parameters:
   ///   - first: The longest that the first pause can be; more than ``shortest``.
   ///   - last: The longest that any can be.
-  init(first: Duration, last: Duration) {
+  package init(first: Duration, last: Duration) {
     precondition(Backoff.shortest <= first && first <= last, "the bound of a pause grows from the first to the last")
     self.first = first
     self.last = last
@@ -21,18 +21,18 @@ struct Backoff: Sendable {
   }
 
   /// The pause before the next attempt.
-  mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
+  package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
     defer { bound = min(bound * 2, last) }
     let part = Double(generator.next() >> 11) / 0x1p53
     return Backoff.shortest + (bound - Backoff.shortest) * part
   }
 
   /// The pause before the next attempt.
-  mutating func next() -> Duration {
+  package mutating func next() -> Duration {
     var generator = SystemRandomNumberGenerator()
     return next(using: &generator)
   }
 
   /// An attempt has succeeded: the next pause is a first one.
-  mutating func reset() { bound = first }
+  package mutating func reset() { bound = first }
 }

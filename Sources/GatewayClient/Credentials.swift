@@ -1,16 +1,16 @@
 import Foundation
 import Glibc
-import PushCore
+package import PushCore
 
 /// What a device knows of itself, kept in the state folder with mode 0600.
-struct Credentials: Codable, Sendable {
+package struct Credentials: Codable, Sendable {
   /// Its public identifier.
-  var device: String
-  var name: String
-  var secret: String
+  package var device: String
+  package var name: String
+  package var secret: String
 
   /// The credentials of a device that was enrolled here; nil when it was not.
-  static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
+  package static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
     let path = path(of: name, in: folder)
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     guard let credentials = try? decodeJSON(Credentials.self, from: data) else {
@@ -20,7 +20,7 @@ struct Credentials: Codable, Sendable {
   }
 
   /// Writes them where ``read(_:in:)`` finds them.
-  func save(in folder: StateFolder) throws {
+  package func save(in folder: StateFolder) throws {
     try FileManager.default.createDirectory(
       atPath: folder.devicesPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let path = Credentials.path(of: name, in: folder)

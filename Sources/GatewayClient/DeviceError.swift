@@ -1,6 +1,6 @@
 /// Why a device could not do what it was asked to, in words for the person.
-struct DeviceError: Error, Sendable, CustomStringConvertible {
-  enum Kind: Sendable {
+package struct DeviceError: Error, Sendable, CustomStringConvertible {
+  package enum Kind: Sendable {
     /// There is no connection now.
     case unreachable
     /// The gateway does not want it.
@@ -9,10 +9,10 @@ struct DeviceError: Error, Sendable, CustomStringConvertible {
     case storage
   }
 
-  var kind: Kind
-  var description: String
+  package var kind: Kind
+  package var description: String
 
-  init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }

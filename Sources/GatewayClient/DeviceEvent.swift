@@ -1,8 +1,9 @@
-import PushPolicy
-import Queues
+package import GatewayProtocol
+package import PushPolicy
+package import Queues
 
 /// What happens on a device's stream.
-enum DeviceEvent: Sendable {
+package enum DeviceEvent: Sendable {
   case connected(gateway: String)
   /// The connection was lost, or could not be made; the next attempt comes after the pause.
   case disconnected(reason: String, retryIn: Duration)
@@ -20,14 +21,8 @@ enum DeviceEvent: Sendable {
 }
 
 extension DeviceEvent {
-  /// Whether the gateway greets the device.
-  var isWelcome: Bool {
-    if case .connected = self { return true }
-    return false
-  }
-
   /// What a person is told of a push that can't be shown, in a line; nil for anything else.
-  var wordsOfLoss: String? {
+  package var wordsOfLoss: String? {
     switch self {
     case .unreadable(let seq):
       "a push can't be read and is not shown\(seq > 0 ? " (number \(seq))" : ""): the delivery log has it"
@@ -39,13 +34,13 @@ extension DeviceEvent {
 }
 
 /// What happened on a device's stream and was not looked at yet: the stream's reader waits while too much is in here.
-typealias DeviceEvents = BoundedQueue<DeviceEvent>
+package typealias DeviceEvents = BoundedQueue<DeviceEvent>
 
 extension DeviceEvents {
   /// Bytes of pushes from which on the sender waits.
-  static var maximumSize: Int { 4 << 20 }
+  package static var maximumSize: Int { 4 << 20 }
 
-  convenience init() { self.init(capacity: Self.maximumSize) { $0.size } }
+  package convenience init() { self.init(capacity: Self.maximumSize) { $0.size } }
 }
 
 extension DeviceEvent {

@@ -1,20 +1,19 @@
 import Foundation
-import GatewayClient
-import GatewayProtocol
-import PushCore
-import PushPolicy
-import Queues
+package import GatewayProtocol
+package import PushCore
+package import PushPolicy
+package import Queues
 import Synchronization
 
 /// A device's connection to its gateway: reconnects for ever, from where it was.
 ///
 /// A push is the device's when it is on disk here; its receiver sees to that, then ``store(_:)`` and ``acknowledge(_:)``.
-final class DeviceSession: Sendable {
+package final class DeviceSession: Sendable {
   private let endpoint: @Sendable () throws -> Client.Endpoint
   private let credentials: Credentials
   private let pingInterval: Duration?
   /// The Focus that was on from the beginning, if somebody said so.
-  let focus: String?
+  package let focus: String?
   private let cursor: CursorFile
   /// Where the receiver's own record of pushes ends, which may be ahead of the cursor after a crash.
   private let received: Mutex<UInt64>
@@ -27,10 +26,10 @@ final class DeviceSession: Sendable {
   private let finishing = Mutex(false)
 
   /// Whether the gateway does not know this device, so that trying again helps nobody but a person who mends it.
-  var isRefused: Bool { refused.withLock { $0 } }
+  package var isRefused: Bool { refused.withLock { $0 } }
 
   /// The number up to which pushes are stored here.
-  var cursorValue: UInt64 { cursor.value }
+  package var cursorValue: UInt64 { cursor.value }
 
   /// - Parameters:
   ///   - folder: where the cursor is kept.
@@ -38,7 +37,7 @@ final class DeviceSession: Sendable {
   ///   - focus: the Focus that is on, which the gateway is told.
   ///   - endpoint: the gateway's address, asked for before each attempt: a gateway that restarts may have another port.
   /// - Throws: ``DeviceError`` when the cursor can't be written.
-  init(
+  package init(
     _ credentials: Credentials, folder: StateFolder, pingInterval: Duration? = nil, focus: String? = nil,
     endpoint: @escaping @Sendable () throws -> Client.Endpoint
   ) throws {
@@ -52,10 +51,10 @@ final class DeviceSession: Sendable {
   }
 
   /// Says that the receiver has everything up to `seq`, also when the cursor is behind.
-  func resume(after seq: UInt64) { received.withLock { $0 = max($0, seq) } }
+  package func resume(after seq: UInt64) { received.withLock { $0 = max($0, seq) } }
 
   /// What happens, until this side has finished.
-  func events() -> DeviceEvents {
+  package func events() -> DeviceEvents {
     let queue = DeviceEvents()
     Task { await connect(queue) }
     return queue
@@ -97,7 +96,7 @@ final class DeviceSession: Sendable {
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     for try await lines in stream.lines {
       defer { stream.taken(lines.count) }
-      for event in GatewayLine.events(in: lines, after: received.withLock { $0 }, parser: parser) {
+      for event in DeviceEvent.events(in: lines, after: received.withLock { $0 }, parser: parser) {
         switch event {
         case .connected: connected()
         // It is told apart from those that were stored here, which are acknowledged.
@@ -135,19 +134,19 @@ final class DeviceSession: Sendable {
   // MARK: From the device
 
   /// Writes that everything up to `seq` is the device's: from now on the death of this process repeats nothing.
-  func store(_ seq: UInt64) throws {
+  package func store(_ seq: UInt64) throws {
     if seq > 0 { try cursor.write(seq) }
   }
 
   /// Returns when what was stored is on disk; the gateway is told.
-  func acknowledge(_ seq: UInt64) throws {
+  package func acknowledge(_ seq: UInt64) throws {
     guard seq > 0 else { return }
     try cursor.sync()
     sendAcknowledgement(seq)
   }
 
   /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
-  func sendAcknowledgement(_ seq: UInt64) {
+  package func sendAcknowledgement(_ seq: UInt64) {
     switch pace.withLock({ $0.store(seq, at: .now) }) {
     case .tell: sendAcknowledgement()
     case .wait(let time):
@@ -166,20 +165,20 @@ final class DeviceSession: Sendable {
   // MARK: From the person
 
   /// Tells the gateway what was presented.
-  func presented(_ id: String, _ parts: [Part]) {
+  package func presented(_ id: String, _ parts: [Part]) {
     let names = parts.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
     send(#"{"type":"presented","id":"\#(id)","parts":[\#(names)]}"#)
   }
 
   /// Tells the gateway what the person answered.
-  func answer(_ id: String, _ action: String) {
+  package func answer(_ id: String, _ action: String) {
     var line = Array(#"{"type":"answer","id":"\#(id)","action":"#.utf8)
     appendJSONString(action, to: &line)
     send(String(decoding: line, as: UTF8.self) + "}")
   }
 
   /// Tells the gateway, now and at every reconnect, whether the silent switch is on and which Focus; empty for none.
-  func set(silent isSilent: Bool, focus: String) {
+  package func set(silent isSilent: Bool, focus: String) {
     circumstances.withLock { $0 = (isSilent, focus) }
     send(line("state"))
   }
@@ -187,14 +186,14 @@ final class DeviceSession: Sendable {
   /// Changes choices at the gateway, which tells every device of the person.
   ///
   /// - Throws: ``DeviceError`` in words for the person.
-  func change(_ request: PreferencesRequest) async throws {
+  package func change(_ request: PreferencesRequest) async throws {
     try await post("/v1/device/preferences", request, otherwise: "the choices can't be saved now")
   }
 
   /// Tells the gateway that a push was an advertisement.
   ///
   /// - Throws: ``DeviceError`` in words for the person.
-  func report(_ ad: AdReportRequest) async throws {
+  package func report(_ ad: AdReportRequest) async throws {
     try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
   }
 
@@ -211,14 +210,14 @@ final class DeviceSession: Sendable {
   }
 
   /// Ends this side in good order: what was sent before this arrives.
-  func finish() {
+  package func finish() {
     finishing.withLock { $0 = true }
     sendAcknowledgement()
     link.withLock { $0 }?.stream.finish()
   }
 
   /// Waits until the gateway has ended its side too.
-  func waitUntilFinished(atMost timeout: Duration) async {
+  package func waitUntilFinished(atMost timeout: Duration) async {
     let end = ContinuousClock.now + timeout
     while link.withLock({ $0 != nil }), ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))

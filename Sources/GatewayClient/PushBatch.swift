@@ -1,39 +1,43 @@
 /// Pushes as the gateway sent them, one line each with its end, in order.
-struct PushBatch: Sendable {
-  var bytes: [UInt8] = []
-  var lines: [(seq: UInt64, end: Int)] = []
+package struct PushBatch: Sendable {
+  package var bytes: [UInt8] = []
+  package var lines: [(seq: UInt64, end: Int)] = []
+
+  package init() {}
 
   /// The highest number; 0 when none of them is stored.
-  var lastSeq: UInt64 { lines.reduce(0) { max($0, $1.seq) } }
+  package var lastSeq: UInt64 { lines.reduce(0) { max($0, $1.seq) } }
 
-  mutating func append(_ line: ArraySlice<UInt8>, seq: UInt64) {
+  package mutating func append(_ line: ArraySlice<UInt8>, seq: UInt64) {
     bytes += line
     bytes.append(UInt8(ascii: "\n"))
     lines.append((seq, bytes.count))
   }
 
-  mutating func append(_ batch: PushBatch) {
+  package mutating func append(_ batch: PushBatch) {
     let start = bytes.count
     bytes += batch.bytes
     lines += batch.lines.map { ($0.seq, $0.end + start) }
   }
 
   /// The first `count` lines.
-  func prefix(_ count: Int) -> PushBatch {
+  package func prefix(_ count: Int) -> PushBatch {
     guard count < lines.count else { return self }
-    return PushBatch(
-      bytes: Array(bytes.prefix(count == 0 ? 0 : lines[count - 1].end)), lines: Array(lines.prefix(count)))
+    var batch = PushBatch()
+    batch.bytes = Array(bytes.prefix(count == 0 ? 0 : lines[count - 1].end))
+    batch.lines = Array(lines.prefix(count))
+    return batch
   }
 
   /// Each line, without its end.
-  var contents: [ArraySlice<UInt8>] {
+  package var contents: [ArraySlice<UInt8>] {
     var contents: [ArraySlice<UInt8>] = []
     forEachLine { contents.append($1) }
     return contents
   }
 
   /// Calls `body` with each line, without its end.
-  func forEachLine(_ body: (_ seq: UInt64, _ line: ArraySlice<UInt8>) throws -> Void) rethrows {
+  package func forEachLine(_ body: (_ seq: UInt64, _ line: ArraySlice<UInt8>) throws -> Void) rethrows {
     var start = 0
     for line in lines {
       try body(line.seq, bytes[start..<line.end - 1])

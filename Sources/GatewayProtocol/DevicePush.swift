@@ -1,48 +1,52 @@
-import Foundation
-import PushPolicy
+package import Foundation
+package import PushPolicy
 
 /// An app that is registered on the device.
-struct DeviceApp: Sendable, Equatable {
-  var topic: String
-  var name: String
+package struct DeviceApp: Sendable, Equatable {
+  package var topic: String
+  package var name: String
   /// One emoji or two letters.
-  var icon: String
+  package var icon: String
+
+  package init(topic: String, name: String, icon: String) {
+    (self.topic, self.name, self.icon) = (topic, name, icon)
+  }
 }
 
 /// One push as the gateway delivered it.
-struct DevicePush: Sendable, Equatable {
+package struct DevicePush: Sendable, Equatable {
   /// Its place in this device's mailbox; 0 for one that passes through and was never stored.
-  var seq: UInt64
-  var id: String
-  var app: DeviceApp
-  var received: Date
+  package var seq: UInt64
+  package var id: String
+  package var app: DeviceApp
+  package var received: Date
   /// A later push of the app with the same one replaces this; empty for none.
-  var collapseID: String
+  package var collapseID: String
   /// What groups pushes of one conversation; empty for none.
-  var threadID: String
+  package var threadID: String
   /// What policy lets through.
-  var presentation: Presentation
+  package var presentation: Presentation
   /// What the sender asked for.
-  var asked: [Part]
+  package var asked: [Part]
   /// How much its sender wants it to interrupt.
-  var level: InterruptionLevel
+  package var level: InterruptionLevel
   /// The gateway's own JSON.
-  var line: [UInt8]
+  package var line: [UInt8]
 
-  var topic: String { app.topic }
+  package var topic: String { app.topic }
 
   /// The topic of digests, which come from the gateway itself: no app of the home screen.
-  static let digestTopic = "summary"
+  package static let digestTopic = "summary"
 
   /// What the sender sent, as JSON: the gateway puts it last, and the mark before it can't occur within a string.
-  var payload: String {
+  package var payload: String {
     let mark = Array(#","payload":"#.utf8)
     guard let place = line.firstRange(of: mark) else { return "{}" }
     return String(decoding: line[place.upperBound...].dropLast(), as: UTF8.self)
   }
 
   /// The first link of the payload outside of its texts: under `url` or `link`, else the first one that there is.
-  var link: String? {
+  package var link: String? {
     var links: [String: String] = [:]
     try? JSONParser().parse(Array(payload.utf8).span) { root in
       root.forEachMember { name, value in
@@ -57,73 +61,81 @@ struct DevicePush: Sendable, Equatable {
     (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.count <= 2_000
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
+}
 
-  /// A headline and a detail for lists: the texts of the alert, or in words what came instead.
-  var summary: (headline: String, detail: String) {
-    guard let alert = presentation.listed else {
-      let parts = [
-        presentation.badge.map { $0 == 0 ? "Badge cleared" : "Badge \($0)" },
-        presentation.sound.map { "Sound \($0.name)" },
-      ].compactMap { $0 }
-      return (parts.isEmpty ? "Nothing presented" : parts.joined(separator: ", "), "")
-    }
-    return (alert.texts.first ?? "", alert.texts.dropFirst().joined(separator: " — "))
+extension DeviceApp {
+  /// From an element of `welcome`.
+  package init(_ element: JSONElement) {
+    topic = element["topic"]?.string ?? ""
+    name = element["name"]?.string ?? topic
+    icon = element["icon"]?.string ?? ""
+  }
+}
+
+extension DevicePush {
+  /// Reads a `push` line; nil for anything else.
+  package init?(line: some Collection<UInt8>, parser: JSONParser) {
+    let bytes = Array(line)
+    let parsed = try? parser.parse(bytes.span) { DevicePush($0, line: bytes) }
+    guard let push = parsed ?? nil else { return nil }
+    self = push
   }
 
-  /// What it says, in lines: the texts of the alert, or in words what came instead.
-  var text: String { presentation.listed?.texts.joined(separator: "\n") ?? summary.headline }
+  /// Reads a `push` object, which stands in `line`.
+  package init?(_ root: JSONElement, line bytes: [UInt8]) {
+    guard root["type"]?.string == "push", let seq = root["seq"]?.integer, let id = root["id"]?.string,
+      let topic = root["topic"]?.string
+    else { return nil }
+    let aps = root["payload"]?["aps"]
+    (self.seq, self.id, line) = (UInt64(clamping: seq), id, bytes)
+    app = DeviceApp(
+      topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? "")
+    received = root["received"]?.string.flatMap { Timestamp.date($0.utf8) } ?? Date(timeIntervalSince1970: 0)
+    (collapseID, threadID) = (root["collapse"]?.string ?? "", aps?["thread-id"]?.string ?? "")
+    (presentation, asked) = (Presentation(root["presentation"]), DevicePush.parts(askedIn: aps))
+    level = aps?["interruption-level"]?.string.flatMap(InterruptionLevel.init) ?? .active
+  }
+
+  /// The parts that a payload's `aps` asks for.
+  private static func parts(askedIn aps: JSONElement?) -> [Part] {
+    func isThere(_ element: JSONElement?) -> Bool {
+      if let element { element.kind != .null } else { false }
+    }
+    let asked: [(Part, Bool)] = [
+      (.badge, isThere(aps?["badge"])), (.sound, isThere(aps?["sound"])), (.alert, isThere(aps?["alert"])),
+    ]
+    return asked.filter(\.1).map(\.0)
+  }
 }
 
 extension Presentation {
-  /// The parts that are presented.
-  var parts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
-    }
+  /// From the `presentation` of a push.
+  fileprivate init(_ element: JSONElement?) {
+    self.init(
+      badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
+    if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
+    // The wire has the old spelling.
+    if let center = element?["center"] { centre = AlertPresentation(center) }
+    if let center = element?["centre"] { centre = AlertPresentation(center) }
+    guard let held = element?["held"], let by = held["by"]?.string.flatMap(Hold.Reason.init) else { return }
+    self.held = Hold(
+      by: by, until: held["until"]?.integer.map { Int64($0) }, relevance: held["relevance"]?.double ?? 0)
   }
-
-  /// The texts that lists show: of the alert, or of what may not interrupt and is only listed.
-  var listed: AlertPresentation? { alert ?? centre }
-}
-
-/// What a person can answer to an alert.
-struct AlertChoice: Sendable, Equatable {
-  var title: String
-  /// What the gateway is told: `close`, `view`, `ok`, or a category's action.
-  var action: String
-  var isDestructive = false
-
-  /// The action of a button that opens the action sheet; the gateway never hears of it.
-  static let options = "options"
 }
 
 extension AlertPresentation {
-  /// Title, subtitle and body, as far as there are any.
-  var texts: [String] { [title, subtitle, body].filter { !$0.isEmpty } }
-
-  /// Everything that can be answered, in one list: for the linear form, which has no sheets.
-  var linearChoices: [AlertChoice] {
-    sheetChoices.count > 1 ? [AlertChoice(title: "Close", action: "close")] + sheetChoices : choices
-  }
-
-  /// What the action sheet of the alert offers.
-  var sheetChoices: [AlertChoice] {
-    (actions ?? []).map { AlertChoice(title: $0.title, action: $0.id, isDestructive: $0.isDestructive) }
-  }
-
-  /// The one or two buttons of the alert, the cancelling one first (A3, A4).
-  var choices: [AlertChoice] {
-    if let actions, let first = actions.first, buttons.count > 1 {
-      let close = AlertChoice(title: "Close", action: "close")
-      if actions.count > 1 { return [close, AlertChoice(title: "Options", action: AlertChoice.options)] }
-      let only = AlertChoice(title: first.title, action: first.id, isDestructive: first.isDestructive)
-      return first.isDestructive ? [only, close] : [close, only]
+  fileprivate init(_ element: JSONElement) {
+    var buttons: [String] = []
+    element["buttons"]?.forEachElement { if let title = $0.string { buttons.append(title) } }
+    self.init(
+      title: element["title"]?.string ?? "", subtitle: element["subtitle"]?.string ?? "",
+      body: element["body"]?.string ?? "", buttons: buttons)
+    guard let offered = element["actions"] else { return }
+    var actions: [AlertAction] = []
+    offered.forEachElement { action in
+      guard let id = action["id"]?.string, let title = action["title"]?.string else { return }
+      actions.append(AlertAction(id: id, title: title, isDestructive: action["destructive"]?.boolean ?? false))
     }
-    guard buttons.count > 1 else { return [AlertChoice(title: buttons.first ?? "OK", action: "ok")] }
-    return [AlertChoice(title: buttons[0], action: "close"), AlertChoice(title: buttons[1], action: "view")]
+    self.actions = actions
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import pushcli
+@testable import GatewayClient
 
 @Suite struct BackoffTests {
   /// Gives the highest or the lowest number.

@@ -1,7 +1,7 @@
 import PushPolicy
 import Testing
 
-@testable import pushcli
+@testable import GatewayClient
 
 @Suite struct BroadcastInboxTests {
   private func line(_ channel: String, _ number: Int) -> [UInt8] {

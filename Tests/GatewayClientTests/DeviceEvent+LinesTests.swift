@@ -1,14 +1,14 @@
-import Foundation
+import GatewayProtocol
 import PushPolicy
 import Testing
 
-@testable import pushcli
+@testable import GatewayClient
 
-@Suite struct GatewayLineTests {
+@Suite struct DeviceEventLinesTests {
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
   private func events(_ lines: [String], after cursor: UInt64 = 0) -> [DeviceEvent] {
-    GatewayLine.events(in: Array(lines.map { $0 + "\n" }.joined().utf8), after: cursor, parser: parser)
+    DeviceEvent.events(in: Array(lines.map { $0 + "\n" }.joined().utf8), after: cursor, parser: parser)
   }
 
   private func push(_ seq: Int) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }
@@ -62,49 +62,5 @@ import Testing
       return
     }
     #expect(!second.notifications)
-  }
-
-  @Test(arguments: ["centre", "center"])
-  func `what may not interrupt is read for the lists, in both spellings`(_ key: String) throws {
-    let line = #"""
-      {"type":"push","seq":7,"id":"i","topic":"t","presentation":{"\#(key)":{"title":"a","subtitle":"","body":"b",\#
-      "buttons":["OK"]},"held":{"by":"summary","until":1800000000,"relevance":0.5}},"payload":{"aps":{"alert":"a"}}}
-      """#
-    let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
-    #expect(push.presentation.alert == nil && push.presentation.parts.isEmpty)
-    #expect(push.presentation.held?.by == .summary)
-    #expect(push.summary.headline == "a" && push.summary.detail == "b")
-  }
-
-  @Test func `a push is read whole`() throws {
-    let line = #"""
-      {"type":"push","seq":7,"id":"i","topic":"t","app":{"name":"News","icon":"N"},"received":"2026-02-28T23:59:59.500Z",\#
-      "collapse":"c","presentation":{"badge":2,"sound":"s","alert":{"title":"a","subtitle":"","body":"b\n","buttons":["OK"]}},\#
-      "payload":{"aps":{"alert":"a","badge":null,"sound":"s","thread-id":"th"},"n":{"link":"no"},"link":"https://x.org/a"}}
-      """#
-    let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
-    #expect((push.seq, push.id, push.topic, push.collapseID, push.threadID) == (7, "i", "t", "c", "th"))
-    #expect(push.received.timeIntervalSince1970 == 1_772_323_199.5)
-    #expect(push.presentation.badge == 2 && push.presentation.sound?.name == "s")
-    #expect(push.presentation.alert == AlertPresentation(title: "a", body: "b\n", buttons: ["OK"]))
-    #expect(push.asked == [.sound, .alert])
-    #expect(push.payload.hasPrefix(#"{"aps":{"alert":"a""#) && push.payload.hasSuffix(#""link":"https://x.org/a"}"#))
-    #expect(push.link == "https://x.org/a")
-  }
-
-  @Test(arguments: ["2000-02-29T00:00:00.000Z", "1999-12-31T23:59:59.999Z", "2026-03-01T12:00:00.001Z"])
-  func `a time is read as Foundation reads it`(_ text: String) throws {
-    let expected = try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    let date = try #require(Timestamp.date(text.utf8))
-    #expect(abs(date.timeIntervalSince(expected)) < 0.000_5)
-    #expect(Timestamp.date(text.dropLast().utf8) == nil)
-  }
-
-  @Test(arguments: ["javascript:alert(1)", "https://x.org/\u{1B}[2J", "https://x.org/a b", "file:///etc/passwd"])
-  func `what is no link to a page, or could command a terminal, is none`(_ text: String) throws {
-    var json: [UInt8] = []
-    appendJSONString(text, to: &json)
-    let payload = "{\"url\":\(String(decoding: json, as: UTF8.self))}"
-    #expect(Sample.push(1, payload: payload).link == nil)
   }
 }

@@ -2,7 +2,7 @@ import Queues
 import Synchronization
 import Testing
 
-@testable import pushcli
+@testable import GatewayClient
 
 @Suite struct DeviceEventsTests {
   private final class Counter: Sendable {

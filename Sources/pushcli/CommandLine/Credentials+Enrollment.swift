@@ -1,3 +1,5 @@
+import GatewayClient
+
 extension Credentials {
   /// Enrolls a device over the admin socket and keeps what it needs.
   static func enroll(_ name: String, person: String?, state: StateOptions) async throws -> Credentials {

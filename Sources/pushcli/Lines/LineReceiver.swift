@@ -1,4 +1,6 @@
 import Foundation
+import GatewayClient
+import GatewayProtocol
 import Glibc
 import PushPolicy
 import Queues

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import TerminalUI
 
 /// The simulated phone as one value: what it must not forget, and what is of the moment.

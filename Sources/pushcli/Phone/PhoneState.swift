@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushPolicy
 
 /// What the phone must not forget (L2): everything that ``PhoneChange`` can change, and nothing else.

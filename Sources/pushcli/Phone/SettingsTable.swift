@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushPolicy
 
 /// One row of the settings: what it is called, which values it can have, and where it belongs.

@@ -1,0 +1,48 @@
+import GatewayProtocol
+package import PushPolicy
+
+extension DeviceEvent {
+  /// What whole lines of a gateway say; pushes in a row are one event, those up to `cursor` are none.
+  package static func events(in bytes: [UInt8], after cursor: UInt64, parser: JSONParser) -> [DeviceEvent] {
+    var events: [DeviceEvent] = []
+    var batch = PushBatch()
+    batch.bytes.reserveCapacity(bytes.count)
+    var last = cursor
+    var start = 0
+    while start < bytes.count, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      let range = start..<end
+      start = end + 1
+      guard let line = GatewayLine(bytes.span.extracting(range), parser: parser) else { continue }
+      if case .push(let seq) = line {
+        guard seq == 0 || seq > last else { continue }
+        last = max(last, seq)
+        batch.append(bytes[range], seq: seq)
+        continue
+      }
+      if !batch.lines.isEmpty { events.append(.pushes(batch)) }
+      batch = PushBatch()
+      if case .unreadablePush(let seq) = line {
+        guard seq == 0 || seq > last else { continue }
+        last = max(last, seq)
+      }
+      events += DeviceEvent.events(of: line)
+    }
+    if !batch.lines.isEmpty { events.append(.pushes(batch)) }
+    return events
+  }
+
+  /// What a line says that is no push.
+  private static func events(of line: GatewayLine) -> [DeviceEvent] {
+    switch line {
+    case .welcome(let welcome):
+      [.connected(gateway: welcome.gateway), .apps(welcome.apps)] + (welcome.preferences.map { [.preferences($0)] } ?? [])
+    case .unreadablePush(let seq): [.unreadable(seq: seq)]
+    case .gap(_, _, let dropped): [.gap(dropped: dropped)]
+    case .retract(let id): [.retract(id: id)]
+    case .undeliverable(_, let topic): [.undeliverable(topic: topic)]
+    case .preferences(let preferences): [.preferences(preferences)]
+    // The stream's end says the rest.
+    case .push, .caughtUp, .bye: []
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import GatewayProtocol
+import PushPolicy
+
+extension DevicePush {
+  /// A headline and a detail for lists: the texts of the alert, or in words what came instead.
+  var summary: (headline: String, detail: String) {
+    guard let alert = presentation.listed else {
+      let parts = [
+        presentation.badge.map { $0 == 0 ? "Badge cleared" : "Badge \($0)" },
+        presentation.sound.map { "Sound \($0.name)" },
+      ].compactMap { $0 }
+      return (parts.isEmpty ? "Nothing presented" : parts.joined(separator: ", "), "")
+    }
+    return (alert.texts.first ?? "", alert.texts.dropFirst().joined(separator: " — "))
+  }
+
+  /// What it says, in lines: the texts of the alert, or in words what came instead.
+  var text: String { presentation.listed?.texts.joined(separator: "\n") ?? summary.headline }
+}
+
+extension Presentation {
+  /// The parts that are presented.
+  var parts: [Part] {
+    Part.allCases.filter { part in
+      switch part {
+      case .badge: badge != nil
+      case .sound: sound != nil
+      case .alert: alert != nil
+      }
+    }
+  }
+
+  /// The texts that lists show: of the alert, or of what may not interrupt and is only listed.
+  var listed: AlertPresentation? { alert ?? centre }
+}
