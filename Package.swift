@@ -193,11 +193,14 @@ let package = Package(
     ),
     .testTarget(
       name: "GatewayClientTests",
-      dependencies: ["GatewayClient", "GatewayProtocol", "PushCore", "PushPolicy", "Queues"],
+      dependencies: ["GatewayClient", "GatewayProtocol", "PushCore", "PushPolicy", "Queues", "TaskTesting"],
       swiftSettings: strict
     ),
-    .testTarget(name: "QueuesTests", dependencies: ["Queues"], swiftSettings: strict),
-    .testTarget(name: "TerminalUITests", dependencies: ["TerminalTesting", "TerminalUI"], swiftSettings: strict),
+    // Tasks that run when a test says so.
+    .target(name: "TaskTesting", path: "Tests/TaskTesting", swiftSettings: strict),
+    .testTarget(name: "QueuesTests", dependencies: ["Queues", "TaskTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "TerminalUITests", dependencies: ["TaskTesting", "TerminalTesting", "TerminalUI"], swiftSettings: strict),
     .testTarget(
       name: "pushcliTests",
       dependencies: [

@@ -1,12 +1,10 @@
 import Queues
 import Synchronization
+import TaskTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BoundedQueueTests {
-  /// Waits until `count` senders wait in `queue`.
-  private func wait(for count: Int, in queue: BoundedQueue<Int>) async {
-    while queue.waitingCount < count { try? await Task.sleep(for: .milliseconds(1)) }
-  }
+  private let executor = ManualExecutor()
 
   @Test func `what is sent comes in order, as much at a time as is asked for`() async {
     let queue = BoundedQueue<Int>(capacity: 10)
@@ -27,13 +25,14 @@ import Testing
   @Test func `every sender who waits goes on, in the order in which they came`() async {
     let queue = BoundedQueue<Int>(capacity: 1)
     await queue.send(0)
-    var senders: [Task<Void, Never>] = []
-    for number in 1...3 {
-      senders.append(Task { await queue.send(number) })
-      await wait(for: number, in: queue)
+    let senders = (1...3).map { number in executor.start { await queue.send(number) } }
+    #expect(queue.waitingCount == 3)
+    for number in 0...3 {
+      #expect(await queue.take() == [number])
+      executor.run()
+      // Whose turn it is goes on, and nobody else.
+      #expect(senders.map(\.isDone) == (1...3).map { $0 <= number + 1 })
     }
-    for number in 0...3 { #expect(await queue.take() == [number]) }
-    for sender in senders { await sender.value }
     #expect(queue.waitingCount == 0)
   }
 
@@ -41,13 +40,14 @@ import Testing
     let queue = BoundedQueue<Int>(capacity: 10) { $0 }
     await queue.send(9)
     await queue.send(100)
-    let sender = Task { await queue.send(1) }
-    await wait(for: 1, in: queue)
+    let sender = executor.start { await queue.send(1) }
     #expect(await queue.take(atMost: 1) == [9])
-    #expect(queue.waitingCount == 1)
+    executor.run()
+    #expect(queue.waitingCount == 1 && !sender.isDone)
     #expect(await queue.take() == [100])
+    executor.run()
+    #expect(sender.isDone)
     #expect(await queue.take() == [1])
-    await sender.value
   }
 
   @Test func `one who waits for elements is woken by each of them`() async {
@@ -76,13 +76,15 @@ import Testing
   @Test func `a queue that is finished holds nobody up: what is in there is taken, then nothing`() async {
     let queue = BoundedQueue<Int>(capacity: 1)
     await queue.send(1)
-    let sender = Task { await queue.send(2) }
-    await wait(for: 1, in: queue)
+    let sender = executor.start { await queue.send(2) }
+    #expect(!sender.isDone)
     queue.finish()
-    await sender.value
-    await queue.send(3)
+    executor.run()
+    #expect(sender.isDone)
     queue.post(4)
     #expect(await queue.take() == [1])
+    // Also where there is room now.
+    #expect(executor.start { await queue.send(3) }.isDone)
     #expect(await queue.take() == nil)
     #expect(await queue.take() == nil)
   }

@@ -41,12 +41,6 @@ package final class PseudoTerminal: Sendable {
     _ = unsafe write(master, bytes, bytes.count)
   }
 
-  /// Whether typed keys wait to be read.
-  package var isUnread: Bool {
-    var count: Int32 = 0
-    return unsafe ioctl(slave, UInt(FIONREAD), &count) == 0 && count > 0
-  }
-
   /// Replaces the slave by an input that has ended: end-of-file without a terminal's line discipline.
   package func end() {
     let null = unsafe open("/dev/null", O_RDONLY)

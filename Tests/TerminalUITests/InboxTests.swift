@@ -1,8 +1,11 @@
+import TaskTesting
 import Testing
 
 @testable import TerminalUI
 
 @Suite(.timeLimit(.minutes(5))) struct InboxTests {
+  private let executor = ManualExecutor()
+
   @Test func `keys overtake messages, which come in batches`() async {
     let inbox = Inbox<Int>()
     for _ in 0...Inbox<Int>.maximumBatch { await inbox.send(1) }
@@ -19,26 +22,29 @@ import Testing
   @Test func `a sender waits when the inbox is full, and goes on when it is taken from`() async {
     let inbox = Inbox<Int>()
     let count = Inbox<Int>.maximumMessages + 100
-    let sender = Task {
+    let sender = executor.start {
       for _ in 0..<count { await inbox.send(1) }
     }
-    while inbox.waitingCount == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+    #expect(inbox.waitingCount == 1 && !sender.isDone)
     var taken = 0
-    while taken < count { taken += await inbox.take().count }
-    await sender.value
+    while taken < count {
+      taken += await inbox.take().count
+      executor.run()
+    }
+    #expect(sender.isDone)
     #expect(taken == count)
   }
 
   @Test func `a closed inbox holds nobody up, and keeps nothing more`() async {
     let inbox = Inbox<Int>()
-    let sender = Task {
+    let sender = executor.start {
       for _ in 0...Inbox<Int>.maximumMessages { await inbox.send(1) }
     }
     // The last one does not fit.
-    while inbox.waitingCount == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+    #expect(inbox.waitingCount == 1 && !sender.isDone)
     inbox.close()
-    await sender.value
-    await inbox.send(1)
+    executor.run()
+    #expect(sender.isDone)
     var taken = 0
     while true {
       let count = await inbox.take().count
@@ -46,5 +52,9 @@ import Testing
       taken += count
     }
     #expect(taken == Inbox<Int>.maximumMessages)
+    // Now there is room again.
+    #expect(executor.start { await inbox.send(1) }.isDone)
+    inbox.post(.input(.key(.escape)))
+    #expect(await inbox.take().isEmpty)
   }
 }

@@ -12,14 +12,20 @@ package final class AcceptGate: ChannelOutboundHandler {
   private static let pause: TimeAmount = .milliseconds(100)
 
   private let reserve: Int
+  private let isShort: (Int) -> Bool
   private var isWaiting = false
 
-  /// - Parameter reserve: descriptors that are left to others.
-  package init(reserve: Int) { self.reserve = reserve }
+  /// - Parameters:
+  ///   - reserve: descriptors that are left to others.
+  ///   - isShort: whether fewer than so many are left.
+  package init(reserve: Int, isShort: @escaping (Int) -> Bool = { AcceptGate.isShort(of: $0) }) {
+    self.reserve = reserve
+    self.isShort = isShort
+  }
 
   package func read(context: ChannelHandlerContext) {
     guard !isWaiting else { return }
-    guard !AcceptGate.isShort(of: reserve) else {
+    guard !isShort(reserve) else {
       isWaiting = true
       let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       context.eventLoop.scheduleTask(in: AcceptGate.pause) {
@@ -41,6 +47,11 @@ package final class AcceptGate: ChannelOutboundHandler {
     // Whoever closed standard error has another failure than this.
     guard probe >= 0 else { return errno == EMFILE || errno == ENFILE }
     Glibc.close(probe)
-    return UInt64(probe) + UInt64(count) >= UInt64(limit.rlim_cur)
+    return isShort(of: count, lowestFree: probe, limit: limit.rlim_cur)
+  }
+
+  /// Whether fewer descriptors than `count` are left above the lowest free one, in a process that may have `limit`.
+  static func isShort(of count: Int, lowestFree: Int32, limit: UInt) -> Bool {
+    UInt64(lowestFree) + UInt64(count) >= UInt64(limit)
   }
 }

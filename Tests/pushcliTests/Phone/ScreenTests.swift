@@ -137,8 +137,40 @@ import Testing
           let last = try #require(lines.last)
           if Size(columns: columns, rows: rows).holdsPhone { #expect(last.contains { $0.isLetter }) }
           if columns >= 29, (1..<10).contains(rows) { #expect(lines.contains { $0.contains("needs 30×10") }) }
+          checkModal(Size(columns: columns, rows: rows), messages)
         }
       }
+    }
+  }
+
+  /// Expects that an alert or a sheet is there as a whole: a closed box above the keys, with all that can be picked.
+  private func checkModal(_ size: Size, _ messages: [PhoneMessage]) {
+    let model = Sample.phone(size: size, messages)
+    let alert = model.alerts.first
+    let sheet = model.sheet.flatMap { $0.purpose == .alert || alert == nil ? $0 : nil }
+    guard size.holdsPhone, !model.isHelpShown, let titles = sheet?.titles ?? alert?.choices.map(\.title) else { return }
+    let frame = model.view(size: size)
+    func row(_ row: Int) -> String {
+      (0..<size.columns).compactMap { frame[$0, row].character }.map { String($0) }.joined()
+    }
+    let place: Comment = "\(size.columns)×\(size.rows)\n\(frame.text)"
+    let bottom = (0..<size.rows - 1).last { row($0).contains("╰") }
+    guard let bottom, let left = (0..<size.columns).first(where: { frame[$0, bottom].character == "╰" }),
+      let right = (left..<size.columns).first(where: { frame[$0, bottom].character == "╯" }),
+      let top = (0..<bottom).last(where: { frame[left, $0].character == "╭" })
+    else {
+      Issue.record("no box: \(place)")
+      return
+    }
+    #expect(frame[right, top].character == "╮", place)
+    for row in top + 1..<bottom {
+      #expect(frame[left, row].character.map { "│├".contains($0) } == true, place)
+      #expect(frame[right, row].character.map { "│┤".contains($0) } == true, place)
+    }
+    let inside = (top + 1..<bottom).map(row)
+    // A long one may be cut.
+    for title in titles.map({ $0.prefix(20) }) {
+      #expect(inside.contains { $0.contains(title) }, "\(title) is missing: \(place)")
     }
   }
 
