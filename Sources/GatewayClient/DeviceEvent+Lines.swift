@@ -35,7 +35,8 @@ extension DeviceEvent {
   private static func events(of line: GatewayLine) -> [DeviceEvent] {
     switch line {
     case .welcome(let welcome):
-      [.connected(gateway: welcome.gateway), .apps(welcome.apps)] + (welcome.preferences.map { [.preferences($0)] } ?? [])
+      [.connected(gateway: welcome.gateway), .apps(welcome.apps)]
+        + (welcome.preferences.map { [.preferences($0)] } ?? [])
     case .unreadablePush(let seq): [.unreadable(seq: seq)]
     case .gap(_, _, let dropped): [.gap(dropped: dropped)]
     case .retract(let id): [.retract(id: id)]

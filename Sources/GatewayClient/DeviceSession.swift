@@ -2,16 +2,16 @@ import Foundation
 package import GatewayProtocol
 package import PushCore
 package import PushPolicy
-package import Queues
+import Queues
 import Synchronization
 
 /// A device's connection to its gateway: reconnects for ever, from where it was.
 ///
 /// A push is the device's when it is on disk here; its receiver sees to that, then ``store(_:)`` and ``acknowledge(_:)``.
 package final class DeviceSession: Sendable {
-  private let endpoint: @Sendable () throws -> Client.Endpoint
-  private let credentials: Credentials
-  private let pingInterval: Duration?
+  private let connect: @Sendable () async throws -> any DeviceLink
+  /// Waits between attempts.
+  private let sleep: @Sendable (Duration) async -> Void
   /// The Focus that was on from the beginning, if somebody said so.
   package let focus: String?
   private let cursor: CursorFile
@@ -19,7 +19,7 @@ package final class DeviceSession: Sendable {
   private let received: Mutex<UInt64>
   /// The silent switch and the Focus that the gateway is told; without a Focus nothing is said of it.
   private let circumstances: Mutex<(isSilent: Bool, focus: String?)>
-  private let link = Mutex<(client: Client, stream: LineStream)?>(nil)
+  private let link = Mutex<(any DeviceLink)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
   private let pace = Mutex(AcknowledgementPace())
   private let refused = Mutex(false)
@@ -37,16 +37,29 @@ package final class DeviceSession: Sendable {
   ///   - focus: the Focus that is on, which the gateway is told.
   ///   - endpoint: the gateway's address, asked for before each attempt: a gateway that restarts may have another port.
   /// - Throws: ``DeviceError`` when the cursor can't be written.
-  package init(
+  package convenience init(
     _ credentials: Credentials, folder: StateFolder, pingInterval: Duration? = nil, focus: String? = nil,
     endpoint: @escaping @Sendable () throws -> Client.Endpoint
   ) throws {
-    self.pingInterval = pingInterval
+    try self.init(
+      name: credentials.name, folder: folder, focus: focus, sleep: { try? await Task.sleep(for: $0) },
+      connect: { try await ClientLink.connect(to: try endpoint(), credentials, pingInterval: pingInterval) })
+  }
+
+  /// - Parameters:
+  ///   - name: the device's, under which its cursor is kept.
+  ///   - sleep: waits between attempts.
+  ///   - connect: makes an attempt.
+  /// - Throws: ``DeviceError`` when the cursor can't be written.
+  init(
+    name: String, folder: StateFolder, focus: String? = nil, sleep: @escaping @Sendable (Duration) async -> Void,
+    connect: @escaping @Sendable () async throws -> any DeviceLink
+  ) throws {
     self.focus = focus
     circumstances = Mutex((false, focus))
-    self.endpoint = endpoint
-    self.credentials = credentials
-    cursor = try CursorFile(path: folder.devicesPath + "/" + credentials.name + ".cursor")
+    self.sleep = sleep
+    self.connect = connect
+    cursor = try CursorFile(path: folder.devicesPath + "/" + name + ".cursor")
     received = Mutex(cursor.value)
   }
 
@@ -56,11 +69,12 @@ package final class DeviceSession: Sendable {
   /// What happens, until this side has finished.
   package func events() -> DeviceEvents {
     let queue = DeviceEvents()
-    Task { await connect(queue) }
+    Task { await receive(into: queue) }
     return queue
   }
 
-  private func connect(_ queue: DeviceEvents) async {
+  /// Connects again and again, until this side has finished.
+  private func receive(into queue: DeviceEvents) async {
     var backoff = Backoff(first: .milliseconds(500), last: .seconds(60))
     while !finishing.withLock({ $0 }) {
       var reason = "the gateway ended the stream"
@@ -80,36 +94,34 @@ package final class DeviceSession: Sendable {
       if finishing.withLock({ $0 }) { break }
       let pause = backoff.next()
       await queue.send(.disconnected(reason: reason, retryIn: pause))
-      try? await Task.sleep(for: pause)
+      await sleep(pause)
     }
     queue.finish()
   }
 
   private func receive(_ queue: DeviceEvents, connected: () -> Void) async throws {
-    let client = try await Client.connect(to: try endpoint(), pingInterval: pingInterval)
-    defer { client.close() }
-    let stream = try await client.stream(
-      "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)], isGathering: true)
-    link.withLock { $0 = (client, stream) }
+    let link = try await connect()
+    defer { link.close() }
+    self.link.withLock { $0 = link }
     // What is being stored just now is sent once more, and passed over below.
-    stream.send(hello)
+    link.send(hello.text)
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
-    for try await lines in stream.lines {
-      defer { stream.taken(lines.count) }
+    for try await lines in link.lines {
+      defer { link.taken(lines.count) }
       for event in DeviceEvent.events(in: lines, after: received.withLock { $0 }, parser: parser) {
         switch event {
         case .connected: connected()
         // It is told apart from those that were stored here, which are acknowledged.
         case .unreadable(let seq) where seq > 0:
           resume(after: seq)
-          stream.send(#"{"type":"undeliverable","seq":\#(seq)}"#)
+          link.send(DeviceLine.undeliverable(seq: seq).text)
         // The person sees it at most once.
         case .pushes(let batch):
           resume(after: batch.lastSeq)
           let news = broadcasts.withLock { $0.take(batch, parser: parser) }
           if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
           // The next broadcast makes this one old: it is the device's when it is here.
-          for acknowledgement in news.acknowledgements { stream.send(acknowledgement) }
+          for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
           continue
         default: break
         }
@@ -118,17 +130,9 @@ package final class DeviceSession: Sendable {
     }
   }
 
-  private var hello: String { line("hello", #""cursor":\#(cursor.value),"#) }
-
-  /// A line that ends in the silent switch and the Focus.
-  private func line(_ type: String, _ members: String = "") -> String {
+  private var hello: DeviceLine {
     let (isSilent, focus) = circumstances.withLock { $0 }
-    var line = Array(#"{"type":"\#(type)",\#(members)"silent":\#(isSilent)"#.utf8)
-    if let focus {
-      line += #","focus":"#.utf8
-      appendJSONString(focus, to: &line)
-    }
-    return String(decoding: line, as: UTF8.self) + "}"
+    return .hello(version: DeviceProtocol.version, cursor: cursor.value, isSilent: isSilent, focus: focus)
   }
 
   // MARK: From the device
@@ -159,28 +163,25 @@ package final class DeviceSession: Sendable {
   }
 
   private func sendAcknowledgement() {
-    if let seq = pace.withLock({ $0.tell(at: .now) }) { send(#"{"type":"ack","seq":\#(seq)}"#) }
+    if let seq = pace.withLock({ $0.tell(at: .now) }) { send(.acknowledge(seq: seq)) }
   }
 
   // MARK: From the person
 
   /// Tells the gateway what was presented.
   package func presented(_ id: String, _ parts: [Part]) {
-    let names = parts.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
-    send(#"{"type":"presented","id":"\#(id)","parts":[\#(names)]}"#)
+    if let id = APNSID(id) { send(.presented(id: id, parts: parts)) }
   }
 
   /// Tells the gateway what the person answered.
   package func answer(_ id: String, _ action: String) {
-    var line = Array(#"{"type":"answer","id":"\#(id)","action":"#.utf8)
-    appendJSONString(action, to: &line)
-    send(String(decoding: line, as: UTF8.self) + "}")
+    if let id = APNSID(id) { send(.answer(id: id, action: action)) }
   }
 
   /// Tells the gateway, now and at every reconnect, whether the silent switch is on and which Focus; empty for none.
   package func set(silent isSilent: Bool, focus: String) {
     circumstances.withLock { $0 = (isSilent, focus) }
-    send(line("state"))
+    send(.state(isSilent: isSilent, focus: focus.isEmpty ? .off : .on(focus)))
   }
 
   /// Changes choices at the gateway, which tells every device of the person.
@@ -198,11 +199,8 @@ package final class DeviceSession: Sendable {
   }
 
   private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
-    guard let client = link.withLock({ $0?.client }) else {
-      throw DeviceError(.unreachable, "not connected: \(words)")
-    }
-    let answer = try await client.request(
-      "POST", path, [(.authorization, "bearer " + credentials.secret)], body: Array(try JSONEncoder().encode(body)))
+    guard let link = link.withLock({ $0 }) else { throw DeviceError(.unreachable, "not connected: \(words)") }
+    let answer = try await link.post(path, Array(try JSONEncoder().encode(body)))
     guard answer.status < 300 else {
       let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
       throw DeviceError(.refused, problem?.detail ?? "the gateway refused with \(answer.status)")
@@ -213,7 +211,7 @@ package final class DeviceSession: Sendable {
   package func finish() {
     finishing.withLock { $0 = true }
     sendAcknowledgement()
-    link.withLock { $0 }?.stream.finish()
+    link.withLock { $0 }?.finish()
   }
 
   /// Waits until the gateway has ended its side too.
@@ -224,5 +222,5 @@ package final class DeviceSession: Sendable {
     }
   }
 
-  private func send(_ line: String) { link.withLock { $0 }?.stream.send(line) }
+  private func send(_ line: DeviceLine) { link.withLock { $0 }?.send(line.text) }
 }

@@ -3,13 +3,15 @@ package import PushPolicy
 
 /// What a device says on its stream (design §4). Unknown lines are no lines.
 package enum DeviceLine: Equatable {
-  case hello(cursor: UInt64, isSilent: Bool, focus: String? = nil)
+  /// The version of the protocol that the device speaks, and where it is.
+  case hello(version: Int = DeviceProtocol.unversioned, cursor: UInt64, isSilent: Bool, focus: String? = nil)
   case acknowledge(seq: UInt64)
   /// The device has a channel's message of this number.
   case acknowledgeBroadcast(ChannelID, number: UInt64)
   /// The device can't read the push of this number.
   case undeliverable(seq: UInt64)
-  case presented(id: APNSID, parts: String)
+  /// Each part once, in the order of ``PushPolicy/Part``.
+  case presented(id: APNSID, parts: [Part])
   case answer(id: APNSID, action: String)
   /// What has changed; nil leaves it as it is.
   case state(isSilent: Bool?, focus: FocusReport? = nil)
@@ -34,7 +36,9 @@ package enum DeviceLine: Equatable {
       let id = root["id"]?.string.flatMap { APNSID($0) }
       switch root["type"]?.string {
       case "hello":
-        return .hello(cursor: UInt64(clamping: number ?? 0), isSilent: isSilent ?? false, focus: focus?.name)
+        return .hello(
+          version: DeviceProtocol.version(root["version"]), cursor: UInt64(clamping: number ?? 0),
+          isSilent: isSilent ?? false, focus: focus?.name)
       case "ack":
         if let channel = root["channel"]?.string {
           guard let channel = ChannelID(channel.utf8), let number = root["number"]?.integer else { return nil }
@@ -50,9 +54,9 @@ package enum DeviceLine: Equatable {
         return .answer(id: id, action: action)
       case "presented":
         guard let id else { return nil }
-        var parts: [String] = []
-        root["parts"]?.forEachElement { if let part = $0.string { parts.append(part) } }
-        return .presented(id: id, parts: parts.joined(separator: " "))
+        var parts: Set<Part> = []
+        root["parts"]?.forEachElement { if let part = $0.string.flatMap(Part.init) { parts.insert(part) } }
+        return .presented(id: id, parts: Part.allCases.filter(parts.contains))
       default: return nil
       }
     }
@@ -60,9 +64,12 @@ package enum DeviceLine: Equatable {
     self = parsed
   }
 
+  /// What a line begins with that acknowledges, before its number and `}`.
+  package static let acknowledgementHead: StaticString = #"{"type":"ack","seq":"#
+
   /// The number in a line that acknowledges, as `pushcli` writes it: nearly every line is one, and needs no parser.
   private static func acknowledged(_ line: Span<UInt8>) -> UInt64? {
-    let head: StaticString = #"{"type":"ack","seq":"#
+    let head = acknowledgementHead
     let start = head.utf8CodeUnitCount
     // 18 digits are no overflow; a number does not begin with 0 unless it is 0.
     guard line.count > start + 1, line.count <= start + 19, line[line.count - 1] == UInt8(ascii: "}"),
@@ -76,6 +83,39 @@ package enum DeviceLine: Equatable {
       number = number * 10 + UInt64(digit)
     }
     return number
+  }
+}
+
+extension DeviceLine {
+  /// The line as a device writes it, without its end.
+  package var text: String {
+    switch self {
+    case .hello(let version, let cursor, let isSilent, let focus):
+      object("hello", [("version", "\(version)"), ("cursor", "\(cursor)"), ("silent", "\(isSilent)")], focus)
+    case .acknowledge(let seq): "\(DeviceLine.acknowledgementHead)\(seq)}"
+    case .acknowledgeBroadcast(let channel, let number):
+      object("ack", [("channel", quoted("\(channel)")), ("number", "\(number)")])
+    case .undeliverable(let seq): object("undeliverable", [("seq", "\(seq)")])
+    case .presented(let id, let parts):
+      object(
+        "presented",
+        [("id", quoted("\(id)")), ("parts", "[" + parts.map { quoted($0.rawValue) }.joined(separator: ",") + "]")])
+    case .answer(let id, let action): object("answer", [("id", quoted("\(id)")), ("action", quoted(action))])
+    case .state(let isSilent, let focus):
+      object("state", isSilent.map { [("silent", "\($0)")] } ?? [], focus.map { $0.name ?? "" })
+    }
+  }
+
+  /// A line of this type; its members are JSON already. The empty Focus is none.
+  private func object(_ type: String, _ members: [(name: String, value: String)], _ focus: String? = nil) -> String {
+    let all = [("type", quoted(type))] + members + (focus.map { [("focus", quoted($0))] } ?? [])
+    return "{" + all.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+  }
+
+  private func quoted(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    appendJSONString(text, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

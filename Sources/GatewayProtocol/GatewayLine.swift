@@ -1,4 +1,4 @@
-package import PushCore
+import PushCore
 package import PushPolicy
 
 /// What a gateway says on a device's stream (design §4). Unknown lines are no lines.
@@ -126,5 +126,5 @@ package enum GatewayLine: Equatable, Sendable {
 
 extension JSONElement {
   /// An integer brought between 0 and 2⁵³: what is counted in it can be added up, and no number ends the process.
-  var count: Int? { integer.map { min(max($0, 0), 1 << 53) } }
+  package var count: Int? { integer.map { min(max($0, 0), 1 << 53) } }
 }

@@ -48,7 +48,8 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     head.append(.path, Paths.deviceStream)
     head.append(.authorization, "bearer \(secret)".utf8)
     let stream = try connection.session.request(head, hasBody: true)
-    connection.session.write(#"{"type":"hello","cursor":\#(cursor)}\#n"#.utf8, ending: false, on: stream)
+    let hello = DeviceLine.hello(version: DeviceProtocol.version, cursor: cursor, isSilent: false)
+    connection.session.write((hello.text + "\n").utf8, ending: false, on: stream)
     self.stream = stream
   }
 
@@ -148,52 +149,35 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package func closed() {}
 
   private static let newline = Int32(UInt8(ascii: "\n"))
-  private static let pushStart = Array(#"{"type":"push","seq":"#.utf8)
 
-  /// One line of the gateway: pushes are looked for where they always are, the others are few.
   private func line(_ line: UnsafeRawBufferPointer, _ now: UInt64) {
-    guard line.count > LoadDevice.pushStart.count, let start = line.baseAddress,
-      unsafe memcmp(start, LoadDevice.pushStart, LoadDevice.pushStart.count) == 0
-    else { return unsafe otherLine(line) }
-    let seq = unsafe number(line, at: LoadDevice.pushStart.count)
-    if seq > 0 {
-      // The device drops what it has.
-      guard seq > cursor else {
-        lane.tally.redelivered += 1
-        return
+    switch unsafe LoadLine(line) {
+    case .push(let seq):
+      if seq > 0 {
+        // The device drops what it has.
+        guard seq > cursor else {
+          lane.tally.redelivered += 1
+          return
+        }
+        cursor = seq
+        if !isAcknowledgementDue {
+          isAcknowledgementDue = true
+          lane.acknowledgeLater(self)
+        }
       }
-      cursor = seq
-      if !isAcknowledgementDue {
-        isAcknowledgementDue = true
-        lane.acknowledgeLater(self)
-      }
-    }
-    if let mark = unsafe PushMark(line: line) { lane.delivered(mark, to: self, now) }
-  }
-
-  private func otherLine(_ line: UnsafeRawBufferPointer) {
-    let text = unsafe String(decoding: line, as: UTF8.self)
-    if text.hasPrefix(#"{"type":"welcome""#) {
+      if let mark = unsafe PushMark(line: line) { lane.delivered(mark, to: self, now) }
+    case .welcome:
       state = .live
       if tls?.isResumed == true { lane.tally.resumed += 1 }
       lane.deviceLive(self)
-    } else if text.hasPrefix(#"{"type":"caught-up""#) {
+    case .caughtUp:
       isCaughtUp = true
       lane.deviceCaughtUp(self)
-    } else if text.hasPrefix(#"{"type":"gap""#), let place = text.firstRange(of: #""dropped":"#) {
+    case .gap(let dropped):
       // Nobody drops more than was sent, whatever a gateway says.
-      let (dropped, sent) = (Int(text[place.upperBound...].prefix { $0.isNumber }) ?? 0, lane.tally.sent)
+      let sent = lane.tally.sent
       lane.tally.dropped[index] = min((lane.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
+    case nil: break
     }
-  }
-
-  private func number(_ line: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
-    var value: UInt64 = 0
-    var place = place
-    while place < line.count, case let digit = unsafe line[place] &- UInt8(ascii: "0"), digit < 10 {
-      value = value &* 10 &+ UInt64(digit)
-      place += 1
-    }
-    return value
   }
 }

@@ -22,7 +22,7 @@ package final class LoadLane: ProviderLane {
   private var acknowledgements: [LoadDevice] = []
   /// An acknowledgement in the making, used again each time.
   package var acknowledgement = LoadLane.acknowledgementHead
-  package static let acknowledgementHead = Array(#"{"type":"ack","seq":"#.utf8)
+  package static let acknowledgementHead = Array("\(DeviceLine.acknowledgementHead)".utf8)
   /// Whether devices that come back resume their TLS session.
   package let resumesSessions: Bool
 

@@ -1,28 +1,36 @@
+import GatewayProtocol
+import PushCore
 import PushPolicy
 import Testing
 
 @testable import GatewayClient
 
 @Suite struct BroadcastInboxTests {
-  private func line(_ channel: String, _ number: Int) -> [UInt8] {
+  private func channel(_ number: UInt8) -> ChannelID {
+    ChannelID(bytes: [UInt8](repeating: number, count: ChannelID.size))!
+  }
+
+  private func line(_ channel: ChannelID, _ number: Int) -> [UInt8] {
     Array(#"{"type":"push","seq":0,"channel":"\#(channel)","number":\#(number),"payload":{}}"#.utf8)
   }
 
   @Test func `a stored broadcast is new once, and acknowledged each time`() {
     var inbox = BroadcastInbox()
     let parser = JSONParser()
-    func acknowledgement(_ channel: String, _ number: Int) -> String {
-      #"{"type":"ack","channel":"\#(channel)","number":\#(number)}"#
+    let (a, b) = (channel(1), channel(2))
+    func acknowledgement(_ channel: ChannelID, _ number: UInt64) -> DeviceLine {
+      .acknowledgeBroadcast(channel, number: number)
     }
-    #expect(inbox.judge(line("a", 2), parser: parser) == .new(acknowledgement: acknowledgement("a", 2)))
-    #expect(inbox.judge(line("a", 2), parser: parser) == .known(acknowledgement: acknowledgement("a", 2)))
-    #expect(inbox.judge(line("b", 1), parser: parser) == .new(acknowledgement: acknowledgement("b", 1)))
-    #expect(inbox.judge(line("a", 3), parser: parser) == .new(acknowledgement: acknowledgement("a", 3)))
+    #expect(inbox.judge(line(a, 2), parser: parser) == .new(acknowledgement: acknowledgement(a, 2)))
+    #expect(inbox.judge(line(a, 2), parser: parser) == .known(acknowledgement: acknowledgement(a, 2)))
+    #expect(inbox.judge(line(b, 1), parser: parser) == .new(acknowledgement: acknowledgement(b, 1)))
+    #expect(inbox.judge(line(a, 3), parser: parser) == .new(acknowledgement: acknowledgement(a, 3)))
   }
 
   @Test(arguments: [
     #"{"type":"push","seq":7,"payload":{"channel":"a","number":1}}"#, #"{"type":"caught-up","seq":7}"#, "nonsense",
-    #"{"type":"push","seq":0,"channel":"a","number":0,"payload":{}}"#,
+    #"{"type":"push","seq":0,"channel":"AQEBAQEBAQEBAQEBAQEBAQ==","number":0,"payload":{}}"#,
+    #"{"type":"push","seq":0,"channel":"a","number":1,"payload":{}}"#,
   ])
   func `everything else is shown as it comes`(_ line: String) {
     var inbox = BroadcastInbox()

@@ -1,3 +1,4 @@
+import GatewayProtocol
 package import PushCore
 package import PushPolicy
 package import PushStorage
@@ -42,9 +43,10 @@ package enum PushLine {
     return line
   }
 
-  /// `welcome`: who serves whom, the apps the device is registered for, and the person's choices.
+  /// `welcome`: which version of the protocol is spoken, who serves whom, the apps the device is registered for, and the person's choices.
   package static func welcome(device: Device, apps: [App], preferences: [UInt8]) -> [UInt8] {
-    var line = Array(#"{"type":"welcome","gateway":"pushgateway","device":"#.utf8)
+    var line = Array(
+      #"{"type":"welcome","version":\#(DeviceProtocol.version),"gateway":"pushgateway","device":"#.utf8)
     appendJSONString(device.name, to: &line)
     line += #","apps":["#.utf8
     for (index, app) in apps.enumerated() {

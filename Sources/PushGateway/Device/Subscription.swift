@@ -119,7 +119,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func handle(_ line: DeviceLine) {
     let now = shared.services.clock.milliseconds()
     switch line {
-    case .hello(let cursor, let isSilent, let focus):
+    case .hello(_, let cursor, let isSilent, let focus):
       guard registryNumber == nil, !state.isEnded else { return }
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
@@ -139,7 +139,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       outstanding.removeAll { $0.seq == seq }
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
-      hear(DeviceClaim(id: id, kind: .presented(parts.split(separator: " ").map(String.init)), at: now))
+      hear(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
       hear(DeviceClaim(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):

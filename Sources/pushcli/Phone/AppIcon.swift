@@ -1,3 +1,4 @@
+import GatewayProtocol
 import TerminalUI
 
 /// One app on the home screen: a tile in its color, the badge on its corner, the name below.

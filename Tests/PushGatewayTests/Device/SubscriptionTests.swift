@@ -16,7 +16,7 @@ import Testing
       let welcome = try #require(try await stream.next())
       #expect(
         welcome.text.hasPrefix(
-          #"{"type":"welcome","gateway":"pushgateway","device":"laptop","apps":[{"topic":"com.example.news","name":"News","icon":"📰"}],"preferences":{"#
+          #"{"type":"welcome","version":2,"gateway":"pushgateway","device":"laptop","apps":[{"topic":"com.example.news","name":"News","icon":"📰"}],"preferences":{"#
         ))
       #expect(try await stream.next()?.text == #"{"type":"caught-up","seq":0}"#)
       let payload = #"{"aps":{"alert":{"title":"T","body":"B"},"badge":3,"sound":"default"},"x":[1]}"#
@@ -381,8 +381,7 @@ import Testing
       #expect(
         records.map { "\($0.event) \($0.detail ?? "-")" } == [
           "accepted -", "stored -", "transmitted sound alert; silent; category CHAT", "suppressed sound S4 silent",
-          "acknowledged -",
-          "presented alert badge", "action REPLY",
+          "acknowledged -", "presented badge alert", "action REPLY",
         ])
       #expect(records.allSatisfy { $0.id == SampleRequest.id && $0.device == "laptop" })
     }

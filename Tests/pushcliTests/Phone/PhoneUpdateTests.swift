@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushPolicy
 import TerminalUI
 import Testing

@@ -1,0 +1,49 @@
+/// A device's stream on a connection, as ``DeviceSession`` needs it.
+protocol DeviceLink: Sendable {
+  /// Lines of the gateway with their ends, one or more at a time; finishes with the stream, throws when the connection
+  /// is lost. What was read is to be ``taken(_:)``.
+  var lines: AsyncThrowingStream<[UInt8], any Error> { get }
+  /// Says that this many bytes of lines are no longer held.
+  func taken(_ size: Int)
+  /// Sends a line.
+  func send(_ line: String)
+  /// Says that no more lines come; the gateway then ends its side.
+  func finish()
+  /// Sends a request of the device besides its stream, and waits for the answer.
+  func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer
+  /// Hangs up.
+  func close()
+}
+
+/// A device's stream on a ``Client``.
+struct ClientLink: DeviceLink {
+  private let client: Client
+  private let stream: LineStream
+  private let secret: String
+
+  var lines: AsyncThrowingStream<[UInt8], any Error> { stream.lines }
+
+  /// - Throws: ``ClientError``.
+  static func connect(
+    to endpoint: Client.Endpoint, _ credentials: Credentials, pingInterval: Duration?
+  ) async throws -> ClientLink {
+    let client = try await Client.connect(to: endpoint, pingInterval: pingInterval)
+    do {
+      let stream = try await client.stream(
+        "POST", "/v1/device/stream", [(.authorization, "bearer " + credentials.secret)], isGathering: true)
+      return ClientLink(client: client, stream: stream, secret: credentials.secret)
+    } catch {
+      client.close()
+      throw error
+    }
+  }
+
+  func taken(_ size: Int) { stream.taken(size) }
+  func send(_ line: String) { stream.send(line) }
+  func finish() { stream.finish() }
+  func close() { client.close() }
+
+  func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer {
+    try await client.request("POST", path, [(.authorization, "bearer " + secret)], body: body)
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// What a load test makes of a gateway's line: what ``GatewayProtocol/GatewayLine`` reads, without a parser.
+///
+/// A push is told by its beginning, since nearly every line is one; other types of lines tell a load test nothing.
+enum LoadLine: Equatable {
+  case push(seq: UInt64)
+  case welcome
+  case caughtUp
+  case gap(dropped: Int)
+
+  private static let pushStart = Array(#"{"type":"push","seq":"#.utf8)
+
+  /// - Parameter line: A line of the gateway, without its end.
+  init?(_ line: UnsafeRawBufferPointer) {
+    if let start = line.baseAddress, line.count > LoadLine.pushStart.count,
+      unsafe memcmp(start, LoadLine.pushStart, LoadLine.pushStart.count) == 0
+    {
+      self = .push(seq: unsafe LoadLine.number(line, at: LoadLine.pushStart.count))
+      return
+    }
+    let text = unsafe String(decoding: line, as: UTF8.self)
+    if text.hasPrefix(#"{"type":"welcome""#) {
+      self = .welcome
+    } else if text.hasPrefix(#"{"type":"caught-up""#) {
+      self = .caughtUp
+    } else if text.hasPrefix(#"{"type":"gap""#), let place = text.firstRange(of: #""dropped":"#) {
+      self = .gap(dropped: Int(text[place.upperBound...].prefix { $0.isNumber }) ?? 0)
+    } else {
+      return nil
+    }
+  }
+
+  private static func number(_ line: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
+    var value: UInt64 = 0
+    var place = place
+    while place < line.count, case let digit = unsafe line[place] &- UInt8(ascii: "0"), digit < 10 {
+      value = value &* 10 &+ UInt64(digit)
+      place += 1
+    }
+    return value
+  }
+}

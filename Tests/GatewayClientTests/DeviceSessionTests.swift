@@ -1,0 +1,314 @@
+import Foundation
+import GatewayProtocol
+import PushCore
+import PushPolicy
+import Queues
+import Synchronization
+import Testing
+
+@testable import GatewayClient
+
+/// A device's session with a gateway that is a script: no socket, and no time passes.
+@Suite(.timeLimit(.minutes(1))) struct DeviceSessionTests {
+  /// What a gateway hears of a session, and what the test has it say.
+  private final class ScriptedLink: DeviceLink {
+    let lines: AsyncThrowingStream<[UInt8], any Error>
+    private let speaker: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    private let heard: AsyncStream<String>
+    private let hears: AsyncStream<String>.Continuation
+    private let state = Mutex((taken: 0, isClosed: false, posts: [(path: String, body: String)]()))
+    private let answer: Client.Answer
+
+    /// - Parameter answer: to every request besides the stream.
+    init(answer: Client.Answer = Client.Answer(status: 200, body: [])) {
+      (lines, speaker) = AsyncThrowingStream.makeStream()
+      (heard, hears) = AsyncStream.makeStream()
+      self.answer = answer
+    }
+
+    func taken(_ size: Int) { state.withLock { $0.taken += size } }
+    func send(_ line: String) { hears.yield(line) }
+    func close() { state.withLock { $0.isClosed = true } }
+    func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer {
+      state.withLock { $0.posts.append((path, String(decoding: body, as: UTF8.self))) }
+      return answer
+    }
+
+    /// The device has ended its side: a gateway ends its own.
+    func finish() {
+      hears.finish()
+      speaker.finish()
+    }
+
+    // MARK: For tests
+
+    var takenSize: Int { state.withLock { $0.taken } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+    var posts: [(path: String, body: String)] { state.withLock { $0.posts } }
+
+    func say(_ lines: String...) { speaker.yield(Array(lines.map { $0 + "\n" }.joined().utf8)) }
+    func lose() { speaker.finish(throwing: ClientError(.unreachable, "the connection was lost")) }
+
+    /// The next line of the device; nil when it has ended its side.
+    func hear() async -> String? {
+      var iterator = heard.makeAsyncIterator()
+      return await iterator.next()
+    }
+  }
+
+  /// Hands out links, or failures, one for each attempt, and notes the pauses in between.
+  private final class ScriptedGateway: Sendable {
+    private let attempts: Mutex<[Result<ScriptedLink, ClientError>]>
+    private let never = AsyncStream<Void>.makeStream()
+    let pauses = Mutex<[Duration]>([])
+
+    init(_ attempts: [Result<ScriptedLink, ClientError>]) { self.attempts = Mutex(attempts) }
+
+    func connect() async throws -> any DeviceLink {
+      let next = attempts.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+      guard let next else {
+        // The script is over: nothing happens any more.
+        for await _ in never.stream {}
+        throw ClientError(.unreachable, "the test is over")
+      }
+      return try next.get()
+    }
+  }
+
+  private let folder = StateFolder(FileManager.default.temporaryDirectory.path + "/pg-session-\(UUID())")
+
+  private func run(
+    _ attempts: [Result<ScriptedLink, ClientError>], focus: String? = nil,
+    _ body: (DeviceSession, Events, ScriptedGateway) async throws -> Void
+  ) async throws {
+    try FileManager.default.createDirectory(atPath: folder.devicesPath, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder.path) }
+    let gateway = ScriptedGateway(attempts)
+    let session = try self.session(gateway, focus: focus)
+    try await body(session, Events(session.events()), gateway)
+    session.finish()
+  }
+
+  private func session(_ gateway: ScriptedGateway, focus: String? = nil) throws -> DeviceSession {
+    try DeviceSession(
+      name: "laptop", folder: folder, focus: focus, sleep: { pause in gateway.pauses.withLock { $0.append(pause) } },
+      connect: { try await gateway.connect() })
+  }
+
+  /// Events one by one.
+  private final class Events {
+    private let queue: DeviceEvents
+    private var waiting: [DeviceEvent] = []
+    init(_ queue: DeviceEvents) { self.queue = queue }
+
+    func next() async -> DeviceEvent? {
+      while waiting.isEmpty {
+        guard let events = await queue.take() else { return nil }
+        waiting = events
+      }
+      return waiting.removeFirst()
+    }
+
+    /// The numbers of the next event, which has pushes.
+    func pushes() async -> [UInt64] {
+      guard case .pushes(let batch)? = await next() else {
+        Issue.record("pushes are expected")
+        return []
+      }
+      return batch.lines.map(\.seq)
+    }
+
+    func skip(_ count: Int) async { for _ in 0..<count { _ = await next() } }
+  }
+
+  private static let welcome = #"{"type":"welcome","version":2,"gateway":"g","apps":[],"preferences":{}}"#
+
+  private func push(_ seq: UInt64) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }
+
+  private static func hello(_ cursor: UInt64) -> String {
+    #"{"type":"hello","version":2,"cursor":\#(cursor),"silent":false}"#
+  }
+
+  @Test(
+    arguments: [
+      welcome, #"{"type":"welcome","gateway":"g","apps":[],"preferences":{}}"#,
+      #"{"type":"welcome","version":900,"gateway":"g","later":[{}],"apps":[],"preferences":{}}"#,
+    ])
+  func `a gateway of any version is heard, and told what is stored here`(_ welcome: String) async throws {
+    let link = ScriptedLink()
+    try await run([.success(link)]) { session, events, _ in
+      #expect(await link.hear() == Self.hello(0))
+      link.say(welcome, #"{"type":"later"}"#, push(1), push(2), #"{"type":"caught-up","seq":2}"#)
+      guard case .connected("g")? = await events.next(), case .apps? = await events.next(),
+        case .preferences? = await events.next()
+      else {
+        Issue.record("a welcome is expected")
+        return
+      }
+      #expect(await events.pushes() == [1, 2])
+      try session.store(2)
+      #expect(session.cursorValue == 2)
+      try session.acknowledge(2)
+      #expect(await link.hear() == #"{"type":"ack","seq":2}"#)
+    }
+  }
+
+  @Test func `a connection that is lost is made again, from where the device is, and no push comes twice`() async throws
+  {
+    let (first, second) = (ScriptedLink(), ScriptedLink())
+    let failure = ClientError(.unreachable, "nothing answers")
+    try await run([.success(first), .failure(failure), .success(second)]) { session, events, gateway in
+      first.say(Self.welcome, push(1), push(2))
+      await events.skip(3)
+      #expect(await events.pushes() == [1, 2])
+      try session.store(1)
+      first.lose()
+      guard case .disconnected("the connection was lost", let pause)? = await events.next(),
+        case .disconnected("nothing answers", let other)? = await events.next()
+      else {
+        Issue.record("both failures are expected")
+        return
+      }
+      #expect(await second.hear() == Self.hello(1))
+      #expect(gateway.pauses.withLock { $0 } == [pause, other])
+      #expect(first.isClosed && !second.isClosed && !session.isRefused)
+      // The second one is with the receiver already, which is just storing it.
+      second.say(Self.welcome, push(2), push(3))
+      await events.skip(3)
+      #expect(await events.pushes() == [3])
+    }
+  }
+
+  @Test func `a receiver that has more than the cursor says so`() async throws {
+    let link = ScriptedLink()
+    try await run([.success(link)]) { session, events, _ in
+      session.resume(after: 5)
+      _ = await link.hear()
+      link.say(Self.welcome, push(4), push(5), push(6))
+      await events.skip(3)
+      #expect(await events.pushes() == [6])
+    }
+  }
+
+  @Test func `a gateway that does not know the device has refused it, in words for the person`() async throws {
+    let attempts: [Result<ScriptedLink, ClientError>] = [.failure(ClientError(.refused(status: 401), "who?"))]
+    try await run(attempts) { session, events, _ in
+      guard case .disconnected(let reason, _)? = await events.next() else {
+        Issue.record("a refusal is expected")
+        return
+      }
+      #expect(session.isRefused && reason.contains("enroll it again"))
+    }
+  }
+
+  @Test func `a push that can't be read is told to the gateway and the receiver, once`() async throws {
+    let link = ScriptedLink()
+    try await run([.success(link)]) { _, events, _ in
+      _ = await link.hear()
+      let broken = #"{"type":"push","seq":1,"id":5}"#
+      link.say(broken, push(2), broken)
+      guard case .unreadable(1)? = await events.next() else {
+        Issue.record("a push that can't be read is expected")
+        return
+      }
+      #expect(await events.pushes() == [2])
+      link.say(broken, push(3))
+      #expect(await events.pushes() == [3])
+      #expect(await link.hear() == #"{"type":"undeliverable","seq":1}"#)
+      link.finish()
+      // Nothing else was said.
+      #expect(await link.hear() == nil)
+    }
+  }
+
+  @Test func `a broadcast is shown once and acknowledged each time`() async throws {
+    let link = ScriptedLink()
+    let channel = ChannelID.random()
+    try await run([.success(link)]) { _, events, _ in
+      _ = await link.hear()
+      let line =
+        #"{"type":"push","seq":0,"channel":"\#(channel)","number":4,"id":"x","topic":"t","payload":{}}"#
+      link.say(line, push(1))
+      #expect(await events.pushes() == [0, 1])
+      link.say(line)
+      link.say(push(2))
+      #expect(await events.pushes() == [2])
+      let acknowledgement = DeviceLine.acknowledgeBroadcast(channel, number: 4).text
+      #expect(await link.hear() == acknowledgement)
+      #expect(await link.hear() == acknowledgement)
+    }
+  }
+
+  @Test func `how the device is set is told now and at every reconnect`() async throws {
+    let (first, second) = (ScriptedLink(), ScriptedLink())
+    try await run([.success(first), .success(second)], focus: "work") { session, events, _ in
+      #expect(await first.hear() == #"{"type":"hello","version":2,"cursor":0,"silent":false,"focus":"work"}"#)
+      session.set(silent: true, focus: "sl\"eep")
+      #expect(await first.hear() == #"{"type":"state","silent":true,"focus":"sl\"eep"}"#)
+      first.lose()
+      await events.skip(1)
+      #expect(await second.hear() == #"{"type":"hello","version":2,"cursor":0,"silent":true,"focus":"sl\"eep"}"#)
+    }
+  }
+
+  @Test func `what the person does is told with the push's id`() async throws {
+    let link = ScriptedLink()
+    let id = "00000000-0000-4000-8000-00000000000A"
+    try await run([.success(link)]) { session, _, _ in
+      _ = await link.hear()
+      session.presented(id, [.badge, .alert])
+      session.answer(id, "view")
+      #expect(await link.hear() == #"{"type":"presented","id":"\#(id)","parts":["badge","alert"]}"#)
+      #expect(await link.hear() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
+    }
+  }
+
+  @Test func `what was read is said to be taken, so that the gateway goes on`() async throws {
+    let link = ScriptedLink()
+    try await run([.success(link)]) { _, events, _ in
+      link.say(push(1))
+      link.say(push(2))
+      #expect(await events.pushes() == [1])
+      #expect(await events.pushes() == [2])
+      link.say(push(3))
+      _ = await events.pushes()
+      // The third is taken after its event is in line, which the two before it are not.
+      #expect(link.takenSize >= push(1).utf8.count + push(2).utf8.count + 2)
+    }
+  }
+
+  @Test func `choices go to the gateway, whose refusal is told in its words`() async throws {
+    let problem = Array(#"{"status":400,"title":"Bad Request","detail":"there is no time zone Mars"}"#.utf8)
+    let link = ScriptedLink(answer: Client.Answer(status: 400, body: problem))
+    try await run([.success(link)]) { session, _, _ in
+      _ = await link.hear()
+      let error = await #expect(throws: DeviceError.self) {
+        try await session.change(PreferencesRequest(settings: ["quiet=22-7 Mars"], app: nil, category: nil))
+      }
+      #expect(error?.description == "there is no time zone Mars")
+      #expect(link.posts.map(\.path) == ["/v1/device/preferences"])
+      #expect(link.posts.first?.body.contains("quiet=22-7 Mars") == true)
+    }
+    try await run([]) { session, _, _ in
+      let error = await #expect(throws: DeviceError.self) {
+        try await session.report(AdReportRequest(id: "x", topic: "t", text: nil))
+      }
+      #expect(error?.description == "not connected: it can't be reported now")
+    }
+  }
+
+  @Test func `leaving says what is stored, ends the stream and comes to an end`() async throws {
+    let link = ScriptedLink()
+    try await run([.success(link)]) { session, events, gateway in
+      _ = await link.hear()
+      link.say(push(1))
+      #expect(await events.pushes() == [1])
+      session.sendAcknowledgement(1)
+      session.finish()
+      #expect(await link.hear() == #"{"type":"ack","seq":1}"#)
+      #expect(await link.hear() == nil)
+      #expect(await events.next() == nil)
+      #expect(gateway.pauses.withLock { $0.isEmpty })
+    }
+  }
+}
