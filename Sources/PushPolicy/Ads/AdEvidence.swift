@@ -15,36 +15,47 @@ public struct AdEvidence: Sendable, Equatable {
 extension AdDetector {
   /// The places that make `texts` an ad, those of most weight first; none for texts that pass.
   ///
-  /// Without these places the rest passes: they are taken out one by one, and the rest is judged anew each time.
+  /// Without these places the rest passes: they are taken out in a few rounds, and the rest is judged anew after each.
   public func explain(_ texts: [String]) -> [AdEvidence] {
-    var remains = texts.map { Array($0.utf8) }
+    let texts = texts.map { Array($0.utf8) }
+    var remains = texts
     // Where each remaining byte was in its text.
     var origins = remains.map { Array(0..<$0.count) }
     var evidence: [AdEvidence] = []
     var score = judge(remains)
-    var steps = 0
-    while score.outcome != .pass, let place = steps < Self.maximumSteps ? heaviestPlace(remains) : rest(remains) {
-      steps += 1
-      let removed = origins[place.text][place.range]
-      remains[place.text].removeSubrange(place.range)
-      origins[place.text].removeSubrange(place.range)
-      let rest = judge(remains)
-      let weight = score.score - rest.score
-      score = rest
-      // A place may close over one that was taken before; each unbroken part is named.
-      for part in Self.unbroken(removed) {
-        evidence.append(
-          AdEvidence(
-            text: place.text, range: part,
-            quote: String(decoding: Array(texts[place.text].utf8)[part], as: UTF8.self), feature: place.feature,
-            weight: weight))
+    for count in Self.rounds + [.max] where score.outcome != .pass {
+      let places =
+        count == .max
+        ? rest(remains) : heaviestPlaces(remains, count, excess: score.score - Double(model.holdThreshold))
+      // From the end on, so that the places before stay where they are.
+      var removed: [(place: Place, bytes: [Int])] = []
+      for place in places.sorted(by: { ($0.text, $0.range.lowerBound) > ($1.text, $1.range.lowerBound) }) {
+        reader.countSteps(remains[place.text].count)
+        removed.append((place, Array(origins[place.text][place.range])))
+        remains[place.text].removeSubrange(place.range)
+        origins[place.text].removeSubrange(place.range)
       }
+      let next = judge(remains)
+      // What a round took from the score is shared out by what each of its places seemed to weigh.
+      let all = places.reduce(0) { $0 + $1.weight }
+      for (place, bytes) in removed {
+        let part = all > 0 ? place.weight / all : 1 / Double(places.count)
+        // A place may close over one that was taken before; each unbroken part is named.
+        for range in Self.unbroken(bytes) {
+          evidence.append(
+            AdEvidence(
+              text: place.text, range: range, quote: String(decoding: texts[place.text][range], as: UTF8.self),
+              feature: place.feature, weight: (score.score - next.score) * part))
+        }
+      }
+      score = next
     }
     return Self.joined(evidence, texts)
   }
 
-  /// After so many places the whole rest of a text is named at once: a text full of offers costs bounded time.
-  private static let maximumSteps = 24
+  /// How many places each round takes out at most. Nineteen refused texts of twenty are explained by four, one by one;
+  /// after the last round all that is left goes at once. So a text full of offers is judged a bounded number of times.
+  private static let rounds = [1, 1, 1, 1, 4, 16]
 
   private func judge(_ texts: [[UInt8]]) -> AdAssessment {
     begin()
@@ -56,17 +67,21 @@ extension AdDetector {
     var text: Int
     var range: Range<Int>
     var feature: String
+    /// What it seems to give to the score.
+    var weight: Double
   }
 
-  /// The tokens side by side that give the score most, as they were read last; nil when nothing is left.
-  private func heaviestPlace(_ texts: [[UInt8]]) -> Place? {
+  /// Tokens side by side that give to the score, as they were read last, the heaviest first: as many as seem to weigh
+  /// `excess` together, at most `count`; all that is left when there is none.
+  private func heaviestPlaces(_ texts: [[UInt8]], _ count: Int, excess: Double) -> [Place] {
     var weights = [Float](repeating: 0, count: reader.unitCount + 1)
     func spread(_ weight: Float, _ units: Range<Int32>) {
+      reader.countSteps(units.count)
       for unit in units { weights[Int(unit)] += weight / Float(units.count) }
     }
-    var count = 0
-    AdFeatures.forEach(reader) { _, _, _ in count += 1 }
-    let scale = model.gramScale / Self.spread(count)
+    var grams = 0
+    AdFeatures.forEach(reader) { _, _, _ in grams += 1 }
+    let scale = model.gramScale / Self.spread(grams)
     AdFeatures.forEach(reader) { gram, start, end in
       let weight = AdModel.weight(gram, in: model.buckets[AdModel.bucket(gram, model.buckets.count)])
       if weight != 0 { spread(scale * Float(weight), start..<end) }
@@ -75,27 +90,40 @@ extension AdDetector {
     let concepts = conceptWeights(matches)
     for match in matches { spread(concepts[match.concept.rawValue], match.units) }
 
-    var best: (units: Range<Int32>, weight: Float)?
-    var run: (units: Range<Int32>, weight: Float)?
+    var runs: [(units: Range<Int32>, weight: Float)] = []
+    // When nothing speaks for an ad alone, something has to go first all the same.
+    var least: (units: Range<Int32>, weight: Float)?
+    var isInRun = false
     for index in 0..<reader.tokenCount {
       let token = unsafe reader.tokens[index]
       let weight = weights[Int(token.start)..<Int(token.end)].reduce(0, +)
-      if token.kind == .boundary || weight <= 0 {
-        run = nil
-        // When nothing speaks for an ad alone, something has to go first all the same.
-        if token.kind != .boundary, best.map({ $0.weight < weight }) ?? true {
-          best = (token.start..<token.end, weight)
+      guard token.kind != .boundary, weight > 0 else {
+        isInRun = false
+        if token.kind != .boundary, least.map({ $0.weight < weight }) ?? true {
+          least = (token.start..<token.end, weight)
         }
         continue
       }
-      let longer = (run?.units.lowerBound ?? token.start)..<token.end
-      run = (longer, (run?.weight ?? 0) + weight)
-      if let run, best.map({ $0.weight < run.weight }) ?? true { best = run }
+      if isInRun, let last = runs.last {
+        runs[runs.count - 1] = (last.units.lowerBound..<token.end, last.weight + weight)
+      } else {
+        runs.append((token.start..<token.end, weight))
+      }
+      isInRun = true
     }
-    guard let best else { return rest(texts) }
-    let named = matches.filter { $0.units.overlaps(best.units) && concepts[$0.concept.rawValue] > 0 }
-      .max { concepts[$0.concept.rawValue] < concepts[$1.concept.rawValue] }
-    return place(best.units, texts, named?.concept.name ?? "wording")
+    if runs.isEmpty, let least { runs = [least] }
+    // Of places of one weight the first in the text.
+    let heaviest = runs.sorted { ($0.weight, $1.units.lowerBound) > ($1.weight, $0.units.lowerBound) }.prefix(count)
+    var weighed = 0.0
+    let places = heaviest.prefix { _, weight in
+      defer { weighed += Double(weight) }
+      return weighed <= 0 || weighed < excess
+    }.compactMap { units, weight in
+      let named = matches.filter { $0.units.overlaps(units) && concepts[$0.concept.rawValue] > 0 }
+        .max { concepts[$0.concept.rawValue] < concepts[$1.concept.rawValue] }
+      return place(units, texts, named?.concept.name ?? "wording", Double(weight))
+    }
+    return places.isEmpty ? rest(texts) : Self.apart(places)
   }
 
   /// A phrase that was found, by the units that it stands on.
@@ -129,7 +157,7 @@ extension AdDetector {
     }
   }
 
-  private func place(_ units: Range<Int32>, _ texts: [[UInt8]], _ feature: String) -> Place? {
+  private func place(_ units: Range<Int32>, _ texts: [[UInt8]], _ feature: String, _ weight: Double) -> Place? {
     var start = reader.place(ofUnit: units.lowerBound)
     var end = reader.place(ofUnit: units.upperBound)
     for (index, text) in texts.enumerated() {
@@ -137,20 +165,31 @@ extension AdDetector {
         end = min(end, text.count)
         // Parts of one scalar have one place; and a scalar that is taken is taken whole.
         while end <= start || end < text.count && text[end] & 0xC0 == 0x80 { end += 1 }
-        return Place(text: index, range: start..<end, feature: feature)
+        return Place(text: index, range: start..<end, feature: feature, weight: weight)
       }
       start -= text.count
       end -= text.count
     }
-    return rest(texts)
+    return nil
   }
 
-  /// All of the first text that has anything left.
-  private func rest(_ texts: [[UInt8]]) -> Place? {
-    texts.firstIndex { !$0.isEmpty }.map { Place(text: $0, range: 0..<texts[$0].count, feature: "wording") }
+  /// `places` without those that another one, which weighs more, reaches into: parts of one scalar have one place.
+  private static func apart(_ places: [Place]) -> [Place] {
+    var apart: [Place] = []
+    for place in places where !apart.contains(where: { $0.text == place.text && $0.range.overlaps(place.range) }) {
+      apart.append(place)
+    }
+    return apart
   }
 
-  private static func unbroken(_ positions: ArraySlice<Int>) -> [Range<Int>] {
+  /// All that is left of each text, which weighs what its size does.
+  private func rest(_ texts: [[UInt8]]) -> [Place] {
+    texts.indices.filter { !texts[$0].isEmpty }.map {
+      Place(text: $0, range: 0..<texts[$0].count, feature: "wording", weight: Double(texts[$0].count))
+    }
+  }
+
+  private static func unbroken(_ positions: [Int]) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     for position in positions {
       if let last = ranges.last, last.upperBound == position {
@@ -163,7 +202,7 @@ extension AdDetector {
   }
 
   /// Places side by side as one, the heaviest first.
-  private static func joined(_ evidence: [AdEvidence], _ texts: [String]) -> [AdEvidence] {
+  private static func joined(_ evidence: [AdEvidence], _ texts: [[UInt8]]) -> [AdEvidence] {
     var places: [AdEvidence] = []
     for next in evidence.sorted(by: { ($0.text, $0.range.lowerBound) < ($1.text, $1.range.lowerBound) }) {
       guard let last = places.last, last.text == next.text, last.range.upperBound == next.range.lowerBound else {
@@ -172,7 +211,7 @@ extension AdDetector {
       }
       let range = last.range.lowerBound..<next.range.upperBound
       places[places.count - 1] = AdEvidence(
-        text: last.text, range: range, quote: String(decoding: Array(texts[last.text].utf8)[range], as: UTF8.self),
+        text: last.text, range: range, quote: String(decoding: texts[last.text][range], as: UTF8.self),
         feature: last.weight >= next.weight ? last.feature : next.feature, weight: last.weight + next.weight)
     }
     return places.sorted { ($0.weight, $1.text, $1.range.lowerBound) > ($1.weight, $0.text, $0.range.lowerBound) }
