@@ -31,6 +31,7 @@ demo: debug
 check:
 	@scripts/sounds --check
 	@scripts/width-table --check
+	@scripts/check-output
 	swift format lint --strict --recursive Package.swift Sources Tools Tests
 
 format:

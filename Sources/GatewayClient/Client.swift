@@ -284,7 +284,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   // MARK: HTTP2SessionDelegate
 
   package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
-    stream.message.maximumBodySize = .max
+    stream.message.maximumBodySize = Limits.maximumAnswerSize
     guard case .lines(let reader) = uses[stream.id], stream.message.has(.status, "200") else { return }
     stream.consumer = reader
     reader.begin()
@@ -293,6 +293,16 @@ package final class ClientCore: HTTP2SessionDelegate {
   package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
     guard let use = uses[stream.id], stream.consumer == nil else { return }
     uses[stream.id] = nil
+    guard stream.message.bodySize <= Limits.maximumAnswerSize else {
+      let error = ClientError(
+        .unreachable,
+        "the answer has more than \(Limits.maximumAnswerSize >> 20) MiB, which no gateway sends: ask for less")
+      switch use {
+      case .answer(let completion): completion(.failure(error))
+      case .lines(let reader): reader.end(error)
+      }
+      return
+    }
     let answer = Client.Answer(
       status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
       apnsID: stream.message.text(.apnsID) ?? stream.message.text(.apnsRequestID),
@@ -360,6 +370,8 @@ private final class LineReader: StreamConsumer {
   private let backlog = ReaderBacklog()
   private var lines: AsyncThrowingStream<[UInt8], any Error>.Continuation?
   private var partial: [UInt8] = []
+  /// Nothing more is read: a line was too long.
+  private var isOver = false
 
   init(
     _ reference: NIOLoopBound<StreamReference>, isGathering: Bool,
@@ -391,7 +403,24 @@ private final class LineReader: StreamConsumer {
   }
 
   func received(_ bytes: UnsafeRawBufferPointer) {
-    if isGathering { return unsafe gather(bytes) }
+    if isOver { return }
+    if isGathering { unsafe gather(bytes) } else { unsafe split(bytes) }
+    if partial.count > Limits.maximumGatewayLineSize { giveUp() }
+  }
+
+  /// Ends the stream, and the connection with it, of a gateway that sends a line without an end.
+  private func giveUp() {
+    isOver = true
+    partial = []
+    let error = ClientError(
+      .unreachable,
+      "the gateway sends a line of more than \(Limits.maximumGatewayLineSize >> 20) MiB, which no push gateway does: check the address"
+    )
+    lines?.finish(throwing: error)
+    reference.value.connection.closeAfterFlush()
+  }
+
+  private func split(_ bytes: UnsafeRawBufferPointer) {
     var rest = unsafe bytes[...]
     while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
       unsafe partial.append(contentsOf: rest[..<end])

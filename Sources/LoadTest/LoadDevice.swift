@@ -141,6 +141,11 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       unsafe rest = unsafe .init(rebasing: rest[(size + 1)...])
     }
     if unsafe !rest.isEmpty { unsafe partial.append(contentsOf: rest) }
+    // What sends such a line is no gateway: the connection is lost, as any is, and counted so.
+    if partial.count > Limits.maximumGatewayLineSize {
+      partial = []
+      connection?.closeAfterFlush()
+    }
   }
 
   package func receivedEnd() {}

@@ -121,6 +121,13 @@ package enum Limits {
   /// Log events that wait to be written; beyond it the newest are dropped and counted.
   package static let maximumLogBacklog = 200_000
 
+  // MARK: What a client takes from a gateway
+
+  /// A line of a gateway, which may be anybody's: a welcome names every app of the device and holds the person's choices.
+  package static let maximumGatewayLineSize = 4 << 20
+  /// A whole answer of a gateway; `pushcli log` may ask for a million rows.
+  package static let maximumAnswerSize = 512 << 20
+
   // MARK: What is read back
 
   /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from

@@ -1,8 +1,11 @@
-/// Makes text that others wrote safe to show: nothing in it can move the cursor, change the screen or reorder a line.
+/// Makes text that others wrote safe to show: nothing in it can move the cursor, change the screen, reorder a line or hide
+/// in it.
 ///
-/// What goes: C0 and C1 controls with ESC among them, the bidirectional overrides and isolates (U+202A–202E,
-/// U+2066–2069), soft hyphens, byte-order marks, interlinear annotation, and tags that belong to no flag. A cluster
-/// keeps at most ``maximumScalarsPerCharacter`` scalars, so stacked marks stay in their cell.
+/// What goes: C0 and C1 controls with ESC among them; all that orders text (U+061C, U+200E–200F, U+202A–202E,
+/// U+2066–2069); what takes space or none and shows nothing (Unicode's default ignorable code points: fillers such as
+/// U+3164, soft hyphens, byte-order marks, variation selectors behind no emoji, tags that belong to no flag). Joiners
+/// stay: scripts need them, and emoji. A cluster keeps at most ``maximumScalarsPerCharacter`` scalars, so stacked marks
+/// stay in their cell.
 package enum Sanitizer {
   /// The longest sequence in use is an emoji family of 11 scalars.
   package static let maximumScalarsPerCharacter = 16
@@ -17,42 +20,115 @@ package enum Sanitizer {
     isPlain(text, allowsLineBreaks: true) ? text : cleaned(text, lineBreak: "\n")
   }
 
+  /// As many whole characters from the front of `text` as have `maximumSize` bytes of UTF-8.
+  package static func prefix(_ text: String, maximumSize: Int) -> String {
+    guard text.utf8.count > maximumSize else { return text }
+    var end = text.startIndex
+    var size = 0
+    while end < text.endIndex {
+      let next = text.index(after: end)
+      size += text[end..<next].utf8.count
+      if size > maximumSize { break }
+      end = next
+    }
+    return String(text[..<end])
+  }
+
+  /// `json` with all that ``isControl(_:)`` escaped as JSON allows (RFC 8259 §7): the same value, for a terminal. Line ends
+  /// and tabs stay.
+  package static func escaped(json: [UInt8]) -> [UInt8] {
+    // What a control begins with; nearly all text has none of these.
+    let mayHaveControl = json.contains {
+      $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 || $0 < 0x20 && $0 != 0x0A && $0 != 0x09
+    }
+    guard mayHaveControl else { return json }
+    var result: [UInt8] = []
+    result.reserveCapacity(json.count)
+    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+      guard isControl(scalar), scalar != "\n", scalar != "\t" else {
+        append(scalar, to: &result)
+        continue
+      }
+      let digits = String(scalar.value, radix: 16)
+      result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+    }
+    return result
+  }
+
+  /// `text` on one line with all that ``isControl(_:)`` spelled as `\u{1b}`, line breaks too: nothing is hidden, nothing
+  /// works. For a log, where what was removed may be what matters.
+  package static func escaped(_ text: String) -> String {
+    if isPlain(text, allowsLineBreaks: false) { return text }
+    var result: [UInt8] = []
+    result.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars {
+      if isControl(scalar) || scalar.properties.isDefaultIgnorableCodePoint && !isJoiner(scalar) {
+        result += "\\u{\(String(scalar.value, radix: 16))}".utf8
+      } else {
+        append(scalar, to: &result)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Whether a terminal may obey the scalar, or show what follows in another order. All of these have at most four digits.
+  package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
   /// Whether `text` is printable ASCII, which most text is and which needs no second look.
   private static func isPlain(_ text: String, allowsLineBreaks: Bool) -> Bool {
     text.utf8.allSatisfy { ($0 >= 0x20 && $0 < 0x7F) || (allowsLineBreaks && $0 == 0x0A) }
   }
 
-  private static func cleaned(_ text: String, lineBreak: Character) -> String {
-    var result = ""
+  /// Bytes, since what is appended to a view of scalars copies all that is there.
+  private static func cleaned(_ text: String, lineBreak: Unicode.Scalar) -> String {
+    var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count)
     for character in text {
       if character.isNewline {
-        result.append(lineBreak)
+        append(lineBreak, to: &result)
       } else if character == "\t" {
-        result.append(" ")
+        result.append(UInt8(ascii: " "))
       } else {
         append(character, to: &result)
       }
     }
-    return result
+    return String(decoding: result, as: UTF8.self)
   }
 
-  private static func append(_ character: Character, to result: inout String) {
+  private static func append(_ character: Character, to result: inout [UInt8]) {
     let isFlag = character.unicodeScalars.first == "\u{1F3F4}"
-    var scalars = String.UnicodeScalarView()
-    for scalar in character.unicodeScalars.prefix(maximumScalarsPerCharacter)
-    where isSafe(scalar) || (isFlag && isTag(scalar)) {
-      scalars.append(scalar)
+    let isKeycap = character.unicodeScalars.last == "\u{20E3}"
+    var last: Unicode.Scalar?
+    for scalar in character.unicodeScalars.prefix(maximumScalarsPerCharacter) {
+      let isEmoji = last.map { $0.properties.isEmoji && (!$0.isASCII || isKeycap) } ?? false
+      guard isSafe(scalar) || isFlag && isTag(scalar) || isEmoji && isPresentation(scalar) else { continue }
+      append(scalar, to: &result)
+      last = scalar
     }
-    result.unicodeScalars.append(contentsOf: scalars)
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to result: inout [UInt8]) {
+    if scalar.isASCII {
+      result.append(UInt8(truncatingIfNeeded: scalar.value))
+    } else {
+      result += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+    }
   }
 
   private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0xAD, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF, 0xFFF9...0xFFFB: false
-    default: !isTag(scalar)
-    }
+    if isControl(scalar) || (0xFFF9...0xFFFB).contains(scalar.value) { return false }
+    return scalar.value < 0xAD || isJoiner(scalar) || !scalar.properties.isDefaultIgnorableCodePoint
   }
+
+  private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
+
+  /// What makes an emoji of a sign, or a sign of an emoji.
+  private static func isPresentation(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{FE0E}" || scalar == "\u{FE0F}" }
 
   private static func isTag(_ scalar: Unicode.Scalar) -> Bool {
     (0xE0000...0xE007F).contains(scalar.value)

@@ -20,10 +20,18 @@ package struct TerminalNotice: Sendable, Equatable {
 
   /// The sequence for a notification, and the bell after it, so that `monitor-bell` sees it too.
   ///
-  /// - Parameter id: Names the notification where the terminal keeps several: letters, digits and hyphens.
-  package func sequence(title: String, body: String, id: String) -> String {
-    let title = Self.clean(title)
-    let body = Self.clean(body)
+  /// OSC 9 has one text, of which some terminals take a number at the front for a command (`4;3` is a bar of progress): it
+  /// begins with the app's name and a colon, and no semicolon stands before them.
+  ///
+  /// - Parameters:
+  ///   - app: The app's name.
+  ///   - title: The alert's title; empty when it has none.
+  ///   - id: Names the notification where the terminal keeps several: letters, digits and hyphens.
+  package func sequence(app: String, title: String, body: String, id: String) -> String {
+    let app = Self.clean(app).replacing(";", with: ",")
+    let texts = [title, body].map(Self.clean)
+    let title = texts[0].isEmpty ? app : texts[0]
+    let body = texts[1]
     let bell = "\u{07}"
     switch form {
     case .osc99:
@@ -33,7 +41,8 @@ package struct TerminalNotice: Sendable, Equatable {
     case .osc777:
       // A semicolon ends the title.
       return wrapped("\u{1B}]777;notify;\(title.replacing(";", with: ","));\(body)\u{1B}\\") + bell
-    case .osc9: return wrapped("\u{1B}]9;\(body.isEmpty ? title : "\(title): \(body)")\u{1B}\\") + bell
+    case .osc9:
+      return wrapped("\u{1B}]9;\(([app] + texts.filter { !$0.isEmpty }).joined(separator: ": "))\u{1B}\\") + bell
     case .bell: return bell
     }
   }
@@ -44,9 +53,7 @@ package struct TerminalNotice: Sendable, Equatable {
   }
 
   private static func clean(_ text: String) -> String {
-    var line = Sanitizer.line(text)
-    while line.utf8.count > maximumSize { line.removeLast() }
-    return line
+    Sanitizer.prefix(Sanitizer.line(text), maximumSize: maximumSize)
   }
 
   /// What the terminal of this environment has, as far as its variables tell.
@@ -84,9 +91,7 @@ package enum Clipboard {
   private static let maximumSize = 50_000
 
   package static func sequence(_ text: String) -> String {
-    var text = Sanitizer.body(text)
-    while text.utf8.count > maximumSize { text.removeLast() }
-    return "\u{1B}]52;c;\(base64(text))\u{07}"
+    "\u{1B}]52;c;\(base64(Sanitizer.prefix(Sanitizer.body(text), maximumSize: maximumSize)))\u{07}"
   }
 }
 

@@ -25,9 +25,13 @@ package enum TextLayout {
   /// As much of the front of `line` as leaves room for an ellipsis, and the ellipsis.
   private static func cut(_ line: String, columns: Int) -> String {
     guard columns > 0 else { return "" }
-    var kept = line.hasSuffix(" …") ? String(line.dropLast(2)) : line
-    var width = DisplayWidth.of(kept)
-    while width > columns - 1, let last = kept.popLast() { width -= DisplayWidth.of(last) }
+    var kept = ""
+    var width = 0
+    for character in line.hasSuffix(" …") ? line.dropLast(2) : line[...] {
+      width += DisplayWidth.of(character)
+      if width > columns - 1 { break }
+      kept.append(character)
+    }
     while kept.last == " " { kept.removeLast() }
     return kept + "…"
   }

@@ -69,10 +69,10 @@ struct PushCLI: AsyncParsableCommand {
       Glibc.exit(error.rawValue)
     default:
       if code == .success {
-        print(fullMessage(for: error))
+        Output.help(fullMessage(for: error))
         Glibc.exit(0)
       }
-      Output.words(fullMessage(for: error))
+      Output.words(lines: fullMessage(for: error))
       // The parser's own code for wrong usage is 64.
       Glibc.exit(code == .validationFailure ? Exit.usage.rawValue : Exit.failed.rawValue)
     }

@@ -24,10 +24,49 @@ import Testing
   }
 
   @Test func `every scalar that a terminal obeys is removed`() {
-    for value in Array(UInt32(0)..<0x20) + Array(0x7F..<0xA0) + Array(0x202A...0x202E) + Array(0x2066...0x2069) {
+    let orders: [UInt32] = [0x61C, 0x200E, 0x200F] + Array(0x202A...0x202E) + Array(0x2066...0x2069)
+    for value in Array(UInt32(0)..<0x20) + Array(0x7F..<0xA0) + orders {
       let scalar = Unicode.Scalar(value)!
       #expect(!Sanitizer.line("a\(scalar)b").unicodeScalars.contains(scalar))
       #expect(!Sanitizer.body("a\(scalar)b").unicodeScalars.contains(scalar) || scalar == "\n")
     }
+  }
+
+  @Test(
+    arguments: [0x3164, 0x115F, 0x1160, 0xFFA0, 0xFE00, 0xFE0E, 0xFE0F, 0xE0100, 0x34F, 0x200B, 0x2060, 0x180E]
+      as [UInt32])
+  func `what takes space and shows nothing is removed`(_ value: UInt32) {
+    let scalar = Unicode.Scalar(value)!
+    #expect(Sanitizer.line("a\(scalar)b") == "ab")
+    #expect(Sanitizer.line("\(scalar)").isEmpty)
+  }
+
+  @Test(arguments: ["❤️", "❤︎", "1️⃣", "👩🏽‍🚀", "👁️‍🗨️", "می‌خواهم", "한국어", "ⓂⓂ️"]) func `what emoji and scripts need stays`(
+    _ text: String
+  ) {
+    #expect(Sanitizer.line(text).unicodeScalars.elementsEqual(text.unicodeScalars))
+  }
+
+  @Test func `a digit alone has no variation selector`() {
+    #expect(Sanitizer.line("1\u{FE0F}2").unicodeScalars.elementsEqual("12".unicodeScalars))
+  }
+
+  @Test func `JSON for a terminal is the same value without controls`() {
+    let json = Array("{\"a\":\"x\u{9B}2J\u{202E}\u{7F}é👍\"}\n".utf8)
+    #expect(
+      String(decoding: Sanitizer.escaped(json: json), as: UTF8.self)
+        == "{\"a\":\"x\\u009b2J\\u202e\\u007fé👍\"}\n")
+    #expect(Sanitizer.escaped(json: Array("{}\n".utf8)) == Array("{}\n".utf8))
+  }
+
+  @Test func `a log's text is one line that hides nothing`() {
+    #expect(Sanitizer.escaped("a\n2026 error\u{1B}]0;x\u{7}\u{200F}b") == #"a\u{a}2026 error\u{1b}]0;x\u{7}\u{200f}b"#)
+    #expect(Sanitizer.escaped("plain é 👩‍🚀") == "plain é 👩‍🚀")
+  }
+
+  @Test func `a prefix ends between characters`() {
+    #expect(Sanitizer.prefix("aé👍", maximumSize: 6) == "aé")
+    #expect(Sanitizer.prefix("aé👍", maximumSize: 7) == "aé👍")
+    #expect(Sanitizer.prefix("👍", maximumSize: 3).isEmpty)
   }
 }

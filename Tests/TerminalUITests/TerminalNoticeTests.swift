@@ -17,26 +17,36 @@ import Testing
 
   @Test func `each form is spelt as its terminals read it`() {
     func text(_ form: TerminalNotice.Form, wrapped: Bool = false) -> String {
-      TerminalNotice(form: form, isWrapped: wrapped).sequence(title: "Hi; you", body: "B", id: "pushgateway-1")
+      TerminalNotice(form: form, isWrapped: wrapped).sequence(
+        app: "News", title: "Hi; you", body: "B", id: "pushgateway-1")
     }
     #expect(
       text(.osc99)
         == "\u{1B}]99;i=pushgateway-1:d=0:e=1;SGk7IHlvdQ==\u{1B}\\\u{1B}]99;i=pushgateway-1:p=body:e=1;Qg==\u{1B}\\\u{7}"
     )
     #expect(text(.osc777) == "\u{1B}]777;notify;Hi, you;B\u{1B}\\\u{7}")
-    #expect(text(.osc9) == "\u{1B}]9;Hi; you: B\u{1B}\\\u{7}")
+    #expect(text(.osc9) == "\u{1B}]9;News: Hi; you: B\u{1B}\\\u{7}")
     #expect(text(.bell) == "\u{7}")
-    #expect(text(.osc9, wrapped: true) == "\u{1B}Ptmux;\u{1B}\u{1B}]9;Hi; you: B\u{1B}\u{1B}\\\u{1B}\\\u{7}")
+    #expect(text(.osc9, wrapped: true) == "\u{1B}Ptmux;\u{1B}\u{1B}]9;News: Hi; you: B\u{1B}\u{1B}\\\u{1B}\\\u{7}")
   }
 
   @Test func `a sender's text can't end the sequence`() {
     for form in TerminalNotice.Form.allCases {
       let sequence = TerminalNotice(form: form, isWrapped: false)
-        .sequence(title: "a\u{7}\u{1B}\\\u{9C}b", body: "\u{1B}]0;owned\u{7}", id: "pushgateway-1")
+        .sequence(app: "News", title: "a\u{7}\u{1B}\\\u{9C}b", body: "\u{1B}]0;owned\u{7}", id: "pushgateway-1")
       #expect(sequence.filter { $0 == "\u{7}" }.count == 1)
       #expect(!sequence.contains("\u{9C}") && !sequence.contains("\u{1B}]0"))
     }
     #expect(Clipboard.sequence("a\u{1B}b\nc") == "\u{1B}]52;c;YWIKYw==\u{7}")
+  }
+
+  @Test(arguments: ["4;3;100", "9;C:\\", "", "6"])
+  func `OSC 9 begins with the app's name, which no text can take for a command`(_ title: String) {
+    func sequence(_ app: String) -> String {
+      TerminalNotice(form: .osc9, isWrapped: false).sequence(app: app, title: title, body: "B", id: "pushgateway-1")
+    }
+    #expect(sequence("News").hasPrefix("\u{1B}]9;News: "))
+    #expect(sequence("4;3").hasPrefix("\u{1B}]9;4,3: "))
   }
 
   @Test(arguments: [

@@ -158,7 +158,9 @@ package final class SQLiteRegistrations: Sendable {
       throw Refusal(
         kind: .invalid, description: "\(topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
     }
-    guard !name.isEmpty else { throw Refusal(kind: .invalid, description: "an app needs a name") }
+    guard ShownName.isValid(name) else {
+      throw Refusal(kind: .invalid, description: "an app's name has \(ShownName.expected)")
+    }
     guard (1...2).contains(icon.count) else {
       throw Refusal(kind: .invalid, description: "an icon is one emoji or two letters, not \"\(icon)\"")
     }
@@ -181,13 +183,15 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
-    guard (1...64).contains(name.utf8.count), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) })
-    else {
+    guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
       throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
     }
     let secret = randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
     let hash = Digest.sha256(secret)
     let personName = person ?? name
+    guard ShownName.isValid(personName) else {
+      throw Refusal(kind: .invalid, description: "a person's name has \(ShownName.expected)")
+    }
     let uuid = UUID().uuidString
     let (device, owner) = try await write { db in
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {

@@ -20,11 +20,11 @@ final class ProgressBar: Sendable {
       last = .now
       return true
     }
-    if isDue { draw("\r\u{1B}[K" + ProgressBar.text(progress)) }
+    if isDue { Output.progress(ProgressBar.text(progress)) }
   }
 
   /// Takes the bar away.
-  func clear() { if isShown { draw("\r\u{1B}[K") } }
+  func clear() { if isShown { Output.progress("") } }
 
   static func text(_ progress: LoadTest.Progress) -> String {
     let full = Int((min(1, max(0, progress.share)) * Double(width)).rounded())
@@ -39,6 +39,4 @@ final class ProgressBar: Sendable {
       }
     return name + String(repeating: " ", count: 8 - name.count) + bar + counts
   }
-
-  private func draw(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }

@@ -2,18 +2,22 @@ import Foundation
 import Glibc
 import TerminalUI
 
-/// Data goes to standard output, words to standard error.
+/// All that a command writes: data to standard output, words and the log to standard error, nothing but ``SafeText``.
 enum Output {
   /// Prints a line of data, at once.
   ///
   /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
-  static func data(_ line: some StringProtocol) { data(Array(line.utf8)) }
+  static func data(_ line: String) { write(SafeText(line: line), to: STDOUT_FILENO) }
 
-  /// Prints a line of data, at once.
-  static func data(_ line: [UInt8]) { write(line + [UInt8(ascii: "\n")], to: STDOUT_FILENO) }
+  /// Writes all of `text`, in one piece if the system takes it so; ends the command when it can't be written.
+  static func write(_ text: SafeText, to descriptor: Int32) {
+    guard let error = Output.error(writing: text.bytes, to: descriptor) else { return }
+    if error != EPIPE { words("pushcli: standard output can't be written: \(unsafe String(cString: strerror(error)))") }
+    exit(error == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
+  }
 
-  /// Writes all of `bytes`, in one piece if the system takes it so.
-  static func write(_ bytes: [UInt8], to descriptor: Int32) {
+  /// Writes all of `bytes`; the C error when the system does not take them.
+  private static func error(writing bytes: [UInt8], to descriptor: Int32) -> Int32? {
     unsafe bytes.withUnsafeBytes { buffer in
       var written = 0
       while written < buffer.count {
@@ -24,12 +28,10 @@ enum Output {
           var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           unsafe poll(&state, 1, -1)
         } else if errno != EINTR {
-          if errno != EPIPE {
-            words("pushcli: standard output can't be written: \(unsafe String(cString: strerror(errno)))")
-          }
-          exit(errno == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
+          return errno
         }
       }
+      return nil
     }
   }
 
@@ -38,7 +40,8 @@ enum Output {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // The values of commands are strings, numbers and lists of them: they can always be encoded.
-    if let bytes = try? encoder.encode(value) { data(Array(bytes)) }
+    guard let bytes = try? encoder.encode(value) else { return }
+    write(SafeText(json: bytes + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
   }
 
   /// Prints one line of JSON for each value.
@@ -46,17 +49,31 @@ enum Output {
     for value in values { json(value) }
   }
 
-  /// Says something to the person.
-  static func words(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
+  /// Prints JSON that is there already, byte by byte where no terminal is.
+  static func json(bytes: [UInt8]) {
+    write(SafeText(json: bytes, isForTerminal: isatty(STDOUT_FILENO) == 1), to: STDOUT_FILENO)
   }
+
+  /// Says something to the person, in one line.
+  static func words(_ text: String) { tell(SafeText(line: text)) }
+
+  /// Says something to the person, in lines.
+  static func words(lines text: String) { tell(SafeText(lines: text)) }
+
+  /// Shows how far something is, in the place of what was shown before; empty: nothing.
+  static func progress(_ text: String) { tell(SafeText(progress: text)) }
+
+  /// Prints help, which a person asked for.
+  static func help(_ text: String) { write(SafeText(lines: text), to: STDOUT_FILENO) }
+
+  /// Where nobody reads what is said, the command goes on.
+  fileprivate static func tell(_ text: SafeText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
 
   /// Prints a table with aligned columns.
   static func table(_ header: [String], _ rows: [[String]]) {
-    let widths = header.indices.map { column in
-      ([header] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0
-    }
-    for row in [header] + rows {
+    let rows = ([header] + rows).map { $0.map(Sanitizer.line) }
+    let widths = header.indices.map { column in rows.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
+    for row in rows {
       let cells = zip(row, widths).map { cell, width in
         cell + String(repeating: " ", count: width - DisplayWidth.of(cell))
       }
@@ -64,6 +81,14 @@ enum Output {
       while line.last == " " { line.removeLast() }
       data(line)
     }
+  }
+}
+
+/// Where the gateway's log goes: to standard error, an event a line.
+struct LogOutput: TextOutputStream, Sendable {
+  /// Takes an event with its end, as `StreamLogHandler` writes it.
+  mutating func write(_ event: String) {
+    Output.tell(SafeText(event: event.hasSuffix("\n") ? String(event.dropLast()) : event))
   }
 }
 

@@ -46,10 +46,10 @@ struct Doctor: AsyncParsableCommand {
     if format.json { return Output.json(report) }
     Output.table(["TABLE", "ROWS KEPT"], report.kept.sorted { $0.key < $1.key }.map { [$0.key, "\($0.value)"] })
     Output.words(
-      """
-      \(report.damages) places in \(report.pages) pages can't be read; \(report.refused) rows made no sense.
-      What stood there is lost: pushes that no line above counts, registrations that `pushcli devices` does not list.
-      The damaged database is \(report.aside).
-      """)
+      lines: """
+        \(report.damages) places in \(report.pages) pages can't be read; \(report.refused) rows made no sense.
+        What stood there is lost: pushes that no line above counts, registrations that `pushcli devices` does not list.
+        The damaged database is \(report.aside).
+        """)
   }
 }

@@ -59,7 +59,7 @@ struct Lint: ParsableCommand {
         if fixed != nil { mended += 1 }
         bytes = fixed ?? bytes
         if file == "-" {
-          FileHandle.standardOutput.write(Data(bytes))
+          Output.json(bytes: bytes)
         } else if fixed != nil {
           try write(bytes, to: file)
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import PushPolicy
+import TerminalUI
 
 /// `pushcli lint --ads`: a verdict for each line of NDJSON on standard input, as it comes.
 struct LintAds: ParsableArguments {
@@ -106,7 +107,7 @@ struct AdLint {
     }
     guard let id = id ?? nil else { return }
     let verdict = detector.assess(texts)
-    output += id.utf8
+    output += Sanitizer.escaped(id).utf8
     output.append(9)
     appendDecimal(verdict.score, to: &output)
     output += verdict.outcome == .refuse ? "\tpromo".utf8 : "\tok".utf8
@@ -145,15 +146,7 @@ struct OutputBuffer {
   /// Writes what is there when it is more than `size` bytes; a reader who has gone ends the command quietly.
   mutating func flush(ifOver size: Int) {
     guard bytes.count > size else { return }
-    var start = 0
-    while start < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes {
-        unsafe write(STDOUT_FILENO, $0.baseAddress! + start, $0.count - start)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { Glibc.exit(0) }
-      start += count
-    }
+    Output.write(SafeText(json: bytes, isForTerminal: true), to: STDOUT_FILENO)
     bytes.removeAll(keepingCapacity: true)
   }
 }

@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
     DescriptorLimit.raise()
     let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
     let logger = Logger(label: "pushgateway") { label in
-      var handler = StreamLogHandler.standardError(label: label)
+      var handler = StreamLogHandler(label: label, stream: LogOutput())
       handler.logLevel = level
       return handler
     }
@@ -84,14 +84,14 @@ struct Serve: AsyncParsableCommand {
     guard let development = Development.read(folder) else { return }
     let option = state.state.map { " --state \($0)" } ?? ""
     Output.words(
-      """
-      First start: made \(folder.path) with
-        a certificate authority for clients to trust   \(folder.trustPath)
-        a development key of team \(development.teamID)       \(development.keyPath)
-        a sample app                                   \(development.topic)
-      Try, in another terminal each:
-        pushcli subscribe\(option) --device me --app \(development.topic)
-        pushcli send\(option) --to me/\(development.topic) --title "It Works" --body "Sent through the APNs API." --badge 1 --sound default
-      """)
+      lines: """
+        First start: made \(folder.path) with
+          a certificate authority for clients to trust   \(folder.trustPath)
+          a development key of team \(development.teamID)       \(development.keyPath)
+          a sample app                                   \(development.topic)
+        Try, in another terminal each:
+          pushcli subscribe\(option) --device me --app \(development.topic)
+          pushcli send\(option) --to me/\(development.topic) --title "It Works" --body "Sent through the APNs API." --badge 1 --sound default
+        """)
   }
 }

@@ -10,6 +10,7 @@ import PushPolicy
 final class LineOutput {
   private let descriptor: Int32
   let isRegularFile: Bool
+  private let isTerminal: Bool
   /// What the end of the file says to have been written already, as far as it lies after the cursor.
   private var written: Set<Identity> = []
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
@@ -24,6 +25,7 @@ final class LineOutput {
 
   init(descriptor: Int32 = STDOUT_FILENO) {
     self.descriptor = descriptor
+    isTerminal = isatty(descriptor) == 1
     var status = stat()
     isRegularFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
@@ -68,7 +70,7 @@ final class LineOutput {
       if ftruncate(descriptor, off_t(offset)) == 0 { lseek(descriptor, off_t(offset), SEEK_SET) }
     } else {
       // A whole line that lacks its end, or what somebody else wrote.
-      write([UInt8(ascii: "\n")])
+      write(json: [UInt8(ascii: "\n")])
       if let identity = identity(of: rest) { written.insert(identity) }
     }
   }
@@ -97,10 +99,15 @@ final class LineOutput {
     return rest
   }
 
-  /// Writes all of `bytes`, in one piece if the system takes it so.
+  /// Writes lines of JSON, each with its end, in one piece if the system takes it so: byte by byte where no terminal is.
   ///
   /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
-  func write(_ bytes: [UInt8]) { Output.write(bytes, to: descriptor) }
+  func write(json lines: [UInt8]) { Output.write(SafeText(json: lines, isForTerminal: isTerminal), to: descriptor) }
+
+  /// Writes paragraphs, each with its end.
+  func write(paragraphs: String) {
+    if !paragraphs.isEmpty { Output.write(SafeText(lines: paragraphs), to: descriptor) }
+  }
 
   /// Returns when what was written to a file is on disk.
   func sync() throws {

@@ -71,7 +71,7 @@ struct LineReceiver {
     guard !pushes.lines.isEmpty else { return 0 }
     let missing = output.missing(from: pushes)
     switch form {
-    case .json: output.write(missing.bytes)
+    case .json: output.write(json: missing.bytes)
     case .plain: show(missing, questions)
     }
     guard let runner else {
@@ -89,14 +89,14 @@ struct LineReceiver {
   }
 
   private func show(_ pushes: PushBatch, _ questions: Questions?) {
-    var text = ""
+    var paragraphs = ""
     pushes.forEachLine { _, line in
       guard let push = DevicePush(line: line, parser: parser) else { return }
-      text += PlainText.paragraph(for: push)
+      paragraphs += PlainText.paragraph(for: push)
       session.presented(push.id, push.presentation.parts)
       questions?.add(push)
     }
-    output.write(Array(text.utf8))
+    output.write(paragraphs: paragraphs)
     questions?.ask()
   }
 
@@ -149,7 +149,7 @@ private final class Questions: Sendable {
     state.withLock { state in
       guard state.asked == nil, let push = state.waiting.first else { return }
       state.asked = push.id
-      Output.write(Array(PlainText.question(for: push).utf8), to: STDOUT_FILENO)
+      Output.write(SafeText(question: PlainText.question(for: push)), to: STDOUT_FILENO)
     }
   }
 

@@ -43,7 +43,7 @@ final class PhoneEnvironment: Sendable {
   }
 
   /// Tells the person outside of this screen: by the terminal, or by the desktop where the terminal has no way.
-  func notify(title: String, body: String) {
+  func notify(app: String, title: String, body: String) {
     let id = count.withLock { count in
       count += 1
       return count
@@ -54,9 +54,10 @@ final class PhoneEnvironment: Sendable {
       return known
     }
     if notice.form == .bell, Self.hasDesktop {
-      Self.spawn(["notify-send", "--app-name=PushGateway", "--", Sanitizer.line(title), Sanitizer.body(body)], [:])
+      let summary = Sanitizer.line(title.isEmpty ? app : title)
+      Self.spawn(["notify-send", "--app-name=PushGateway", "--", summary, Sanitizer.body(body)], [:])
     } else {
-      terminal.write(notice.sequence(title: title, body: body, id: "pushgateway-\(id)"))
+      terminal.write(notice.sequence(app: app, title: title, body: body, id: "pushgateway-\(id)"))
     }
   }
 

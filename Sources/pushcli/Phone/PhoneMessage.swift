@@ -42,7 +42,7 @@ enum PhoneEffect: Sendable, Equatable {
   /// Changes choices at the gateway.
   case change(PhonePreferenceChange)
   /// Tells the person outside of this screen.
-  case notify(title: String, body: String)
+  case notify(app: String, title: String, body: String)
   /// Puts text into the terminal's clipboard.
   case copy(String)
   /// Tells the gateway that a push was an advertisement.

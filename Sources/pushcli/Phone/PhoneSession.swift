@@ -123,7 +123,7 @@ private actor Keeper {
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
       case .reportAd(let push): await report(push)
-      case .notify(let title, let body): environment.notify(title: title, body: body)
+      case .notify(let app, let title, let body): environment.notify(app: app, title: title, body: body)
       case .copy(let text):
         environment.copy(text)
         inbox.post(.message(.notice("Copied")))

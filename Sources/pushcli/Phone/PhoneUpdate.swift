@@ -65,7 +65,7 @@ extension PhoneModel: ProgramModel {
     if let alert = push.presentation.alert {
       if markAlertPresented() == push.id { parts.append(.alert) }
       if state.settings.notices == .always || (state.settings.notices == .unfocused && !hasFocus) {
-        effects.append(.notify(title: alert.title.isEmpty ? push.app.name : alert.title, body: alert.body))
+        effects.append(.notify(app: push.app.name, title: alert.title, body: alert.body))
       }
     }
     if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }

@@ -231,7 +231,8 @@ import Testing
   }
 
   @Test func `an alert is told outside when the terminal lacks the focus, or always, or never`() {
-    let told = PhoneEffect.notify(title: "Dinner at Eight?", body: "")
+    let app = Sample.push(1, alert: Sample.dinner).app.name
+    let told = PhoneEffect.notify(app: app, title: "Dinner at Eight?", body: "")
     var phone = Sample.phone()
     #expect(!phone.effects(.push(Sample.push(1, alert: Sample.dinner))).contains(told))
     phone.happens(.focus(false))

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import pushcli
+
+@Suite struct SafeTextTests {
+  private func text(_ text: SafeText) -> String { String(decoding: text.bytes, as: UTF8.self) }
+
+  private static let hostile = "a\u{1B}]0;x\u{7}\r\nb\u{9B}2J\u{202E}c\u{200F}\u{3164}"
+
+  @Test func `a line of somebody else's words is one line, and nothing in it works`() {
+    #expect(text(SafeText(line: Self.hostile)) == "a]0;x b2Jc\n")
+    #expect(text(SafeText(question: Self.hostile)) == "a]0;x b2Jc")
+    #expect(text(SafeText(progress: Self.hostile)) == "\r\u{1B}[Ka]0;x b2Jc")
+    #expect(text(SafeText(lines: Self.hostile)) == "a]0;x\nb2Jc\n")
+    #expect(text(SafeText(lines: "a\n\n")) == "a\n\n")
+  }
+
+  @Test func `an event of the log is one line that spells what it may not hold`() {
+    #expect(
+      text(SafeText(event: Self.hostile)) == #"a\u{1b}]0;x\u{7}\u{d}\u{a}b\u{9b}2J\u{202e}c\u{200f}\u{3164}"# + "\n")
+  }
+
+  @Test func `a line is bounded`() {
+    let long = SafeText(line: String(repeating: "x", count: SafeText.maximumLineSize + 1))
+    #expect(long.bytes.count == SafeText.maximumLineSize + "…\n".utf8.count)
+    #expect(
+      SafeText(line: String(repeating: "x", count: SafeText.maximumLineSize)).bytes.count == SafeText.maximumLineSize
+        + 1)
+    #expect(SafeText(event: String(repeating: "\u{1B}", count: 1 << 20)).bytes.count <= SafeText.maximumLineSize + 1)
+  }
+
+  @Test func `JSON stays as it is, and for a terminal it is the same value`() {
+    let json = Array("{\"a\":\"\u{9B}\"}\n".utf8)
+    #expect(SafeText(json: json, isForTerminal: false).bytes == json)
+    #expect(text(SafeText(json: json, isForTerminal: true)) == "{\"a\":\"\\u009b\"}\n")
+  }
+}
