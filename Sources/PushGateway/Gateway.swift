@@ -59,9 +59,12 @@ package final class Gateway: Sendable {
     let clock = WallClock.system
     let log = try DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
+    let meter = GatewayMeter()
     let (backend, store) = try await open(
       .init(configuration: configuration, clock: clock, logger: logger) { removals in
         let now = clock.milliseconds()
+        let overflows = removals.count { $0.cause == .overflow }
+        if overflows > 0 { meter.limits.add(.mailboxCap, UInt64(overflows)) }
         log.append(removals.map { $0.event(at: now) })
       })
     do {
@@ -80,7 +83,7 @@ package final class Gateway: Sendable {
               "id": "\(message.id)", "streams": "\(count)",
               "milliseconds": "\(clock.milliseconds() - message.received)",
             ])
-        })
+        }, meter: meter)
       let announce = AnnouncePreferences(services)
       registrations.onChange { change in
         if case .preferences(let person, let preferences) = change { announce(preferences, of: person) }
@@ -115,7 +118,10 @@ package final class Gateway: Sendable {
     let admin = AdminAPI(
       services: services, status: { status.value.withLock { $0 } },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
-      certificates: certificates, faults: faultsAPI, channels: ChannelsAPI(services: services))
+      certificates: certificates, faults: faultsAPI, channels: ChannelsAPI(services: services),
+      metrics: MetricsAPI(
+        meters: Meters(
+          gateway: services.meter, log: services.log, faults: faults, mailbox: services.backend.mailboxMeter)))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in

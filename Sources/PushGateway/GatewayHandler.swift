@@ -145,6 +145,7 @@ final class GatewayHandler: Handler {
   /// The control plane works on values, off the loop, and comes back with the answer.
   private func serve(_ exchange: Exchange, _ router: Router) {
     guard exchange.request.bodySize <= Limits.maximumControlBodySize else {
+      shared.meter.reached(.bodySize)
       return exchange.respond(
         Problem(413, "Content Too Large", "a request holds at most \(Limits.maximumControlBodySize) bytes").response)
     }

@@ -1,5 +1,6 @@
 import Glibc
 package import NIOCore
+package import PushCore
 
 /// Lets a listener accept only while the process has descriptors left beyond a reserve, and looks again a little later.
 ///
@@ -13,13 +14,19 @@ package final class AcceptGate: ChannelOutboundHandler {
 
   private let reserve: Int
   private let isShort: (Int) -> Bool
+  private let limits: LimitCounters
   private var isWaiting = false
 
   /// - Parameters:
   ///   - reserve: descriptors that are left to others.
+  ///   - limits: count how often accepting pauses.
   ///   - isShort: whether fewer than so many are left.
-  package init(reserve: Int, isShort: @escaping (Int) -> Bool = { AcceptGate.isShort(of: $0) }) {
+  package init(
+    reserve: Int, limits: LimitCounters = LimitCounters(),
+    isShort: @escaping (Int) -> Bool = { AcceptGate.isShort(of: $0) }
+  ) {
     self.reserve = reserve
+    self.limits = limits
     self.isShort = isShort
   }
 
@@ -27,6 +34,7 @@ package final class AcceptGate: ChannelOutboundHandler {
     guard !isWaiting else { return }
     guard !isShort(reserve) else {
       isWaiting = true
+      limits.add(.descriptors)
       let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       context.eventLoop.scheduleTask(in: AcceptGate.pause) {
         let (gate, context) = this.value

@@ -10,8 +10,7 @@ package final class Connection: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
-  /// Where the peer is, which decides what it may do unasked.
-  package enum Peer: Sendable { case adminSocket, loopback, remote }
+  package typealias Peer = PeerPlace
 
   package let loop: LoopContext
   package let session: HTTP2Session
@@ -70,6 +69,7 @@ package final class Connection: ChannelInboundHandler {
   /// The handshake is done: now it is known who the peer is and whom it wants.
   private func identify() {
     handle(.established)
+    loop.meter.handshakes.add()
     environment = options.environment(host: tls?.serverName)
     identity = tls?.peerIdentity
     if let cause = owner?.cause(toRefuse: self) {
@@ -270,6 +270,7 @@ package final class Connection: ChannelInboundHandler {
     switch action {
     case .startHandshakeTimeout:
       handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakeTimeLimit) {
+        this.value.loop.meter.limits.add(.handshakeTime)
         this.value.close(TLSError("the TLS handshake took too long"))
       }
     case .cancelHandshakeTimeout:
@@ -341,7 +342,9 @@ package final class Connection: ChannelInboundHandler {
     case .ping:
       session.ping()
       setNeedsFlush()
-    case .giveUp: close(PeerIsSilent())
+    case .giveUp:
+      loop.meter.limits.add(.pingInterval)
+      close(PeerIsSilent())
     }
   }
 
@@ -358,6 +361,7 @@ package final class Connection: ChannelInboundHandler {
     guard quietTime >= limit, session.openStreams.allSatisfy({ $0.consumer == nil && !$0.isInboundEnded }) else {
       return
     }
+    loop.meter.limits.add(.idleTimeout)
     end(.idle)
   }
 }

@@ -40,7 +40,9 @@ package final class Listener: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(AcceptGate(reserve: address.reserve))
+          try channel.pipeline.syncOperations.addHandler(
+            AcceptGate(
+              reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits))
         }
       }
       .childChannelOption(
@@ -117,13 +119,11 @@ package final class Loops: Sendable {
     for loop in group.makeIterator() {
       parts[ObjectIdentifier(loop)] = try await loop.submit {
         let context = LoopContext(eventLoop: loop)
-        loop.scheduleRepeatedTask(initialDelay: TimeAmount(pingInterval / 2), delay: TimeAmount(pingInterval / 2)) {
-          [context = NIOLoopBound(context, eventLoop: loop)] _ in
-          for connection in context.value.connections.values { connection.checkAlive() }
+        context.every(TimeAmount(pingInterval / 2)) { context in
+          for connection in context.connections.values { connection.checkAlive() }
         }
-        loop.scheduleRepeatedTask(initialDelay: TimeAmount(idleCheck), delay: TimeAmount(idleCheck)) {
-          [context = NIOLoopBound(context, eventLoop: loop)] _ in
-          for connection in context.value.connections.values { connection.checkIdle(every: idleCheck) }
+        context.every(TimeAmount(idleCheck)) { context in
+          for connection in context.connections.values { connection.checkIdle(every: idleCheck) }
         }
         return NIOLoopBound((context, handler(context)), eventLoop: loop)
       }.get()

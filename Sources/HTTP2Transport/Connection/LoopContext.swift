@@ -8,6 +8,8 @@ import PushCore
   package let eventLoop: any EventLoop
   package let streams = StreamPool()
   package let frameBuffer = FrameBuffer()
+  /// What the loop counts.
+  package let meter = LoopMeter()
   /// Plaintext on its way to or from OpenSSL; used within one call only.
   package let scratch: UnsafeMutableRawBufferPointer
   package var plaintext: [UInt8] = []
@@ -16,6 +18,7 @@ import PushCore
   private var dirty: [Connection] = []
   private var endings: [() -> Void] = []
   private var isTurnEndScheduled = false
+  private var turnBegan = NIODeadline.distantPast
   private var whenEmpty: EventLoopPromise<Void>?
 
   package init(eventLoop: any EventLoop) {
@@ -41,6 +44,7 @@ import PushCore
     assert(eventLoop.inEventLoop)
     guard !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
+    turnBegan = eventLoop.now
     let this = NIOLoopBound(self, eventLoop: eventLoop)
     // Runs after the events that this turn of the loop has already gathered.
     eventLoop.execute { this.value.endTurn() }
@@ -52,6 +56,27 @@ import PushCore
     let connections = dirty
     dirty.removeAll(keepingCapacity: true)
     for connection in connections where connection.needsFlush { connection.flush() }
+    meter.turns.record((eventLoop.now - turnBegan).nanoseconds)
+  }
+
+  // MARK: Time
+
+  /// Calls `action` again and again, with this time between, and notes how late the loop comes to it.
+  package func every(_ interval: TimeAmount, _ action: @escaping (LoopContext) -> Void) {
+    let due = eventLoop.now + interval
+    let this = NIOLoopBound((self, action), eventLoop: eventLoop)
+    eventLoop.scheduleTask(deadline: due) {
+      let (context, action) = this.value
+      context.noteLag(since: due)
+      action(context)
+      context.every(interval, action)
+    }
+  }
+
+  /// Notes that something was to be done at some time, or was handed to the loop then, and is done now.
+  package func noteLag(since time: NIODeadline) {
+    assert(eventLoop.inEventLoop)
+    meter.lag.record((eventLoop.now - time).nanoseconds)
   }
 
   // MARK: Connections
@@ -59,11 +84,12 @@ import PushCore
   package func add(_ connection: Connection) {
     assert(eventLoop.inEventLoop)
     connections[ObjectIdentifier(connection)] = connection
+    meter.open(connection.peer)
   }
 
   package func remove(_ connection: Connection) {
     assert(eventLoop.inEventLoop)
-    connections[ObjectIdentifier(connection)] = nil
+    if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil { meter.close(connection.peer) }
     if connections.isEmpty { whenEmpty?.succeed() }
   }
 

@@ -1,4 +1,4 @@
-/// A whole answer of the control plane: status, JSON or nothing.
+/// A whole answer of the control plane: status, JSON or another text, or nothing.
 package struct Response: Sendable {
   /// The HTTP status (RFC 9110 §15).
   package var status: Int

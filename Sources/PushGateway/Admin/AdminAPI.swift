@@ -18,11 +18,15 @@ struct AdminAPI: Sendable {
   /// Faults; nil where there are no connections to strike.
   var faults: FaultsAPI?
   var channels: ChannelsAPI?
+  /// What is counted; nil where nobody reads it.
+  var metrics: MetricsAPI?
 
   static let prefix: StaticString = "/admin/"
 
   var router: Router {
-    Router(routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? []))
+    Router(
+      routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
+        + (metrics?.routes ?? []))
   }
 
   private var routes: [Router.Route] {

@@ -64,8 +64,9 @@ final class Dispatcher {
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     let pushes = batch.pushes
     destinations.mailbox.append(pushes) { outcomes in
+      let handedOver = NIODeadline.now()
       // Answers first: they let senders go on, and deliveries may take a while.
-      this.eventLoop.execute { this.value.report(number, outcomes) }
+      this.eventLoop.execute { this.value.report(number, outcomes, since: handedOver) }
       Dispatcher.distribute(pushes, outcomes, to: destinations)
     }
   }
@@ -90,7 +91,8 @@ final class Dispatcher {
     destinations.router.deliver(entries)
   }
 
-  private func report(_ number: UInt64, _ outcomes: [AppendOutcome]) {
+  private func report(_ number: UInt64, _ outcomes: [AppendOutcome], since handedOver: NIODeadline) {
+    loop.noteLag(since: handedOver)
     let batch = storing.take(number)
     assert(storing.brokenInvariant() == nil, storing.brokenInvariant() ?? "")
     guard let batch, let answer else { return }

@@ -86,6 +86,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     unsafe partialLine.append(contentsOf: rest)
     guard partialLine.count > Limits.maximumLineSize else { return }
+    shared.meter.reached(.lineSize)
     end(reason: "line-too-long")
     partialLine = []
   }
@@ -278,6 +279,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .read(let seq): read(after: seq)
     case .send(let entry): send(entry)
     case .drop(let entry):
+      shared.meter.reached(.streamBacklog)
       shared.log.append(
         entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
     case .tellGap(let gap): write(PushLine.gap(gap))

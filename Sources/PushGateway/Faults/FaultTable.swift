@@ -72,6 +72,8 @@ final class FaultTable: Sendable {
     }
   }
 
+  /// How often any of them has struck.
+  let strikes = Counter()
   /// Whether any fault may strike again; changes with `state` locked.
   private let armed = Atomic<Bool>(false)
   private let state = Mutex(State())
@@ -138,6 +140,7 @@ final class FaultTable: Sendable {
         }
         guard state.entries[index].takes(now) else { continue }
         state.entries[index].strikes += 1
+        strikes.add()
         state.checkInvariants()
         return Strike(fault: fault, number: state.entries[index].number, end: state.entries[index].end)
       }

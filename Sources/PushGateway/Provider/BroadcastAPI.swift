@@ -105,7 +105,10 @@ final class BroadcastAPI {
       throw BroadcastAPI.rejection(error)
     }
     guard channel.policy == .mostRecentMessage || expiration == 0 else { throw Rejection(.badExpirationDate) }
-    guard rate.allows(id, now: caller.now / 1000) else { throw Rejection(.tooManyRequests) }
+    guard rate.allows(id, now: caller.now / 1000) else {
+      shared.meter.reached(.rate)
+      throw Rejection(.tooManyRequests)
+    }
     try provider.admit(content, id: caller.id, nil, caller.app, now: caller.now)
     let latest = caller.now / 1000 + Int64(Limits.maximumBroadcastLifetime)
     let expires = expiration > caller.now / 1000 ? min(expiration, latest) : 0
@@ -152,6 +155,7 @@ final class BroadcastAPI {
   }
 
   private func accept(_ exchange: Exchange, _ message: BroadcastMessage) {
+    shared.meter.accept(.broadcast)
     exchange.connection.allowAllStreams()
     var fields = head(200, exchange, message.id)
     if exchange.connection.environment == .development { fields.append(.apnsUniqueID, message.uniqueID.text) }

@@ -32,7 +32,8 @@ final class ProviderAPI {
     acceptance.unique.append(.apnsUniqueID, id, isUnindexed: true)
     dispatcher.answer = { [unowned self] exchange, push, outcome in
       switch outcome {
-      case .queued, .duplicate: accept(exchange, push)
+      case .queued: accept(exchange, push, .stored)
+      case .duplicate: accept(exchange, push, .duplicate)
       case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
       case .failed: refuse(exchange, Rejection(.internalServerError))
       }
@@ -47,7 +48,7 @@ final class ProviderAPI {
         dispatcher.store(push, for: exchange)
       } else {
         dispatcher.deliverNow(push)
-        accept(exchange, push)
+        accept(exchange, push, .unstored)
       }
     } catch {
       refuse(exchange, error)
@@ -75,7 +76,10 @@ final class ProviderAPI {
     let content = try content(of: request, type: type)
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
-    guard rate.allows(registration.token, now: now / 1000) else { throw Rejection(.tooManyRequests) }
+    guard rate.allows(registration.token, now: now / 1000) else {
+      shared.meter.reached(.rate)
+      throw Rejection(.tooManyRequests)
+    }
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     try admit(advertising: content, id: id, registration, app, now: now)
@@ -220,7 +224,8 @@ final class ProviderAPI {
 
   // MARK: Answers (reference §3.1)
 
-  private func accept(_ exchange: Exchange, _ push: StoredPush) {
+  private func accept(_ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance) {
+    shared.meter.accept(outcome)
     exchange.connection.allowAllStreams()
     // An id that was accepted is a UUID, and one of the sender's keeps the case of its digits: it goes back as it came.
     if exchange.connection.environment == .development {
@@ -235,6 +240,7 @@ final class ProviderAPI {
 
   /// Answers a request with a rejection.
   func refuse(_ exchange: Exchange, _ rejection: Rejection) {
+    shared.meter.refuse(rejection.reason)
     exchange.connection.allowFewStreams()
     begin(status: String(rejection.status), exchange, rejection.id)
     exchange.respond(fields, body: rejection.body)

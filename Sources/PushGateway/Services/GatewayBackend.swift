@@ -11,6 +11,8 @@ struct GatewayBackend: Sendable {
   let mailbox: any Mailbox
   let router: any PushRouter
   let promise: DurabilityPromise
+  /// What the mailbox counts of its commits; nil when it counts nothing.
+  let mailboxMeter: MailboxMeter?
   /// What can't be done now.
   let problems: @Sendable () -> [HealthProblem]
   /// Commits what is in line and lets go of everything. Called once, when nothing is appended any more; it may block.
@@ -19,12 +21,14 @@ struct GatewayBackend: Sendable {
   /// - Parameter problems: by default what the mailbox has to say.
   init(
     registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityPromise,
-    problems: (@Sendable () -> [HealthProblem])? = nil, close: @escaping @Sendable () -> Void
+    mailboxMeter: MailboxMeter? = nil, problems: (@Sendable () -> [HealthProblem])? = nil,
+    close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
     self.mailbox = mailbox
     self.router = router
     self.promise = promise
+    self.mailboxMeter = mailboxMeter
     self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }
     self.close = close
   }
@@ -50,7 +54,7 @@ struct GatewayBackend: Sendable {
       removed: context.removed)
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
-      promise: .localDisk(configuration.durability), close: { mailbox.close() })
+      promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter, close: { mailbox.close() })
     return (backend, store)
   }
 }

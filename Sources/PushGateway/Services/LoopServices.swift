@@ -6,6 +6,8 @@ import PushPolicy
 /// Not `Sendable`: it never leaves its loop.
 final class LoopServices {
   let services: Services
+  /// What this loop counts.
+  let meter: RequestMeter
   let log: TurnLog
   let parser: JSONParser
   let payloads: PayloadReader
@@ -14,6 +16,7 @@ final class LoopServices {
 
   init(_ services: Services, loop: LoopContext) {
     self.services = services
+    meter = services.meter.join(loop.meter)
     log = TurnLog(loop: loop, log: services.log)
     parser = JSONParser()
     payloads = PayloadReader(parser: parser)

@@ -20,6 +20,7 @@ struct Services: Sendable {
   let channels: Channels
   /// Open streams by channel.
   var liveChannels = LiveChannels()
+  var meter = GatewayMeter()
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }

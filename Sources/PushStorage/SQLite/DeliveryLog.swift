@@ -95,6 +95,11 @@ package final class DeliveryLog: Sendable {
     var isClosed = false
   }
 
+  /// How often each of ``countedEvents`` has happened, in their order.
+  package let events = Counters(count: LogBatch.events.count)
+  package let limits = LimitCounters()
+  /// The events in the order in which they are counted.
+  package static var countedEvents: [DeliveryEvent] { LogBatch.events }
   private let queue: DatabaseQueue
   private let inbox = Mutex(Inbox())
   private let wake = DispatchSemaphore(value: 0)
@@ -155,9 +160,13 @@ package final class DeliveryLog: Sendable {
   /// Takes the rows of a batch, which is empty then and can be filled again.
   package func append(_ batch: inout LogBatch) {
     guard batch.count > 0 else { return }
+    for place in batch.counts.indices where batch.counts[place] > 0 {
+      events.add(UInt64(batch.counts[place]), at: place)
+    }
     let mustWake = inbox.withLock { inbox in
       if inbox.batch.count + batch.count > Limits.maximumLogBacklog {
         inbox.dropped += batch.count
+        limits.add(.logBacklog, UInt64(batch.count))
         batch = LogBatch()
         return false
       }

@@ -13,6 +13,8 @@ package struct LogBatch: Sendable {
   /// The earliest and the latest time, in milliseconds since 1970.
   package private(set) var first = Int64.max
   package private(set) var last = Int64.min
+  /// How many rows there are of each event, by its code.
+  package private(set) var counts = InlineArray<16, UInt32>(repeating: 0)
 
   package init() {}
 
@@ -23,7 +25,7 @@ package struct LogBatch: Sendable {
   private static let factsMark: UInt8 = 0x40
 
   /// Codes of events are places here: the order never changes, new ones come last.
-  private static let events: [DeliveryEvent] = [
+  package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored, .fault, .undeliverable,
   ]
@@ -32,7 +34,9 @@ package struct LogBatch: Sendable {
     let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
     let detail = row.detail.code
     let size = idSize + (detail == nil ? 0 : 1)
-    var code = UInt8(LogBatch.events.firstIndex(of: row.event) ?? 63)
+    let place = LogBatch.events.firstIndex(of: row.event) ?? 63
+    if place < counts.count { counts[place] &+= 1 }
+    var code = UInt8(place)
     if idSize > 0 { code |= LogBatch.uniqueIDMark }
     if detail != nil { code |= LogBatch.factsMark }
     unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + size, alignment: 8) { fixed in
@@ -82,6 +86,10 @@ package struct LogBatch: Sendable {
     last = max(last, other.last)
     other.bytes.removeAll(keepingCapacity: true)
     (other.count, other.first, other.last) = (0, .max, .min)
+    for place in counts.indices {
+      counts[place] &+= other.counts[place]
+      other.counts[place] = 0
+    }
   }
 
   /// The rows of a batch, in order, with their places; nothing after what makes no sense.

@@ -34,6 +34,7 @@ package final class SQLiteMailbox: Mailbox {
   /// How long after a failure the disk is tried again, also when nobody sends.
   private static let probeTime = 1.0
 
+  package let meter = MailboxMeter()
   private let store: SQLiteStore
   private let engine: MailboxEngine
   private let inbox = Mutex(Inbox())
@@ -96,7 +97,9 @@ package final class SQLiteMailbox: Mailbox {
 
   package func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
     let isTaken = submit(.append(pushes, completion), weight: pushes.count)
-    if !isTaken { completion(pushes.map { _ in .unavailable }) }
+    guard !isTaken else { return }
+    meter.limits.add(.uncommitted)
+    completion(pushes.map { _ in .unavailable })
   }
 
   package func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
@@ -180,7 +183,10 @@ package final class SQLiteMailbox: Mailbox {
           // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
           let current = try writer ?? Writer(store.pool)
           writer = nil
+          let began = ContinuousClock.now
+          defer { meter.commitTimes.record(ContinuousClock.now - began) }
           try current.commit(transaction)
+          meter.commitSizes.record(Int64(transaction.appended.count))
           writer = current
           rows += transaction.rowCount
           hasCommitted = true
@@ -192,6 +198,7 @@ package final class SQLiteMailbox: Mailbox {
         }
         if let failure {
           let explanation = SQLiteStore.explain(failure, path: store.path)
+          meter.failures.add()
           logger.error("not stored: \(explanation)", metadata: ["pushes": "\(weight)"])
           let beginning = HealthProblem(part: "mailbox", problem: explanation.description, since: clock())
           trouble.withLock { $0 = $0 ?? beginning }

@@ -81,6 +81,10 @@ struct Admin {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
 
+  func text(_ path: String) async throws -> String {
+    String(decoding: try await answer("GET", path, body: []).body, as: UTF8.self)
+  }
+
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
   private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {

@@ -50,11 +50,13 @@ final class TestGateway: Sendable {
       guard case .preferences(let person, let preferences) = change else { return }
       announce(preferences, of: person)
     }
+    let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let admin = AdminAPI(
       services: services, status: { status },
-      backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) })
-    let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
+      backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
+      metrics: MetricsAPI(
+        meters: Meters(gateway: services.meter, log: log, faults: faults, mailbox: backend.mailboxMeter)))
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
         loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, logger: .silent)
@@ -79,7 +81,8 @@ final class TestGateway: Sendable {
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     return GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
-      router: SubscriptionRegistry(), promise: .localDisk(.full), close: { database.close() })
+      router: SubscriptionRegistry(), promise: .localDisk(.full),
+      mailboxMeter: database.meter, close: { database.close() })
   }
 
   func stop() async {

@@ -1,0 +1,86 @@
+import Synchronization
+
+/// A number that only rises, raised and read on any thread.
+///
+/// Relaxed: counting orders nothing else, and costs an instruction. Who counts often has one for each loop, since what two
+/// cores raise by turns costs each of them a wait.
+package struct Counter: ~Copyable, Sendable {
+  private let cell = Atomic<UInt64>(0)
+
+  package init() {}
+
+  package var total: UInt64 { cell.load(ordering: .relaxed) }
+
+  package func add(_ number: UInt64 = 1) { cell.wrappingAdd(number, ordering: .relaxed) }
+}
+
+/// Counters of one thing, a fixed number of them: one for each value of a label.
+///
+/// `@unchecked`: the pointer never changes, and what it points to are atomics.
+@safe package final class Counters: @unchecked Sendable {
+  package let count: Int
+  private let cells: UnsafeMutablePointer<Atomic<UInt64>>
+
+  /// - Parameter count: more than 0.
+  package init(count: Int) {
+    self.count = count
+    unsafe cells = .allocate(capacity: count)
+    for place in 0..<count { unsafe (cells + place).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    unsafe cells.deinitialize(count: count)
+    unsafe cells.deallocate()
+  }
+
+  /// The totals, in order.
+  package var totals: [UInt64] { (0..<count).map { unsafe cells[$0].load(ordering: .relaxed) } }
+
+  /// - Parameter place: below ``count``.
+  package func add(_ number: UInt64 = 1, at place: Int) {
+    precondition(place >= 0 && place < count, "there is no counter \(place)")
+    unsafe cells[place].wrappingAdd(number, ordering: .relaxed)
+  }
+}
+
+/// What has a bound that can be reached, for whoever wonders why something was refused or dropped.
+package enum ReachedLimit: Int, CaseIterable, Sendable {
+  case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
+    lineSize, logBacklog
+
+  /// How it is named to people and monitors.
+  package var label: String { row.label }
+
+  /// When it counts as reached, and what happens then, for docs/metrics.md.
+  package var words: String { row.words }
+
+  /// The table: a limit is a case above and a row here.
+  private var row: (label: String, words: String) {
+    switch self {
+    case .descriptors: ("descriptors", "fewer descriptors are left than the gateway keeps for itself: accepting pauses")
+    case .handshakeTime: ("handshake_time", "a peer took too long for its TLS handshake: it was hung up on")
+    case .pingInterval: ("ping_interval", "a device gave no sign of life: its connection was given up")
+    case .idleTimeout: ("idle_timeout", "nothing came on a connection for too long: it was ended")
+    case .bodySize: ("body_size", "the body of a request to the control plane was too large: it was refused")
+    case .rate: ("rate", "a device token, or a channel, was sent more than `rate_limit` allows: `TooManyRequests`")
+    case .uncommitted: ("uncommitted", "too many pushes waited for a commit: `ServiceUnavailable`")
+    case .mailboxCap:
+      ("mailbox_cap", "a device had as many pushes waiting as `mailbox_cap` allows: its oldest one went")
+    case .streamBacklog: ("stream_backlog", "a device had not taken what it was sent: a push that is never stored went")
+    case .lineSize: ("line_size", "a device sent a line that was too long: its stream was ended")
+    case .logBacklog: ("log_backlog", "the delivery log was too far behind: a row of it went")
+    }
+  }
+}
+
+/// How often each limit was reached, as one loop, or one part of the store, knows it.
+package struct LimitCounters: Sendable {
+  private let counters = Counters(count: ReachedLimit.allCases.count)
+
+  package init() {}
+
+  /// In the order of ``ReachedLimit``.
+  package var totals: [UInt64] { counters.totals }
+
+  package func add(_ limit: ReachedLimit, _ number: UInt64 = 1) { counters.add(number, at: limit.rawValue) }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+
+/// `pushcli metrics`: what a gateway counts.
+struct Metrics: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what a running gateway counts, as monitors read it.",
+    discussion: """
+      The text is OpenMetrics; docs/metrics.md says what each number is.
+
+      Example:
+        pushcli metrics limits_reached
+      """)
+  @Argument(help: "Show only metrics whose name contains this.") var name: String?
+  @OptionGroup var state: StateOptions
+
+  func run() async throws {
+    let text = try await Admin(state).text("/admin/v1/metrics")
+    for line in text.split(separator: "\n") where name.map({ Metrics.names(line, $0) }) ?? true {
+      Output.data(String(line))
+    }
+  }
+
+  /// Whether a line is about a metric whose name contains `part`.
+  static func names(_ line: Substring, _ part: String) -> Bool {
+    let words = line.split(separator: " ", maxSplits: 3)
+    let name = words.first == "#" ? words.dropFirst(2).first : words.first?.prefix { $0 != "{" }
+    return name?.contains(part) ?? false
+  }
+}

@@ -1,0 +1,127 @@
+import NIOCore
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// The list of metrics, and that what happens to a gateway is counted there.
+@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+  /// The lines of a gateway's metrics, by name and labels.
+  func read(_ gateway: TestGateway) async throws -> [Substring: Substring] {
+    let answer = try await gateway.client().request("GET", "/admin/v1/metrics")
+    #expect(answer.status == 200)
+    #expect(String(decoding: answer.body, as: UTF8.self).hasSuffix("\n# EOF\n"))
+    var values: [Substring: Substring] = [:]
+    for line in String(decoding: answer.body, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+      let words = line.split(separator: " ")
+      #expect(words.count == 2)
+      #expect(values.updateValue(words[1], forKey: words[0]) == nil, "\(words[0]) is there twice")
+    }
+    return values
+  }
+
+  @Test func `names are unique and as OpenMetrics has them`() {
+    #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
+    for metric in Metric.all {
+      #expect(metric.name.hasPrefix("pushgateway_"))
+      #expect(metric.name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }, "\(metric.name)")
+      #expect(!metric.name.hasSuffix("_total"))
+      #expect(metric.unit.isEmpty || metric.name.hasSuffix("_" + metric.unit), "\(metric.name)")
+      #expect(metric.help.hasSuffix("."))
+    }
+  }
+
+  @Test func `a label has only the values that the list names`() async throws {
+    try await TestGateway.run { gateway in
+      let meters = Meters(
+        gateway: gateway.services.meter, log: gateway.services.log, faults: FaultTable(),
+        mailbox: gateway.services.backend.mailboxMeter)
+      for metric in Metric.all {
+        let samples = metric.read(meters)
+        #expect(!samples.isEmpty, "\(metric.name)")
+        #expect(Set(samples.map(\.label)).count == samples.count)
+        // A loop's number is the only label that the list does not spell out.
+        let values = metric.label.map { $0.values ?? ["0"] }
+        #expect(samples.map(\.label) == (values ?? [nil]), "\(metric.name)")
+      }
+    }
+  }
+
+  @Test func `pushes are counted by what became of them`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enrol()
+      let client = try await gateway.client()
+      #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
+      #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
+      #expect(try await gateway.push(client, to: device.token, [(.apnsExpiration, "0")]).status == 200)
+      #expect(try await gateway.push(client, to: "00").status == 400)
+      let values = try await read(gateway)
+      #expect(values[#"pushgateway_requests_accepted_total{as="stored"}"#] == "1")
+      #expect(values[#"pushgateway_requests_accepted_total{as="duplicate"}"#] == "1")
+      #expect(values[#"pushgateway_requests_accepted_total{as="unstored"}"#] == "1")
+      #expect(values[#"pushgateway_requests_accepted_total{as="broadcast"}"#] == "0")
+      #expect(values[#"pushgateway_requests_refused_total{reason="BadDeviceToken"}"#] == "1")
+      #expect(values[#"pushgateway_requests_refused_total{reason="Shutdown"}"#] == "0")
+      #expect(values["pushgateway_commit_pushes_sum"].flatMap { Double($0) } == 1)
+      #expect(values["pushgateway_commits_failed_total"] == "0")
+      #expect((values[#"pushgateway_connections{peer="admin_socket"}"#].flatMap { Int($0) } ?? 0) > 0)
+    }
+  }
+
+  @Test func `a stored push is counted at each step of its way`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enrol()
+      let client = try await gateway.client()
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      let push = try #require(try await stream.next())
+      stream.acknowledge(push.seq)
+      let id = try #require(APNSID(push.json["id"] as? String ?? ""))
+      while try await !gateway.events(of: id).contains(.acknowledged) {}
+      let values = try await read(gateway)
+      for event in ["accepted", "stored", "transmitted", "acknowledged"] {
+        #expect(values[#"pushgateway_delivery_events_total{event="\#(event)"}"#[...]] == "1", "\(event)")
+      }
+      // What was stored came back from the thread of the mailbox.
+      #expect((values[#"pushgateway_loop_lag_seconds_count{loop="0"}"#].flatMap { Int($0) } ?? 0) > 0)
+      #expect((values[#"pushgateway_loop_turn_seconds_count{loop="0"}"#].flatMap { Int($0) } ?? 0) > 0)
+    }
+  }
+
+  @Test func `limits that were reached are counted`() async throws {
+    try await TestGateway.run(rateLimit: 1) { gateway in
+      let device = try await gateway.enrol()
+      let client = try await gateway.client()
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      #expect(try await gateway.push(client, to: device.token).status == 429)
+      let body = [UInt8](repeating: UInt8(ascii: " "), count: Limits.maximumControlBodySize + 1)
+      #expect(try await client.request("POST", "/admin/v1/teams", body: body).status == 413)
+      let stream = try await TestStream.open(client, device)
+      // Of several frames, so that its end is not there when it is too long.
+      stream.send(String(repeating: "x", count: 3 * Limits.maximumLineSize))
+      #expect(try await stream.lines(upTo: "bye").last?.json["reason"] as? String == "line-too-long")
+      let values = try await read(gateway)
+      for limit in ReachedLimit.allCases {
+        let isReached = [.rate, .bodySize, .lineSize].contains(limit)
+        #expect(
+          values[#"pushgateway_limits_reached_total{limit="\#(limit.label)"}"#[...]] == (isReached ? "1" : "0"),
+          "\(limit)")
+      }
+    }
+  }
+
+  @Test func `docs-metrics has a row for each`() throws {
+    let rows = Metric.all.map { metric in
+      let label = metric.label.map { "`\($0.name)`" } ?? ""
+      return "| `\(metric.name)` | \(metric.kind) | \(metric.unit) | \(label) | \(metric.help) |"
+    }
+    try DocumentedTable(page: "metrics.md", header: "| metric | kind | unit | label | what it says |").expect(rows)
+    let limits = ReachedLimit.allCases.map { "| `\($0.label)` | \($0.words) |" }
+    try DocumentedTable(page: "metrics.md", header: "| limit | when it was reached |").expect(limits)
+  }
+}
