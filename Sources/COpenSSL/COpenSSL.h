@@ -4,8 +4,10 @@
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/ec.h>
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
@@ -22,8 +24,21 @@ static inline long COpenSSL_set_mode(SSL_CTX *ctx, long mode) {
   return SSL_CTX_set_mode(ctx, mode);
 }
 
+static inline unsigned long long COpenSSL_set_options(SSL_CTX *ctx) {
+  return SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+}
+
 static inline int COpenSSL_set_tlsext_host_name(SSL *ssl, const char *name) {
   return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+static inline int COpenSSL_use_hmac_sha256(EVP_MAC_CTX *mac, const unsigned char *key, size_t size) {
+  OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)key, size),
+    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+    OSSL_PARAM_construct_end(),
+  };
+  return EVP_MAC_CTX_set_params(mac, params);
 }
 
 static inline long COpenSSL_bio_get_mem_data(BIO *bio, char **data) {

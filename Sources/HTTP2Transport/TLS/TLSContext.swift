@@ -14,7 +14,7 @@ import Synchronization
   /// can't be trusted is told so later, by ``PeerIdentity/fault``, not by the handshake (reference §5.4).
   /// - Throws: when a file can't be read, isn't what it should be, or the certificate is out of its time.
   package static func server(
-    certificatePath: String, keyPath: String, clientTrustPaths: [String] = []
+    certificatePath: String, keyPath: String, clientTrustPaths: [String] = [], ticketKeys: TicketKeys = .shared
   ) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_server_method())
     let handle = unsafe context.handle
@@ -33,6 +33,12 @@ import Synchronization
         throw TLSError("the certificate \(certificatePath) is not valid yet: check the clock")
       }
     }
+    // TLS 1.2 with forward secrecy and authenticated encryption alone, as the server prefers it; TLS 1.3 has no others.
+    guard unsafe SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
+      throw TLSError(openSSL: "TLS can't be set up")
+    }
+    unsafe COpenSSL_set_options(handle)
+    context.use(ticketKeys)
     unsafe SSL_CTX_set_alpn_select_cb(handle, selectALPN, nil)
     // Sessions are resumed together with the client's certificate, and OpenSSL insists on a name for that.
     let name = Array("pushgateway".utf8)
@@ -75,6 +81,12 @@ import Synchronization
   }
 
   deinit { unsafe SSL_CTX_free(handle) }
+
+  /// Has tickets sealed by these keys, which live as long as the process: a connection outlives its context.
+  private func use(_ keys: TicketKeys) {
+    unsafe SSL_CTX_set_ex_data(handle, 0, Unmanaged.passRetained(keys).toOpaque())
+    unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(handle, TicketKeys.callback)
+  }
 
   /// A new `SSL`, owned by the caller.
   package func makeSSL() throws(TLSError) -> OpaquePointer {

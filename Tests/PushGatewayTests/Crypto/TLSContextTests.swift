@@ -19,6 +19,54 @@ import Testing
     }
   }
 
+  /// The cipher that a server agrees on with a client of TLS 1.2 that offers some; nil when there is none.
+  func cipher(offering ciphers: String) throws -> String? {
+    let client = unsafe SSL_CTX_new(TLS_client_method())
+    defer { unsafe SSL_CTX_free(client) }
+    unsafe SSL_CTX_set_cipher_list(client, ciphers)
+    let ssl = unsafe SSL_new(client)
+    defer { unsafe SSL_free(ssl) }
+    unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+    let (inbound, outbound) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
+    unsafe SSL_set_bio(ssl, inbound, outbound)
+    unsafe SSL_set_connect_state(ssl)
+    let server = try TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key))
+    try server.start()
+    var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
+    for _ in 0..<4 {
+      _ = unsafe SSL_do_handshake(ssl)
+      var flight = [UInt8](repeating: 0, count: 20_000)
+      let size = unsafe BIO_read(outbound, &flight, Int32(flight.count))
+      if size > 0 {
+        do {
+          try unsafe flight.prefix(Int(size)).withUnsafeBytes { flight in
+            try unsafe scratch.withUnsafeMutableBytes { scratch in
+              _ = try unsafe server.receive(flight, scratch: scratch) { _ in Result<Void, TLSError>.success(()) }
+            }
+          }
+        } catch {
+          return nil
+        }
+      }
+      let ciphertext = Array(buffer: server.takeOutbound())
+      unsafe BIO_write(inbound, ciphertext, Int32(ciphertext.count))
+    }
+    guard server.isEstablished else { return nil }
+    return unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
+  }
+
+  @Test(arguments: [
+    ("ECDHE-ECDSA-AES256-SHA", nil), ("ECDHE-ECDSA-AES128-SHA256", nil), ("AES128-GCM-SHA256", nil),
+    ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-GCM-SHA256"),
+    ("ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-ECDSA-CHACHA20-POLY1305"),
+    ("ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"),
+  ])
+  func `TLS 1.2 has forward secrecy and authenticated encryption, in the server's order`(
+    _ offered: String, _ selected: String?
+  ) throws {
+    #expect(try cipher(offering: offered) == selected)
+  }
+
   /// A bare client of OpenSSL with memory BIOs, which offers what a test says; nil offers nothing.
   ///
   /// - Returns: what was selected; nil when the handshake failed.

@@ -1,0 +1,104 @@
+import COpenSSL
+import Glibc
+import PushCore
+import Synchronization
+
+/// The keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1): who has them can read what was said in sessions of
+/// TLS 1.2 that were resumed, so that none is kept for long.
+///
+/// A key seals for an hour and opens for one more, as long as OpenSSL lets a session live.
+package final class TicketKeys: Sendable {
+  /// Keys of this process.
+  package static let shared = TicketKeys()
+
+  /// How long a key seals, in seconds.
+  static let period: Int64 = 3600
+
+  struct Key: Equatable {
+    /// Tells the ticket's key (16 bytes).
+    var name: [UInt8]
+    /// AES-256 and HMAC-SHA-256.
+    var cipher: [UInt8]
+    var mac: [UInt8]
+
+    /// Makes a new one; nil when the system has no random bytes.
+    static func random() -> Key? {
+      var bytes = [UInt8](repeating: 0, count: 80)
+      guard unsafe RAND_bytes(&bytes, Int32(bytes.count)) == 1 else { return nil }
+      return Key(name: Array(bytes[..<16]), cipher: Array(bytes[16..<48]), mac: Array(bytes[48...]))
+    }
+  }
+
+  private struct State {
+    var current: Key?
+    /// Seconds, of ``now``.
+    var since: Int64 = 0
+    var previous: Key?
+  }
+
+  private let state = Mutex(State())
+  private let now: @Sendable () -> Int64
+
+  /// - Parameter now: seconds of a clock that never goes back.
+  init(now: @escaping @Sendable () -> Int64 = TicketKeys.uptime) { self.now = now }
+
+  private static func uptime() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec)
+  }
+
+  /// The key that seals now.
+  func sealing() -> Key? {
+    let now = now()
+    return state.withLock { state in
+      TicketKeys.turn(&state, now)
+      return state.current
+    }
+  }
+
+  /// The key of a ticket, and whether the client is to have another ticket; nil when it is too old, or not of ours.
+  func opening(_ name: some Collection<UInt8>) -> (key: Key, isOld: Bool)? {
+    let now = now()
+    return state.withLock { state in
+      TicketKeys.turn(&state, now)
+      if let key = state.current, key.name.elementsEqual(name) { return (key, false) }
+      if let key = state.previous, key.name.elementsEqual(name) { return (key, true) }
+      return nil
+    }
+  }
+
+  private static func turn(_ state: inout State, _ now: Int64) {
+    let age = now - state.since
+    guard state.current == nil || age >= period else { return }
+    state.previous = age < 2 * period ? state.current : nil
+    state.current = Key.random()
+    state.since = now
+  }
+
+  /// What OpenSSL asks for a key, with the context of its connection.
+  static let callback:
+    @convention(c) (
+      OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?, OpaquePointer?, OpaquePointer?, Int32
+    ) -> Int32 = { ssl, name, vector, cipher, mac, isSealing in
+      guard let name = unsafe name, let vector = unsafe vector,
+        let context = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0)
+      else { return -1 }
+      let keys = unsafe Unmanaged<TicketKeys>.fromOpaque(context).takeUnretainedValue()
+      if isSealing != 0 {
+        guard let key = keys.sealing(), unsafe RAND_bytes(vector, 16) == 1 else { return -1 }
+        unsafe name.update(from: key.name, count: 16)
+        let isReady =
+          unsafe EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1 && use(key.mac, mac)
+        return isReady ? 1 : -1
+      }
+      guard let (key, isOld) = unsafe keys.opening(UnsafeBufferPointer(start: name, count: 16)) else { return 0 }
+      guard unsafe EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1, unsafe use(key.mac, mac)
+      else { return -1 }
+      return isOld ? 2 : 1
+    }
+
+  private static func use(_ key: [UInt8], _ context: OpaquePointer?) -> Bool {
+    unsafe COpenSSL_use_hmac_sha256(context, key, key.count) == 1
+  }
+}
