@@ -6,7 +6,8 @@ package enum Limits {
   package static let maximumConcurrentStreams = 1000
   /// `SETTINGS_MAX_HEADER_LIST_SIZE`, as the real service announces it.
   package static let announcedHeaderListSize = 8000
-  /// Bytes of field values kept of one message; twice what is announced, for clients that do not look.
+  /// The header list of one message, counted as RFC 9113 §6.5.2 says, names, values and 32 bytes for each field, whether
+  /// or not this gateway reads it; twice what is announced, for clients that do not look.
   package static let maximumHeaderListSize = 16_000
   /// The receive window of a connection: no sender waits for credit, however it writes.
   package static let connectionWindowSize = 16 << 20
@@ -17,6 +18,56 @@ package enum Limits {
   /// How often a device and its gateway ask each other for a sign of life, where nothing else is set: a dead link is
   /// known within twice that (``Liveness``).
   package static let pingInterval = Duration.seconds(30)
+
+  // MARK: What a peer may use of a connection
+
+  /// How often a connection's times are looked at, in seconds: each of them is exact to as much.
+  package static let tick = 5
+  /// A request, from the first byte of its head to the last of its body, in seconds: what is slower holds memory.
+  package static let requestTime = 30
+  /// How long a peer has for its first request, in seconds, before it is taken for one that only holds a descriptor.
+  package static let firstRequestTime = 60
+  /// How long a peer may take to acknowledge SETTINGS, in seconds (RFC 9113 §6.5.3): one that does not is bound by none.
+  package static let settingsTime = 10
+  /// How long nothing may leave of what makes reading pause, in seconds.
+  package static let unreadTime = 30
+  /// Bytes kept of requests that are not complete, of a connection that showed no credential: 200 bodies of pushes.
+  package static let maximumStrangerSize = 1 << 20
+  /// The same of a connection that showed one: a body on every stream.
+  package static let maximumIncompleteSize = 4 << 20
+  /// Frames that wait to be sent when reading pauses: an answer on every stream, and some for the connection.
+  package static let maximumWaitingFrames = 1200
+  /// Streams that the gateway resets because of what their peer did, at once and for each second: a request that is reset
+  /// costs its work and counts among the open ones no more (CVE-2025-8671).
+  package static let maximumResets = 200
+  package static let resetsPerSecond = 20
+  /// Streams refused since they are more than may be open; as many as a client may open before it has read SETTINGS.
+  package static let maximumRefusedStreams = 1000
+  /// Streams that the peer resets, at once and for each second (CVE-2023-44487).
+  package static let maximumPeerResets = 1000
+  package static let peerResetsPerSecond = 33
+  /// CONTINUATION frames of one header block (CVE-2024-28182).
+  package static let maximumContinuations = 8
+  /// Acknowledgements of PING and SETTINGS that wait to be sent.
+  package static let maximumWaitingAcknowledgements = 1000
+  /// Entries of one SETTINGS frame.
+  package static let maximumSettings = 32
+  /// Requests of the control plane that are at work for one connection, whether or not their streams are still open, and
+  /// for all of them.
+  package static let maximumControlRequests = 64
+  package static let maximumRunningRequests = 1024
+  /// How often one limit is logged, in seconds, however often it is met.
+  package static let limitLogInterval: Int64 = 60
+
+  /// Connections of one address, or of one network of IPv6 (/64), that have shown no credential; whoever has more to ask
+  /// shows one with the first request. Loopback has no such bound: all devices of a machine may come back at once.
+  package static let maximumAddressStrangers = 32
+  /// The part of all descriptors that connections without a credential may hold, but for those of loopback: one in so many.
+  package static let strangerShare = 4
+  /// Idle connections without a credential that end when descriptors run short, each time that is seen.
+  package static let evictionSlice = 16
+  /// How old a connection is, in seconds, before it may be ended for that: time for a handshake and a request.
+  package static let evictionAge = 2
 
   /// Descriptors that are left when accepting pauses: for the database, the admin socket, the system's libraries.
   package static let reservedDescriptors = 64
@@ -116,8 +167,12 @@ package enum Limits {
   package static let maximumInvitationValidity = 365 * 86_400
   /// The body of an enrollment, which anybody may send.
   package static let maximumEnrollmentSize = 4096
-  /// A control-plane request's body.
+  /// A request's body on the admin socket: a batch of ``maximumBatchSize`` devices.
   package static let maximumControlBodySize = 1 << 20
+  /// The body of a device's choices: those for a thousand apps.
+  package static let maximumPreferencesBodySize = 256 << 10
+  /// The body of any other request of a device.
+  package static let maximumDeviceBodySize = 16 << 10
   /// Log events that wait to be written; beyond it the newest are dropped and counted.
   package static let maximumLogBacklog = 200_000
 

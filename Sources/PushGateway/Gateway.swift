@@ -51,6 +51,7 @@ package final class Gateway: Sendable {
     _ configuration: Configuration, logger: Logger,
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
+    if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
     TLSMemory.use()
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
@@ -122,11 +123,13 @@ package final class Gateway: Sendable {
       metrics: MetricsAPI(
         meters: Meters(
           gateway: services.meter, log: services.log, faults: faults, mailbox: services.backend.mailboxMeter)))
+    let limits = LimitLog(logger: logger)
+    let ledger = ConnectionLedger { limits.note($0, peer: $1, now: services.clock.seconds) }
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       GatewayHandler(
-        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, logger: logger)
+        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
     }
     faultsAPI.attach(loops)
     services.registrations.onChange { [loops] change in
@@ -142,7 +145,8 @@ package final class Gateway: Sendable {
         let options = ConnectionOptions(
           world: world, initialStreams: configuration.initialStreams, servesChannelsOnly: servesChannelsOnly,
           idleTimeout: configuration.idleTimeout)
-        let listener = try await Listener.listen(on: address, tls: tls, options: options, loops: loops)
+        let listener = try await Listener.listen(
+          on: address, tls: tls, options: options, loops: loops, ledger: ledger)
         listeners.append(listener)
         let environment = world.description + (servesChannelsOnly ? "+channels" : "")
         records.append(.init(address: listener.description, environment: environment))

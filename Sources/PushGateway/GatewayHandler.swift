@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import PushCore
 import PushStorage
+import Synchronization
 
 /// Sends each request of a loop to its API.
 final class GatewayHandler: Handler {
@@ -18,14 +19,17 @@ final class GatewayHandler: Handler {
   private let deviceRouter: Router
   private let adminRouter: Router
   private let logger: Logger
+  private let limits: LimitLog
 
   /// - Parameters:
   ///   - tokens: those of providers, shared by all loops.
   ///   - faults: those that are set, shared by all loops.
+  ///   - limits: is told which limits peers meet.
   init(
     loop: LoopContext, services: Services, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
-    logger: Logger
+    limits: LimitLog, logger: Logger
   ) {
+    self.limits = limits
     self.loop = loop
     self.services = services
     self.faults = faults
@@ -60,17 +64,61 @@ final class GatewayHandler: Handler {
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
     } else if request.isForBroadcasts {
       request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
+    } else if request.hasExcessFields {
+      exchange.respond(
+        Problem(
+          431, "Request Header Fields Too Large",
+          "the header fields of a request have at most \(Limits.maximumHeaderListSize) bytes, 32 more counted for each"
+        ).response)
     } else if request.has(.path, Paths.deviceStream), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
-      request.maximumBodySize = Limits.maximumControlBodySize
+      request.maximumBodySize = GatewayHandler.maximumBodySize(exchange)
     }
+  }
+
+  /// Bytes of the body that a request of the control plane may have.
+  private static func maximumBodySize(_ exchange: Exchange) -> Int {
+    let request = exchange.request
+    if request.has(.path, beginningWith: AdminAPI.prefix) {
+      return exchange.connection.peer == .adminSocket ? Limits.maximumControlBodySize : 0
+    }
+    guard request.has(.path, beginningWith: devicePrefix) else { return 0 }
+    if request.has(.path, beginningWith: "/v1/device/preferences") { return Limits.maximumPreferencesBodySize }
+    let isEnrollment = request.has(.path, beginningWith: "/v1/devices")
+    return isEnrollment ? Limits.maximumEnrollmentSize : Limits.maximumDeviceBodySize
+  }
+
+  private static let devicePrefix: StaticString = "/v1/"
+
+  /// Whether a request is for a route of our own, whose errors are those of HTTP; others know those of APNs alone.
+  private static func isControl(_ request: Message) -> Bool {
+    request.has(.path, beginningWith: devicePrefix) || request.has(.path, beginningWith: AdminAPI.prefix)
+  }
+
+  // MARK: Limits
+
+  func answersExcessFields(of exchange: Exchange) -> Bool { GatewayHandler.isControl(exchange.request) }
+
+  func timeOut(_ exchange: Exchange) {
+    guard GatewayHandler.isControl(exchange.request) else {
+      return exchange.connection.session.reset(exchange.stream, .cancel)
+    }
+    exchange.respond(
+      Problem(
+        408, "Request Timeout", "a request has to be complete within \(Limits.requestTime) seconds: send it again"
+      )
+      .response)
+  }
+
+  func exceeded(_ limit: TransportLimit, on connection: Connection) {
+    limits.note(limit, peer: connection.remoteAddress, now: services.clock.seconds)
   }
 
   func receivedRequest(_ exchange: Exchange) {
     guard !exchange.stream.hasSubmittedHead else { return }
     let request = exchange.request
-    if request.has(.path, beginningWith: "/v1/"), !exchange.connection.servesChannelsOnly {
+    if request.has(.path, beginningWith: GatewayHandler.devicePrefix), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if request.has(.path, beginningWith: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
       serve(exchange, adminRouter)
@@ -114,10 +162,7 @@ final class GatewayHandler: Handler {
   }
 
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
-    let request = exchange.request
-    guard request.has(.path, beginningWith: "/v1/") || request.has(.path, beginningWith: AdminAPI.prefix) else {
-      return provider.refuse(exchange, cause.reason)
-    }
+    guard GatewayHandler.isControl(exchange.request) else { return provider.refuse(exchange, cause.reason) }
     exchange.respond(
       Problem(503, "Service Unavailable", "the connection ends, and the request was not complete: send it again")
         .response)
@@ -136,6 +181,7 @@ final class GatewayHandler: Handler {
     do {
       let device = try devices.device(request.bearer)
       exchange.connection.allowAllStreams()
+      exchange.connection.authenticated()
       Subscription(device: device, shared, framing: framing, exchange: exchange).begin(exchange)
     } catch {
       exchange.respond(error.response)
@@ -144,25 +190,64 @@ final class GatewayHandler: Handler {
 
   /// The control plane works on values, off the loop, and comes back with the answer.
   private func serve(_ exchange: Exchange, _ router: Router) {
-    guard exchange.request.bodySize <= Limits.maximumControlBodySize else {
+    let connection = exchange.connection
+    let maximumSize = exchange.request.maximumBodySize
+    guard exchange.request.bodySize <= maximumSize else {
       shared.meter.reached(.bodySize)
       return exchange.respond(
-        Problem(413, "Content Too Large", "a request holds at most \(Limits.maximumControlBodySize) bytes").response)
+        Problem(413, "Content Too Large", "the body of this request has at most \(maximumSize) bytes").response)
     }
-    var request = ControlRequest(exchange.request, isLocal: exchange.connection.peer != .remote)
-    request.environment = exchange.connection.environment
+    var request = ControlRequest(exchange.request, isLocal: connection.peer != .remote)
+    request.environment = connection.environment
+    if !connection.hasCredential, let bearer = request.bearer, services.registrations.device(secret: bearer) != nil {
+      connection.authenticated()
+    }
     switch router.match(method: request.method, path: request.path) {
     case .unknown:
       exchange.respond(Problem.notFound("there is nothing at \(request.path)").response)
     case .otherMethods(let methods):
       exchange.respond(methodNotAllowed(methods))
     case .found(let serve, let parameters):
-      request.parameters = parameters
-      let reference = NIOLoopBound(exchange.reference, eventLoop: loop.eventLoop)
-      let (logger, final) = (logger, request)
-      Task {
-        let response = await answer(to: final, by: serve, logger)
-        reference.eventLoop.execute { reference.value.exchange?.respond(response) }
+      guard let refusal = begin(on: connection) else {
+        request.parameters = parameters
+        return run(request, serve, exchange.reference)
+      }
+      exchange.respond(refusal.response)
+    }
+  }
+
+  /// Requests of the control plane that are at work in this process.
+  private static let running = Atomic<Int>(0)
+
+  /// Counts one more request of a connection, also when its stream ends before its work: a client that resets what it
+  /// asked for would else have as much done as it likes.
+  ///
+  /// - Returns: why it is not taken; nil: it is.
+  private func begin(on connection: Connection) -> Problem? {
+    guard connection.runningRequests < Limits.maximumControlRequests else {
+      exceeded(.controlRequests, on: connection)
+      return Problem(
+        429, "Too Many Requests",
+        "\(Limits.maximumControlRequests) requests of this connection are at work: wait for their answers")
+    }
+    guard GatewayHandler.running.load(ordering: .relaxed) < Limits.maximumRunningRequests else {
+      exceeded(.runningRequests, on: connection)
+      return Problem(503, "Service Unavailable", "the gateway has more requests than it works on at once: try again")
+    }
+    connection.runningRequests += 1
+    GatewayHandler.running.add(1, ordering: .relaxed)
+    return nil
+  }
+
+  private func run(_ request: ControlRequest, _ serve: @escaping Router.Serve, _ reference: StreamReference) {
+    let reference = NIOLoopBound(reference, eventLoop: loop.eventLoop)
+    let logger = logger
+    Task {
+      let response = await answer(to: request, by: serve, logger)
+      GatewayHandler.running.subtract(1, ordering: .relaxed)
+      reference.eventLoop.execute {
+        reference.value.connection.runningRequests -= 1
+        reference.value.exchange?.respond(response)
       }
     }
   }
@@ -180,6 +265,8 @@ extension ConnectionEnd {
     case .idle: .idleTimeout
     case .badCertificate: .badCertificate
     case .wrongEnvironment: .badCertificateEnvironment
+    case .excess: .tooManyRequests
+    case .settingsTimeout: .idleTimeout
     }
   }
 }

@@ -15,19 +15,22 @@ package final class AcceptGate: ChannelOutboundHandler {
   private let reserve: Int
   private let isShort: (Int) -> Bool
   private let limits: LimitCounters
+  private let closed: () -> Void
   private var isWaiting = false
 
   /// - Parameters:
   ///   - reserve: descriptors that are left to others.
   ///   - limits: count how often accepting pauses.
   ///   - isShort: whether fewer than so many are left.
+  ///   - closed: is called each time that the gate sees that there are too few.
   package init(
     reserve: Int, limits: LimitCounters = LimitCounters(),
-    isShort: @escaping (Int) -> Bool = { AcceptGate.isShort(of: $0) }
+    isShort: @escaping (Int) -> Bool = { AcceptGate.isShort(of: $0) }, closed: @escaping () -> Void = {}
   ) {
     self.reserve = reserve
     self.limits = limits
     self.isShort = isShort
+    self.closed = closed
   }
 
   package func read(context: ChannelHandlerContext) {
@@ -35,6 +38,7 @@ package final class AcceptGate: ChannelOutboundHandler {
     guard !isShort(reserve) else {
       isWaiting = true
       limits.add(.descriptors)
+      closed()
       let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       context.eventLoop.scheduleTask(in: AcceptGate.pause) {
         let (gate, context) = this.value

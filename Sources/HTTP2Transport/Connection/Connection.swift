@@ -43,6 +43,17 @@ package final class Connection: ChannelInboundHandler {
   /// Whether something was written to the channel since it was flushed.
   private var hasWritten = false
   private var state: ConnectionState
+  /// Why the connection is to end once what arrives is dealt with: nothing may be sent while it is.
+  private var pendingEnd: ConnectionEnd?
+  /// How often the peer went beyond a limit that is forgiven once.
+  private var offenses = 0
+  /// Times of ``tick()`` without a request of the peer's, and without anything of a backlog leaving.
+  private var ticks = (unused: 0, unread: 0)
+  /// Whether the peer has shown who it is: a device by its secret, a provider by its token or certificate, whoever may
+  /// use the admin socket by that.
+  package private(set) var hasCredential: Bool
+  /// Requests of the control plane that are at work for this connection.
+  package var runningRequests = 0
   private var liveness = Liveness()
   /// What ended the connection, if it did not end in good order.
   package private(set) var failure: (any Error)?
@@ -58,11 +69,15 @@ package final class Connection: ChannelInboundHandler {
     self.tls = tls
     self.peer = peer
     self.options = options
+    hasCredential = peer == .adminSocket
     environment = options.environment(host: nil)
     state = ConnectionState(
       isServer: role == .server, hasTLS: tls != nil, initialStreams: options.initialStreams)
     session = try HTTP2Session(
       role: role, pool: loop.streams, frameBuffer: loop.frameBuffer, maximumStreams: options.initialStreams)
+    if role == .server {
+      session.maximumIncompleteSize = hasCredential ? Limits.maximumIncompleteSize : Limits.maximumStrangerSize
+    }
     if role == .server { tls?.established = { [unowned self] in identify() } }
   }
 
@@ -76,8 +91,38 @@ package final class Connection: ChannelInboundHandler {
       end(cause)
       return
     }
-    if identity != nil { allowAllStreams() }
+    if identity != nil {
+      allowAllStreams()
+      authenticated()
+    }
     owner?.began(self)
+  }
+
+  /// The peer has shown a credential that is good.
+  package func authenticated() {
+    guard !hasCredential else { return }
+    hasCredential = true
+    session.maximumIncompleteSize = Limits.maximumIncompleteSize
+    forgetTicket()
+  }
+
+  /// Its place among those that have shown no credential.
+  private var ticket: ConnectionLedger.Ticket?
+
+  /// Counts among those that have shown no credential, until it does or ends; until then it may be ended for others.
+  package func hold(_ ticket: ConnectionLedger.Ticket) {
+    self.ticket = ticket
+    let this = NIOLoopBound(WeakConnection(self), eventLoop: loop.eventLoop)
+    ticket.attach { this.eventLoop.execute { this.value.connection?.closeIfUnused() } }
+  }
+
+  private func closeIfUnused() {
+    if session.openCount == 0 { close(nil) }
+  }
+
+  private func forgetTicket() {
+    ticket?.release()
+    ticket = nil
   }
 
   // MARK: The socket
@@ -115,10 +160,10 @@ package final class Connection: ChannelInboundHandler {
     let buffer = unwrapInboundIn(data)
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
-        guard let tls else { return try unsafe session.receive(bytes) }
+        guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
         let progress = try unsafe tls.receive(bytes, scratch: loop.scratch) { plaintext in
           // What a refused peer sends is read, so that it gets to read why, and dropped.
-          state.isRefusing ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
+          isRefusing ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
         }
         if state.isHandshaking, tls.isEstablished { handle(.established) }
         if progress == .closedByPeer { closeAfterFlush() }
@@ -127,8 +172,13 @@ package final class Connection: ChannelInboundHandler {
       failure = error
       closeAfterFlush()
     }
+    endIfPending()
+    if session.waitingFrames > Limits.maximumWaitingFrames { pauseForBacklog() }
     if session.wantsToSend || session.isFinished || tls?.hasOutbound == true { setNeedsFlush() }
   }
+
+  /// Whether what the peer sends is dropped.
+  private var isRefusing: Bool { state.isRefusing || pendingEnd != nil }
 
   /// All that had arrived is dealt with: what was answered at once leaves at once, so that the next connection of this
   /// turn finds its streams free again, and near.
@@ -144,6 +194,7 @@ package final class Connection: ChannelInboundHandler {
 
   package func channelInactive(context: ChannelHandlerContext) {
     handle(.disconnected)
+    forgetTicket()
     session.abandon()
     session.delegate = nil
     owner = nil
@@ -204,6 +255,8 @@ package final class Connection: ChannelInboundHandler {
       handle(.writeFailed)
       writeCiphertext(context)
     }
+    endIfPending()
+    if state.hasBacklog, session.waitingFrames <= Limits.maximumWaitingFrames / 2 { setPaused(false, for: .backlog) }
     if session.isFinished { handle(.sessionFinished) }
     if state.isClosing {
       tls?.close()
@@ -279,7 +332,7 @@ package final class Connection: ChannelInboundHandler {
     case .drainStreams: for stream in session.openStreams { stream.consumer?.drain() }
     case .answerIncomplete(let cause): answerIncomplete(cause)
     case .checkIdle: closeIfIdle()
-    case .sendGoAway(let cause): session.goAway(debugData: owner?.debugData(of: cause) ?? [])
+    case .sendGoAway(let cause): session.goAway(cause.errorCode, debugData: owner?.debugData(of: cause) ?? [])
     case .flush: setNeedsFlush()
     case .closeSocket: context?.close(promise: nil)
     case .schedule(let event, let time): loop.eventLoop.scheduleTask(in: time) { this.value.handle(event) }
@@ -297,6 +350,72 @@ package final class Connection: ChannelInboundHandler {
     if isAny { flush() }
   }
 
+  // MARK: Limits
+
+  /// The peer went beyond a limit. What may happen to an honest client once ends only its stream the first time.
+  package func exceeded(_ limit: TransportLimit) {
+    switch limit {
+    case .headerList, .incompleteRequests:
+      offenses += 1
+      if offenses == 1 { return }
+    default: break
+    }
+    if pendingEnd == nil { pendingEnd = .excess(limit) }
+    setNeedsFlush()
+  }
+
+  private func endIfPending() {
+    guard let cause = pendingEnd else { return }
+    pendingEnd = nil
+    end(cause)
+  }
+
+  /// Reads nothing until the peer takes what waits: each frame of its own may make one.
+  private func pauseForBacklog() {
+    guard !state.hasBacklog else { return }
+    ticks.unread = 0
+    owner?.exceeded(.waitingFrames, on: self)
+    setPaused(true, for: .backlog)
+  }
+
+  /// Looks after the times that a peer has; called every ``Limits/tick`` seconds.
+  package func tick() {
+    guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
+    if state.isPaused {
+      ticks.unread += 1
+      guard state.hasBacklog, ticks.unread * Limits.tick >= Limits.unreadTime else { return }
+      owner.exceeded(.unreadTime, on: self)
+      return close(PeerIsSilent())
+    }
+    guard session.tick() else {
+      owner.exceeded(.settingsTime, on: self)
+      return end(.settingsTimeout)
+    }
+    if !hasCredential, !session.hasBegun {
+      ticks.unused += 1
+      guard ticks.unused * Limits.tick < Limits.firstRequestTime else {
+        owner.exceeded(.firstRequestTime, on: self)
+        return end(.idle)
+      }
+    }
+    for stream in session.openStreams where !stream.isInboundEnded && stream.consumer == nil {
+      stream.age += 1
+      guard stream.age * Limits.tick > Limits.requestTime else { continue }
+      // What was answered, and what has no head, waits for nothing that could be said to it.
+      guard stream.hasHead else {
+        owner.exceeded(.requestTime, on: self)
+        return end(.excess(.requestTime))
+      }
+      if stream.hasSubmittedHead {
+        session.reset(stream, .noError)
+      } else {
+        owner.exceeded(.requestTime, on: self)
+        owner.timeOut(stream)
+      }
+      setNeedsFlush()
+    }
+  }
+
   // MARK: The stream limit
 
   /// Streams that the peer may have open, unless an injected fault allows it fewer.
@@ -304,21 +423,15 @@ package final class Connection: ChannelInboundHandler {
 
   /// Raises the stream limit to its full height, unless it is there (reference §5.3).
   package func allowAllStreams() {
-    if !state.allowsAllStreams { allowStreams(all: true) }
-  }
-
-  /// Lowers the stream limit to where it began, until something is accepted again (reference §5.3).
-  package func allowFewStreams() {
-    if state.allowsAllStreams { allowStreams(all: false) }
-  }
-
-  private func allowStreams(all: Bool) {
-    guard state.allowStreams(all: all), interceptor?.limitsStreams != true else { return }
+    guard !state.allowsAllStreams, state.allowAllStreams(), interceptor?.limitsStreams != true else { return }
     session.announce(maximumStreams: streamLimit)
     setNeedsFlush()
   }
 
   // MARK: Pausing
+
+  /// Whether what the peer sends is left in the socket.
+  package var isPaused: Bool { state.isPaused }
 
   /// Leaves what the peer sends in the socket, until it can send no more.
   package func pauseReading() { setPaused(true) }
@@ -326,9 +439,9 @@ package final class Connection: ChannelInboundHandler {
   /// Reads on.
   package func resumeReading() { setPaused(false) }
 
-  private func setPaused(_ paused: Bool) {
-    guard let context, state.setPaused(paused) else { return }
-    context.channel.setOption(.autoRead, value: !paused).whenFailure { _ in }
+  private func setPaused(_ paused: Bool, for pause: ConnectionState.Pause = .reader) {
+    guard let context, state.setPaused(paused, for: pause) else { return }
+    context.channel.setOption(.autoRead, value: !state.isPaused).whenFailure { _ in }
   }
 
   // MARK: Liveness
@@ -366,6 +479,12 @@ package final class Connection: ChannelInboundHandler {
   }
 }
 
+/// A connection that may be gone.
+private struct WeakConnection {
+  weak var connection: Connection?
+  init(_ connection: Connection) { self.connection = connection }
+}
+
 /// What stands behind a connection on the server's side. Called on the connection's loop.
 package protocol ConnectionOwner: AnyObject {
   /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
@@ -376,4 +495,8 @@ package protocol ConnectionOwner: AnyObject {
   func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd)
   /// What GOAWAY says of a cause.
   func debugData(of cause: ConnectionEnd) -> [UInt8]
+  /// Answers or resets a request that took too long to be complete.
+  func timeOut(_ stream: HTTP2Stream)
+  /// The peer met a limit.
+  func exceeded(_ limit: TransportLimit, on connection: Connection)
 }

@@ -1,9 +1,9 @@
 package import PushCore
 
-/// Why the gateway ends a connection that is in order on the wire (reference §5.4).
+/// Why the gateway ends a connection that could go on (reference §5.4).
 ///
 /// The server's side knows the causes; what is said of them, to open streams and in GOAWAY, is the handler's.
-package enum ConnectionEnd: Sendable {
+package enum ConnectionEnd: Sendable, Equatable {
   /// The gateway is stopping.
   case shutdown
   /// Nothing came for longer than the idle timeout.
@@ -12,6 +12,19 @@ package enum ConnectionEnd: Sendable {
   case badCertificate
   /// The client's certificate is of the other environment.
   case wrongEnvironment
+  /// The peer went beyond a limit, more often than happens by accident.
+  case excess(TransportLimit)
+  /// The peer did not acknowledge SETTINGS in time (RFC 9113 §6.5.3).
+  case settingsTimeout
+
+  /// The code in GOAWAY (RFC 9113 §7).
+  package var errorCode: HTTP2ErrorCode {
+    switch self {
+    case .shutdown, .idle, .badCertificate, .wrongEnvironment: .noError
+    case .excess: .enhanceYourCalm
+    case .settingsTimeout: .settingsTimeout
+    }
+  }
 }
 
 /// What a listener does with the connections that it takes.

@@ -156,9 +156,11 @@ package struct ConnectionState {
     var hasSentGoAway = false
     if case .draining(let draining) = phase { hasSentGoAway = draining.hasSentGoAway }
     phase = .draining(Draining(reason: reason, isRefusing: true, hasSentGoAway: hasSentGoAway))
-    return [
-      .schedule(.close, in: ConnectionState.closeTimeout), .drainStreams, .flush, .answerIncomplete(reason), .checkIdle,
+    let begin: [Action] = [
+      .schedule(.close, in: ConnectionState.closeTimeout), .drainStreams, .flush, .answerIncomplete(reason),
     ]
+    // Whoever breaks a limit is told at once: it may have open what is never answered.
+    return begin + (reason.errorCode == .noError ? [] : sendGoAway()) + [.checkIdle]
   }
 
   private mutating func sendGoAway() -> [Action] {
@@ -176,15 +178,27 @@ package struct ConnectionState {
 
   // MARK: Reading
 
-  /// Whether the socket is not read for now.
-  package private(set) var isPaused = false
+  /// Why a socket is not read for now.
+  package enum Pause: CaseIterable {
+    /// Whoever reads what came has enough of it.
+    case reader
+    /// The peer does not take what is to be sent.
+    case backlog
+  }
 
-  /// Pauses, or reads on.
+  private var pauses: Set<Pause> = []
+  /// Whether the socket is not read for now.
+  package var isPaused: Bool { !pauses.isEmpty }
+  /// Whether the socket is not read since the peer does not take what is to be sent.
+  package var hasBacklog: Bool { pauses.contains(.backlog) }
+
+  /// Pauses for a reason, or reads on when it was the only one.
   ///
-  /// - Returns: whether that is a change.
-  package mutating func setPaused(_ paused: Bool) -> Bool {
-    defer { isPaused = paused }
-    return isPaused != paused
+  /// - Returns: whether that changes whether the socket is read.
+  package mutating func setPaused(_ paused: Bool, for pause: Pause = .reader) -> Bool {
+    let before = isPaused
+    if paused { pauses.insert(pause) } else { pauses.remove(pause) }
+    return isPaused != before
   }
 
   // MARK: The stream limit (reference §5.3)
@@ -197,12 +211,12 @@ package struct ConnectionState {
   /// Streams that the peer may have open now.
   package var streamLimit: Int { allowsAllStreams ? Limits.maximumConcurrentStreams : initialStreams }
 
-  /// Raises the limit to its full height, or lowers it to where it began.
+  /// Raises the limit to its full height. It never falls: several clients count with the lowest they were told, for ever.
   ///
   /// - Returns: whether the peer is to be told another.
-  package mutating func allowStreams(all: Bool) -> Bool {
-    guard allowsAllStreams != all else { return false }
-    allowsAllStreams = all
+  package mutating func allowAllStreams() -> Bool {
+    guard !allowsAllStreams else { return false }
+    allowsAllStreams = true
     return initialStreams != Limits.maximumConcurrentStreams
   }
 

@@ -66,4 +66,10 @@ package protocol Handler: AnyObject {
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd)
   /// What GOAWAY says of a cause.
   func debugData(of cause: ConnectionEnd) -> [UInt8]
+  /// Whether a request with more fields than are taken is answered when its head is there; else its stream is reset.
+  func answersExcessFields(of exchange: Exchange) -> Bool
+  /// Answers or resets a request that took too long to be complete.
+  func timeOut(_ exchange: Exchange)
+  /// The peer met a limit.
+  func exceeded(_ limit: TransportLimit, on connection: Connection)
 }

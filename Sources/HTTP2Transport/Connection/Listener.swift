@@ -32,7 +32,8 @@ package final class Listener: Sendable {
   ///
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
   package static func listen(
-    on address: Address, tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops
+    on address: Address, tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops,
+    ledger: ConnectionLedger? = nil
   ) async throws(ListenError) -> Listener {
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
@@ -40,9 +41,10 @@ package final class Listener: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            AcceptGate(
-              reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits))
+          let gate = AcceptGate(
+            reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits,
+            closed: { ledger?.makeRoom() })
+          try channel.pipeline.syncOperations.addHandler(gate)
         }
       }
       .childChannelOption(
@@ -53,10 +55,15 @@ package final class Listener: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let (context, handler) = loops.current(channel.eventLoop)
+          let ticket = try ledger.map { ledger in
+            guard let ticket = ledger.admit(channel.remoteAddress) else { throw TooManyConnections() }
+            return ticket
+          }
           let connection = try Connection(
             role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
             peer: Connection.Peer(channel.remoteAddress), options: options)
           ServerSide.attach(to: connection, handler: handler)
+          if let ticket { connection.hold(ticket) }
           if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
           try channel.pipeline.syncOperations.addHandler(connection)
         }
@@ -75,6 +82,9 @@ package final class Listener: Sendable {
       throw ListenError(address, error)
     }
   }
+
+  /// An address has as many connections as it may; NIO closes the one that is too much.
+  private struct TooManyConnections: Error {}
 
   /// Accepts no more.
   package func close() async { try? await channel.close() }
@@ -212,6 +222,23 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   }
 
   package func debugData(of cause: ConnectionEnd) -> [UInt8] { handler.debugData(of: cause) }
+
+  package func timeOut(_ stream: HTTP2Stream) {
+    handler.timeOut(Exchange(connection: connection, stream: stream))
+  }
+
+  package func exceeded(_ limit: TransportLimit, on connection: Connection) {
+    handler.exceeded(limit, on: connection)
+  }
+
+  package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {
+    handler.exceeded(limit, on: connection)
+    connection.exceeded(limit)
+  }
+
+  package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool {
+    handler.answersExcessFields(of: Exchange(connection: connection, stream: stream))
+  }
 
   package func sessionReceivedSettings(_ session: HTTP2Session) {}
   package func sessionReceivedPong(_ session: HTTP2Session) {}

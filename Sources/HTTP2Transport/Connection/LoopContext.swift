@@ -20,6 +20,8 @@ import PushCore
   private var isTurnEndScheduled = false
   private var turnBegan = NIODeadline.distantPast
   private var whenEmpty: EventLoopPromise<Void>?
+  /// Looks after the times of connections while there are some.
+  private var ticking: RepeatedTask?
 
   package init(eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
@@ -85,6 +87,20 @@ import PushCore
     assert(eventLoop.inEventLoop)
     connections[ObjectIdentifier(connection)] = connection
     meter.open(connection.peer)
+    if ticking == nil { startTicking() }
+  }
+
+  private func startTicking() {
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    let interval = TimeAmount.seconds(Int64(Limits.tick))
+    ticking = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in this.value.tick() }
+  }
+
+  private func tick() {
+    for connection in connections.values { connection.tick() }
+    guard connections.isEmpty else { return }
+    ticking?.cancel()
+    ticking = nil
   }
 
   package func remove(_ connection: Connection) {

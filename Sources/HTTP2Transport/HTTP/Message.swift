@@ -31,12 +31,30 @@ import PushCore
 
   deinit { unsafe storage.deallocate() }
 
-  /// Keeps one field, unless the message's fields are more than this gateway keeps.
-  package func keep(_ name: HeaderName, _ value: UnsafeRawBufferPointer) -> Bool {
-    guard fieldsSize + value.count <= Limits.maximumHeaderListSize else { return false }
-    unsafe append(name, value)
+  /// The size of all fields that came, as RFC 9113 §6.5.2 counts it.
+  package private(set) var fieldListSize = 0
+  /// Whether more fields came than this gateway takes, of which the rest was dropped.
+  package var hasExcessFields = false
+
+  /// Counts one field, and keeps it if it says anything to this gateway.
+  ///
+  /// - Returns: false when the fields are more than this gateway takes.
+  package func receive(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    guard unsafe count(name, value) else { return false }
+    if let name = unsafe HeaderName(name) { unsafe append(name, value) }
     return true
   }
+
+  /// Counts one field of the trailers, which are one list with the head's.
+  ///
+  /// - Returns: false when the fields are more than this gateway takes.
+  package func count(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    fieldListSize += name.count + value.count + Message.fieldOverhead
+    return fieldListSize <= Limits.maximumHeaderListSize
+  }
+
+  /// What a field counts beyond its bytes (RFC 9113 §6.5.2).
+  private static let fieldOverhead = 32
 
   /// Keeps one field.
   package func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
@@ -62,10 +80,15 @@ import PushCore
   }
 
   /// Takes a piece of the body.
-  package func appendBody(_ bytes: UnsafeRawBufferPointer) {
+  ///
+  /// - Returns: how many bytes of it are kept.
+  @discardableResult
+  package func appendBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     bodySize += bytes.count
-    let room = maximumBodySize - body.count
-    if room > 0 { unsafe body.append(contentsOf: bytes.prefix(room)) }
+    let size = min(maximumBodySize - body.count, bytes.count)
+    guard size > 0 else { return 0 }
+    unsafe body.append(contentsOf: bytes.prefix(size))
+    return size
   }
 
   /// The bytes of a field's value, or nil when the message has no such field. They are there until the message changes.
@@ -106,6 +129,8 @@ import PushCore
   package func reset() {
     if unsafe storage.count > Message.keptCapacity { forgetFields() }
     fieldsSize = 0
+    fieldListSize = 0
+    hasExcessFields = false
     present = 0
     body.removeAll(keepingCapacity: body.capacity <= Message.keptCapacity)
     bodySize = 0

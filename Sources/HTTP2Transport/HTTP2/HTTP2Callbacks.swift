@@ -1,4 +1,5 @@
 import CNGHTTP2
+import PushCore
 
 /// The callback table of the process, and its trampolines. Each recovers the session and calls one method.
 package enum HTTP2Callbacks {
@@ -16,17 +17,19 @@ package enum HTTP2Callbacks {
     unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
       _, frame, name, nameSize, value, valueSize, _, context in
       guard let frame = unsafe frame else { return 0 }
-      // Trailers say nothing here.
-      guard
+      let isHead =
         unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
-          || frame.pointee.headers.cat == NGHTTP2_HCAT_RESPONSE
-      else { return 0 }
-      let kept = unsafe with(context) { session in
+        || frame.pointee.headers.cat == NGHTTP2_HCAT_RESPONSE
+      let isTaken = unsafe with(context) { session in
         unsafe session.field(
           frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameSize),
-          UnsafeRawBufferPointer(start: value, count: valueSize))
+          UnsafeRawBufferPointer(start: value, count: valueSize), isHead: isHead)
       }
-      return kept ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+      return isTaken ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
+    unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, code, context in
+      if code == NGHTTP2_ERR_REFUSED_STREAM.rawValue { unsafe with(context) { $0.refusedStream() } }
+      return 0
     }
     unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, context in
       guard let frame = unsafe frame else { return 0 }
@@ -59,6 +62,9 @@ package enum HTTP2Callbacks {
     unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 1024)
     // Else as many closed streams as may be open are kept for the priorities of RFC 7540, which RFC 9113 has given up.
     unsafe nghttp2_option_set_no_closed_streams(options, 1)
+    unsafe nghttp2_option_set_max_outbound_ack(options, Limits.maximumWaitingAcknowledgements)
+    unsafe nghttp2_option_set_max_settings(options, Limits.maximumSettings)
+    unsafe HTTP2Library.limit(options)
     return unsafe options
   }()
 
@@ -105,8 +111,14 @@ package enum HTTP2Callbacks {
       }
     case NGHTTP2_DATA.rawValue:
       if isEnd { session.dataEnded(header.stream_id) }
+    case NGHTTP2_RST_STREAM.rawValue:
+      session.peerReset(header.stream_id)
     case NGHTTP2_SETTINGS.rawValue:
-      if !isAcknowledgement { session.delegate?.sessionReceivedSettings(session) }
+      if isAcknowledgement {
+        session.acknowledgedSettings()
+      } else {
+        session.delegate?.sessionReceivedSettings(session)
+      }
     case NGHTTP2_PING.rawValue:
       if isAcknowledgement { session.delegate?.sessionReceivedPong(session) }
     case NGHTTP2_GOAWAY.rawValue:

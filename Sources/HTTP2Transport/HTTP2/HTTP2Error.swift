@@ -20,7 +20,9 @@ package struct HTTP2Error: Error, CustomStringConvertible {
 /// Error codes of RFC 9113 §7 that this gateway sends.
 package enum HTTP2ErrorCode: UInt32, Sendable {
   case noError = 0x0
+  case protocolError = 0x1
   case internalError = 0x2
+  case settingsTimeout = 0x4
   case cancel = 0x8
   case enhanceYourCalm = 0xb
 }

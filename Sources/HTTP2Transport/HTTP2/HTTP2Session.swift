@@ -17,6 +17,18 @@ package protocol HTTP2SessionDelegate: AnyObject {
   func sessionReceivedPong(_ session: HTTP2Session)
   /// The peer will take no further streams above `lastStreamID`.
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8])
+  /// The peer went beyond a limit; a stream that did so is reset already.
+  func session(_ session: HTTP2Session, exceeded limit: TransportLimit)
+  /// More fields came than are taken.
+  ///
+  /// - Returns: whether the owner answers when the head is complete, without the rest of it; else the stream is reset.
+  func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool
+}
+
+extension HTTP2SessionDelegate {
+  // A client has one server, which it chose.
+  package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {}
+  package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { false }
 }
 
 /// One nghttp2 session, of a server or of a client: bytes in, events; bytes out. No sockets, no clocks.
@@ -42,6 +54,18 @@ package protocol HTTP2SessionDelegate: AnyObject {
   private var sentNames: UInt32 = 0
   /// Streams whose consumer is to hear that all it wrote is on its way.
   private var drainedStreams: [HTTP2Stream] = []
+  /// Bytes kept of messages that are not complete, of all streams.
+  package private(set) var incompleteSize = 0
+  /// What ``incompleteSize`` may be; a stream that goes beyond is reset.
+  package var maximumIncompleteSize = Int.max
+  /// Streams that may still be reset because of what the peer did.
+  private var resetCredit = Limits.maximumResets
+  private var refusedStreams = 0
+  /// The stream that the peer has just reset.
+  private var peerResetID: Int32 = 0
+  /// SETTINGS that were sent and are not acknowledged, and how many times they were looked at since one was.
+  private var unacknowledgedSettings = 0
+  private var settingsAge = 0
   /// No callback may receive or send (nghttp2 manual, "Remarks").
   private var isBusy = false
 
@@ -89,6 +113,12 @@ package protocol HTTP2SessionDelegate: AnyObject {
 
   /// Whether there are frames to send.
   package var wantsToSend: Bool { unsafe nghttp2_session_want_write(handle) != 0 }
+
+  /// Frames that wait to be sent, without the DATA that windows hold back.
+  package var waitingFrames: Int { unsafe nghttp2_session_get_outbound_queue_size(handle) }
+
+  /// Whether a request has begun on this session.
+  package var hasBegun: Bool { unsafe nghttp2_session_get_last_proc_stream_id(handle) > 0 }
 
   /// An open stream, or nil when it is over.
   package func stream(_ id: Int32) -> HTTP2Stream? {
@@ -205,10 +235,10 @@ package protocol HTTP2SessionDelegate: AnyObject {
   }
 
   /// Says that no stream after the ones received will be taken (RFC 9113 §6.8), with a reason for people.
-  package func goAway(debugData: [UInt8]) {
+  package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8]) {
     let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
     unsafe nghttp2_submit_goaway(
-      handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, HTTP2ErrorCode.noError.rawValue, debugData, debugData.count)
+      handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
   }
 
   /// Tells the peer of another number of streams that it may have open.
@@ -216,6 +246,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
     unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+    unacknowledgedSettings += 1
   }
 
   /// Tells the peer of another window that each of its streams begins with, in bytes (RFC 9113 §6.9.2).
@@ -223,6 +254,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindow))
     unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+    unacknowledgedSettings += 1
   }
 
   /// Asks whether the peer is alive.
@@ -254,6 +286,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
     }
     try HTTP2Error.check(
       unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count))
+    unacknowledgedSettings = 1
     // One provider library writes a body in a single call and waits a second when the window is short.
     try HTTP2Error.check(
       unsafe nghttp2_session_set_local_window_size(
@@ -300,6 +333,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
   }
 
   private func close(_ stream: HTTP2Stream, errorCode: UInt32) {
+    release(stream)
     delegate?.session(self, closed: stream, errorCode: errorCode)
     stream.consumer?.closed()
     let last = open.removeLast()
@@ -323,6 +357,8 @@ package protocol HTTP2SessionDelegate: AnyObject {
       if stream.id == 0 { return "a stream that is over is among the open ones" }
       if stream.place != place { return "stream \(stream.id) is at \(place), and says \(stream.place)" }
     }
+    let held = open.reduce(0) { $0 + $1.incompleteSize }
+    if held != incompleteSize { return "\(held) bytes are incomplete, and \(incompleteSize) are counted" }
     let isNewestOpen = newestID == 0 || open.contains { $0.id == newestID }
     return isNewestOpen ? nil : "stream \(newestID) is over, and the newest"
   }
@@ -345,20 +381,36 @@ extension HTTP2Session {
     (newestID, unsafe newest) = (id, unsafe .passUnretained(stream))
   }
 
-  /// - Returns: false when the stream's fields are more than this gateway keeps.
-  package func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    guard let name = unsafe HeaderName(name) else { return true }
+  /// - Returns: false when the stream's fields are more than are taken: the rest of them is not heard of.
+  package func field(
+    _ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isHead: Bool
+  ) -> Bool {
     // Nothing here ends the stream, so nobody counts references.
-    if id == newestID, let newest = unsafe newest {
-      return unsafe newest._withUnsafeGuaranteedRef { unsafe $0.message.keep(name, value) }
+    if isHead, id == newestID, let newest = unsafe newest {
+      let isTaken = unsafe newest._withUnsafeGuaranteedRef { unsafe $0.message.receive(name, value) }
+      return unsafe isTaken || excessFields(on: newest.takeUnretainedValue(), isHead: true)
     }
-    return unsafe stream(id)?.message.keep(name, value) ?? true
+    guard let stream = stream(id) else { return true }
+    let isTaken = unsafe isHead ? stream.message.receive(name, value) : stream.message.count(name, value)
+    return isTaken || excessFields(on: stream, isHead: isHead)
+  }
+
+  /// - Returns: whether what is left of the head is still heard of, and dropped.
+  private func excessFields(on stream: HTTP2Stream, isHead: Bool) -> Bool {
+    if stream.message.hasExcessFields { return true }
+    stream.message.hasExcessFields = true
+    delegate?.session(self, exceeded: .headerList)
+    if isHead, delegate?.session(self, answersExcessFieldsOn: stream) == true { return true }
+    reset(stream, .enhanceYourCalm)
+    return false
   }
 
   package func headComplete(_ id: Int32, isEnd: Bool) {
     guard let stream = stream(id) else { return }
+    stream.hasHead = true
     delegate?.session(self, receivedHeadOn: stream)
-    if isEnd { end(stream) }
+    if isEnd { return end(stream) }
+    if stream.consumer == nil { hold(stream.message.fieldsSize, of: stream) }
   }
 
   package func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
@@ -366,8 +418,25 @@ extension HTTP2Session {
     if let consumer = stream.consumer {
       unsafe consumer.received(bytes)
     } else {
-      unsafe stream.message.appendBody(bytes)
+      hold(unsafe stream.message.appendBody(bytes), of: stream)
     }
+  }
+
+  /// Counts bytes that are kept of a message that is not complete.
+  private func hold(_ size: Int, of stream: HTTP2Stream) {
+    stream.incompleteSize += size
+    incompleteSize += size
+    guard incompleteSize > maximumIncompleteSize else { return }
+    stream.message.maximumBodySize = 0
+    release(stream)
+    reset(stream, .enhanceYourCalm)
+    delegate?.session(self, exceeded: .incompleteRequests)
+  }
+
+  /// A message is complete, or over.
+  private func release(_ stream: HTTP2Stream) {
+    incompleteSize -= stream.incompleteSize
+    stream.incompleteSize = 0
   }
 
   package func dataEnded(_ id: Int32) {
@@ -375,7 +444,36 @@ extension HTTP2Session {
   }
 
   package func streamClosed(_ id: Int32, errorCode: UInt32) {
-    if let stream = stream(id) { close(stream, errorCode: errorCode) }
+    guard let stream = stream(id) else { return }
+    if errorCode != HTTP2ErrorCode.noError.rawValue, id != peerResetID { spendReset() }
+    close(stream, errorCode: errorCode)
+  }
+
+  package func peerReset(_ id: Int32) { peerResetID = id }
+
+  package func refusedStream() {
+    refusedStreams += 1
+    if refusedStreams == Limits.maximumRefusedStreams + 1 { delegate?.session(self, exceeded: .refusedStreams) }
+  }
+
+  package func acknowledgedSettings() {
+    unacknowledgedSettings -= 1
+    settingsAge = 0
+  }
+
+  /// The gateway reset a stream, which happens while it sends.
+  private func spendReset() {
+    resetCredit -= 1
+    if resetCredit == -1 { delegate?.session(self, exceeded: .resets) }
+  }
+
+  /// Time passes: ``Limits/tick`` seconds.
+  ///
+  /// - Returns: whether the peer has acknowledged SETTINGS in time.
+  package func tick() -> Bool {
+    resetCredit = min(Limits.maximumResets, resetCredit + Limits.resetsPerSecond * Limits.tick)
+    settingsAge = unacknowledgedSettings > 0 ? settingsAge + 1 : 0
+    return settingsAge * Limits.tick <= Limits.settingsTime
   }
 
   package func drained(_ stream: HTTP2Stream) {
@@ -384,6 +482,7 @@ extension HTTP2Session {
 
   private func end(_ stream: HTTP2Stream) {
     stream.isInboundEnded = true
+    release(stream)
     if let consumer = stream.consumer { consumer.receivedEnd() }
     delegate?.session(self, receivedEndOn: stream)
   }

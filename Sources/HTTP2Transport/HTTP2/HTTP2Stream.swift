@@ -32,8 +32,14 @@ package final class HTTP2Stream {
   package var isDeferred = false
   /// Whether a head has been submitted on this stream.
   package var hasSubmittedHead = false
+  /// Whether the message's head is there.
+  package var hasHead = false
   /// Whether the peer has ended its side: the whole message is there.
   package var isInboundEnded = false
+  /// Bytes of the message that count against what a peer may leave incomplete.
+  package var incompleteSize = 0
+  /// How often its connection's times were looked at since the message began (``Limits/tick``).
+  package var age = 0
   /// Whether it was answered although the peer had not ended its side, and nobody waits for it any longer.
   package var isAbandoned = false
   /// A number of the owner's own; a client finds with it what it asked for.
@@ -58,7 +64,10 @@ package final class HTTP2Stream {
     isOutboundEnded = false
     isDeferred = false
     hasSubmittedHead = false
+    hasHead = false
     isInboundEnded = false
+    incompleteSize = 0
+    age = 0
     isAbandoned = false
   }
 

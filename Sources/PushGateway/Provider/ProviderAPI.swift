@@ -114,6 +114,7 @@ final class ProviderAPI {
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)
+    exchange.connection.authenticated()
     return .token(token)
   }
 
@@ -241,7 +242,6 @@ final class ProviderAPI {
   /// Answers a request with a rejection.
   func refuse(_ exchange: Exchange, _ rejection: Rejection) {
     shared.meter.refuse(rejection.reason)
-    exchange.connection.allowFewStreams()
     begin(status: String(rejection.status), exchange, rejection.id)
     exchange.respond(fields, body: rejection.body)
   }

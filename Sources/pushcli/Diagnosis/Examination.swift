@@ -1,6 +1,7 @@
 import Foundation
 import GatewayClient
 import Glibc
+import HTTP2Transport
 import PushCore
 import PushStorage
 
@@ -24,7 +25,7 @@ struct Examination {
   func findings() async -> [Finding] {
     [
       storage(), space(), await gateway(), certificate("server certificate", folder.certificatePath),
-      certificate("authority", folder.trustPath), clock(), descriptors(), terminal(),
+      certificate("authority", folder.trustPath), clock(), descriptors(), library(), terminal(),
     ]
   }
 
@@ -110,6 +111,13 @@ struct Examination {
   }
 
   // MARK: This machine
+
+  private func library() -> Finding {
+    let refusal = HTTP2Library.refusal
+    return Finding(
+      check: "HTTP/2 library", state: refusal == nil ? .ok : .failed,
+      words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all of the limits that it is given")
+  }
 
   /// Provider tokens are an hour old at most, so that a clock that is off refuses them all.
   private func clock() -> Finding {

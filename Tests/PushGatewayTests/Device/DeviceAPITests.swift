@@ -144,8 +144,18 @@ import Testing
   @Test func `a request that is too large is refused`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let body = [UInt8](repeating: 65, count: Limits.maximumControlBodySize + 1)
-      #expect(try await client.request("POST", "/v1/devices", body: body).status == 413)
+      for (method, path, size) in [
+        ("POST", "/v1/devices", Limits.maximumEnrollmentSize),
+        ("PUT", "/v1/device/channels/x", Limits.maximumDeviceBodySize),
+        ("PUT", "/v1/device/preferences", Limits.maximumPreferencesBodySize),
+        ("PUT", "/admin/v1/apps/x", Limits.maximumControlBodySize),
+      ] {
+        let taken = try await client.request(method, path, body: [UInt8](repeating: 65, count: size))
+        #expect([400, 401, 404].contains(taken.status), "\(path): \(taken.status)")
+        let refused = try await client.request(method, path, body: [UInt8](repeating: 65, count: size + 1))
+        #expect(refused.status == 413, "\(path)")
+        #expect(String(decoding: refused.body, as: UTF8.self).contains("\(size) bytes"))
+      }
     }
   }
 }

@@ -72,6 +72,24 @@ import Testing
     #expect(message.bytes(.apnsCollapseID) == [0x61, 0xFF])
   }
 
+  @Test func `every field counts its name, its value and 32 bytes, also one that nobody reads`() {
+    let message = Message()
+    func receive(_ name: String, _ value: String) -> Bool {
+      unsafe Array(name.utf8).withUnsafeBytes { name in
+        unsafe Array(value.utf8).withUnsafeBytes { unsafe message.receive(name, $0) }
+      }
+    }
+    #expect(receive("apns-id", "12345"))
+    #expect(message.fieldListSize == 7 + 5 + 32)
+    #expect(receive("user-agent", "x"))
+    #expect(message.fieldListSize == 44 + 10 + 1 + 32)
+    #expect(message.fieldsSize == 5)
+    #expect(receive("x", String(repeating: "y", count: 16_000 - 87 - 33)))
+    #expect(!receive("x", ""))
+    message.reset()
+    #expect(message.fieldListSize == 0)
+  }
+
   @Test(arguments: [(0, 0), (3, 3), (4, 4), (5, 4), (100, 4)])
   func `the body is cut at the limit and counted beyond it`(_ size: Int, _ kept: Int) {
     let message = Message()

@@ -317,18 +317,80 @@ import Testing
     #expect(client.settingsCount == 1)
   }
 
-  @Test(arguments: [(Limits.maximumHeaderListSize - 200, true), (Limits.maximumHeaderListSize + 1, false)])
-  func `too many fields end their stream alone`(_ size: Int, _ isTaken: Bool) throws {
+  /// A request's fields besides one of the test's: `:method`, `:scheme`, `:authority`, `:path`, each with its 32 bytes.
+  static let ownFieldsSize = (7 + 4) + (7 + 5) + (10 + 9) + (5 + 1) + 4 * 32
+
+  @Test(arguments: [HeaderName.authorization, .accept], [0, 1])
+  func `too many fields end their stream alone, whether or not they are read`(_ name: HeaderName, _ excess: Int) throws
+  {
     let pair = try SessionPair()
     answer(pair)
-    _ = try pair.request([(.authorization, String(repeating: "a", count: size))], body: [1])
+    let size = Limits.maximumHeaderListSize - HTTP2SessionTests.ownFieldsSize - name.wireName.utf8CodeUnitCount - 32
+    _ = try pair.request([(name, String(repeating: "a", count: size + excess))], body: [1])
     try pair.run()
-    #expect(pair.client.messages.count == (isTaken ? 1 : 0))
+    #expect(pair.client.messages.count == 1 - excess)
+    #expect(pair.client.closings == [1: excess == 0 ? 0 : HTTP2ErrorCode.enhanceYourCalm.rawValue])
+    #expect(pair.server.exceeded == (excess == 0 ? [] : [.headerList]))
     #expect(pair.client.session.openCount == 0)
     #expect(pair.server.session.openCount == 0)
     _ = try pair.request(body: [1])
     try pair.run()
     #expect(pair.client.messages.last?.status == "200")
+  }
+
+  /// 15 bytes after the first on the wire, 3,500 each once they are unpacked (RFC 7541 §7.3).
+  @Test func `fields that nobody reads count each time they come`() throws {
+    let pair = try SessionPair()
+    answer(pair)
+    let fields = [(HeaderName, String)](repeating: (.accept, String(repeating: "a", count: 3500)), count: 15)
+    _ = try pair.request(fields, body: [1])
+    try pair.run()
+    #expect(pair.server.heads.isEmpty)
+    #expect(pair.client.closings == [1: HTTP2ErrorCode.enhanceYourCalm.rawValue])
+    #expect(pair.server.exceeded == [.headerList])
+    _ = try pair.request(body: [1])
+    try pair.run()
+    #expect(pair.client.messages.last?.status == "200")
+  }
+
+  @Test func `a server may answer where too many fields came, and does not hear the rest`() throws {
+    let pair = try SessionPair()
+    pair.server.answersExcessFields = true
+    answer(pair, 431)
+    let fields = [(HeaderName, String)](repeating: (.accept, String(repeating: "a", count: 3500)), count: 10)
+    _ = try pair.request(fields + [(.apnsTopic, SampleRequest.topic)], path: "/v1/x", body: [1])
+    try pair.run()
+    #expect(pair.server.messages.map(\.fields[.path]) == ["/v1/x"])
+    #expect(pair.server.messages.map(\.fields[.apnsTopic]) == [nil])
+    #expect(pair.client.messages.map(\.status) == ["431"])
+    #expect(pair.server.exceeded == [.headerList])
+  }
+
+  @Test func `what is kept of incomplete messages is bounded, and given back when they end`() throws {
+    let pair = try SessionPair()
+    pair.server.session.maximumIncompleteSize = 10_000
+    let streams = try (0..<3).map { _ in try pair.request(body: [UInt8](repeating: 1, count: 3000), isEnding: false) }
+    try pair.run()
+    let kept = pair.server.session.incompleteSize
+    #expect((9000...10_000).contains(kept))
+    #expect(pair.server.session.brokenInvariant() == nil)
+    pair.client.session.write([2], ending: true, on: streams[0])
+    pair.client.session.reset(streams[1], .cancel)
+    try pair.run()
+    #expect(pair.server.session.incompleteSize == kept / 3)
+    #expect(pair.server.exceeded.isEmpty)
+    _ = try pair.request(body: [UInt8](repeating: 1, count: 7000), isEnding: false)
+    try pair.run()
+    #expect(pair.server.exceeded == [.incompleteRequests])
+    #expect(pair.client.closings[7] == HTTP2ErrorCode.enhanceYourCalm.rawValue)
+    #expect(pair.server.session.incompleteSize == kept / 3)
+  }
+
+  @Test func `SETTINGS that are not acknowledged are known after their time`() throws {
+    let server = try HTTP2Session(role: .server, pool: StreamPool())
+    #expect((0..<3).map { _ in server.tick() } == [true, true, false])
+    let pair = try SessionPair()
+    #expect((0..<10).allSatisfy { _ in pair.server.session.tick() })
   }
 
   @Test func `a thousand streams may be open at once, and one more waits`() throws {

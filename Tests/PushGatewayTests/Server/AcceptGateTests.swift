@@ -84,4 +84,19 @@ import Testing
     #expect(!AcceptGate.isShort(of: 1))
     #expect(AcceptGate.isShort(of: 1 << 40))
   }
+
+  @Test func `each look that finds too few is told`() throws {
+    var (isShort, closedCount) = (true, 0)
+    let gate = AcceptGate(reserve: 64, isShort: { _ in isShort }, closed: { closedCount += 1 })
+    let channel = EmbeddedChannel(handlers: [Accepts(), gate])
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    channel.read()
+    let first = closedCount
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(100))
+    #expect(closedCount == first + 1)
+    isShort = false
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(100))
+    channel.read()
+    #expect(closedCount == first + 1)
+  }
 }

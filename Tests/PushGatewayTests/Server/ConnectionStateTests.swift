@@ -94,6 +94,15 @@ import Testing
     }
   }
 
+  @Test func `whoever breaks a limit is told at once, and once`() {
+    for reason in [ConnectionEnd.excess(.resets), .settingsTimeout] {
+      var state = ConnectionState(isServer: true, hasTLS: false)
+      #expect(state.handle(.end(reason)).filter { $0 == .sendGoAway(reason) }.count == 1)
+      #expect(!state.handle(.idle).contains(.sendGoAway(reason)))
+      #expect(state.isRefusing)
+    }
+  }
+
   @Test(arguments: events) func `a client ends by closing alone`(_ event: Event) {
     for (place, phase) in [(0, ConnectionStateTests.handshaking), (1, ConnectionStateTests.active)] {
       var state = ConnectionStateTests.state(place, isServer: false)
@@ -133,15 +142,23 @@ import Testing
     #expect([true, true, false, false].map { state.setPaused($0) } == [true, false, true, false])
   }
 
-  @Test(arguments: [(1, [true, false, true, false]), (1000, [false, false, false, false])])
-  func `the stream limit rises and falls, and only a change is announced`(_ initial: Int, _ announced: [Bool]) {
-    var state = ConnectionState(isServer: true, hasTLS: false, initialStreams: initial)
-    var limits = [state.streamLimit]
-    let told = [true, true, false, false].map { all in
-      defer { limits.append(state.streamLimit) }
-      return state.allowStreams(all: all)
+  @Test func `a socket is read again when no reason is left to leave it`() {
+    var state = ConnectionState(isServer: true, hasTLS: false)
+    let steps: [(Bool, ConnectionState.Pause)] = [
+      (true, .backlog), (true, .reader), (false, .backlog), (false, .reader),
+    ]
+    let seen = steps.map { paused, pause in
+      let isChange = state.setPaused(paused, for: pause)
+      return [isChange, state.isPaused, state.hasBacklog]
     }
-    #expect(told == announced)
-    #expect(limits == [initial, 1000, 1000, initial, initial])
+    #expect(seen == [[true, true, true], [false, true, true], [false, true, false], [true, false, false]])
+  }
+
+  @Test(arguments: [(1, [true, false]), (1000, [false, false])])
+  func `the stream limit rises once, and only a change is announced`(_ initial: Int, _ announced: [Bool]) {
+    var state = ConnectionState(isServer: true, hasTLS: false, initialStreams: initial)
+    #expect(state.streamLimit == initial)
+    #expect(announced.map { _ in state.allowAllStreams() } == announced)
+    #expect(state.streamLimit == 1000)
   }
 }

@@ -72,13 +72,181 @@ import Testing
     #expect(pair.connection.failure == nil)
   }
 
-  @Test func `the stream limit rises with the first acceptance and falls with a refusal`() throws {
+  @Test func `the stream limit rises with the first acceptance, once`() throws {
     let pair = try ConnectionPair(handler, options: ConnectionOptions(initialStreams: 1))
     for _ in 0..<2 { pair.connection.allowAllStreams() }
     try pair.run()
-    for _ in 0..<2 { pair.connection.allowFewStreams() }
+    #expect(pair.announced(3) == [Limits.maximumConcurrentStreams])
+  }
+
+  // MARK: Limits
+
+  static let calm = HTTP2ErrorCode.enhanceYourCalm.rawValue
+  static let manyFields = [(HeaderName, String)](
+    repeating: (.accept, String(repeating: "a", count: 3500)), count: 15)
+
+  @Test func `too many fields end the stream once, and the second time the connection`() throws {
+    let pair = try ConnectionPair(handler)
+    try pair.request("/3/device/ab", ConnectionTests.manyFields)
+    #expect(pair.resetCodes == [ConnectionTests.calm] && pair.goAwayCodes.isEmpty)
+    let other = try pair.request()
+    #expect(pair.statuses == [other: "200"])
+    try pair.request("/3/device/ab", ConnectionTests.manyFields)
+    #expect(pair.goAwayCodes == [ConnectionTests.calm])
+    #expect(handler.limits == [.headerList, .headerList])
+    #expect(handler.heads == [other])
+    try pair.wait(.milliseconds(100))
+    #expect(!pair.channel.isActive)
+  }
+
+  @Test(arguments: [(false, Limits.maximumStrangerSize), (true, Limits.maximumIncompleteSize)])
+  func `incomplete bodies are bounded together, by what the peer has shown`(_ isKnown: Bool, _ bound: Int) throws {
+    let pair = try ConnectionPair(handler)
+    handler.maximumBodySize = .max
+    if isKnown { pair.connection.authenticated() }
+    let body = [UInt8](repeating: 1, count: 60_000)
+    for _ in 0..<bound / 60_000 {
+      try pair.request(body: body, isEnding: false)
+      #expect(pair.connection.session.incompleteSize <= bound)
+    }
+    #expect(handler.limits.isEmpty)
+    while handler.limits.count < 2 { try pair.request(body: body, isEnding: false) }
+    #expect(handler.limits == [.incompleteRequests, .incompleteRequests])
+    #expect(pair.resetCodes.first == ConnectionTests.calm)
+    #expect(pair.goAwayCodes == [ConnectionTests.calm])
+    #expect(pair.connection.session.incompleteSize <= bound)
+  }
+
+  @Test func `a request that takes too long is answered, and its stream ends`() throws {
+    let pair = try ConnectionPair(handler)
+    let slow = try pair.request(body: [1], isEnding: false)
+    try pair.wait(.seconds(30))
+    #expect(pair.statuses.isEmpty)
+    try pair.wait(.seconds(5))
+    #expect(pair.frames.contains { $0.kind == .headers && $0.stream == slow })
+    #expect(handler.limits == [.requestTime])
+    try pair.wait(.seconds(5))
+    #expect(pair.client.closings[slow] == HTTP2ErrorCode.noError.rawValue)
+    #expect(pair.connection.session.openCount == 0)
+    #expect(pair.goAwayCodes.isEmpty)
+  }
+
+  @Test func `a head that takes too long ends the connection`() throws {
+    let pair = try ConnectionPair(handler)
+    try pair.write(Frame(kind: .headers, flags: 0, stream: 1, payload: [0x82]).bytes)
+    try pair.wait(.seconds(30))
+    #expect(pair.goAwayCodes.isEmpty)
+    try pair.wait(.seconds(5))
+    #expect(pair.goAwayCodes == [ConnectionTests.calm])
+  }
+
+  @Test func `who asks for nothing is sent away, unless it is known`() throws {
+    for isKnown in [false, true] {
+      let pair = try ConnectionPair(handler)
+      if isKnown { pair.connection.authenticated() }
+      try pair.wait(.seconds(55))
+      #expect(pair.goAwayCodes.isEmpty)
+      try pair.wait(.seconds(5))
+      #expect(pair.client.goAways.map { String(decoding: $0.debugData, as: UTF8.self) } == (isKnown ? [] : ["idle"]))
+      #expect(pair.goAwayCodes == (isKnown ? [] : [0]))
+    }
+    let pair = try ConnectionPair(handler)
+    try pair.request()
+    try pair.wait(.seconds(120))
+    #expect(pair.goAwayCodes.isEmpty)
+  }
+
+  @Test func `SETTINGS have to be acknowledged in time`() throws {
+    let pair = try ConnectionPair(handler, isMute: true)
+    try pair.write(Frame.preface + Frame.request(1).bytes)
+    try pair.wait(.seconds(10))
+    #expect(pair.goAwayCodes.isEmpty)
+    try pair.wait(.seconds(5))
+    #expect(pair.goAwayCodes == [HTTP2ErrorCode.settingsTimeout.rawValue])
+    #expect(handler.limits == [.settingsTime])
+  }
+
+  /// A window that overflows has the server reset the stream, whose request is at work (CVE-2025-8671).
+  @Test func `who makes the gateway reset its streams is sent away`() throws {
+    let pair = try ConnectionPair(handler)
+    handler.onRequest = { _ in }
+    var count = 0
+    while pair.goAwayCodes.isEmpty, count < 1000 {
+      let stream = try pair.request()
+      let overflow = Frame(kind: .windowUpdate, flags: 0, stream: stream, payload: [0x7F, 0xFF, 0xFF, 0xFF])
+      try pair.write(overflow.bytes)
+      try pair.run()
+      count += 1
+    }
+    #expect(count == Limits.maximumResets + 1)
+    #expect(pair.goAwayCodes == [ConnectionTests.calm])
+    #expect(handler.limits == [.resets])
+  }
+
+  @Test func `resets are forgiven as time passes`() throws {
+    let pair = try ConnectionPair(handler)
+    handler.onRequest = { _ in }
+    for _ in 0..<10 {
+      for _ in 0..<Limits.resetsPerSecond * Limits.tick {
+        let stream = try pair.request()
+        try pair.write(Frame(kind: .windowUpdate, flags: 0, stream: stream, payload: [0x7F, 0xFF, 0xFF, 0xFF]).bytes)
+        try pair.run()
+      }
+      try pair.wait(.seconds(5))
+    }
+    #expect(pair.goAwayCodes.isEmpty && handler.limits.isEmpty)
+  }
+
+  @Test func `streams refused before SETTINGS are known are many, and not without end`() throws {
+    let pair = try ConnectionPair(handler, options: ConnectionOptions(initialStreams: 1), isMute: true)
+    handler.onRequest = { _ in }
+    try pair.write(Frame.preface + Frame.request(1).bytes)
+    for number in 1...Limits.maximumRefusedStreams {
+      try pair.write(Frame.request(Int32(2 * number + 1)).bytes)
+      try pair.run()
+    }
+    #expect(pair.resetCodes.count == Limits.maximumRefusedStreams && pair.goAwayCodes.isEmpty)
+    try pair.write(Frame.request(Int32(2 * Limits.maximumRefusedStreams + 3)).bytes)
     try pair.run()
-    #expect(pair.announced(3) == [Limits.maximumConcurrentStreams, 1])
+    #expect(pair.goAwayCodes == [ConnectionTests.calm])
+    #expect(handler.limits == [.refusedStreams])
+  }
+
+  @Test func `who does not read is not read, and is given up`() throws {
+    let pair = try ConnectionPair(handler)
+    pair.channel.isWritable = false
+    var number: Int32 = 1
+    func ask(_ count: Int) throws {
+      for _ in 0..<count {
+        try pair.write(Frame.request(number).bytes)
+        number += 2
+      }
+      try pair.run()
+    }
+    try ask(Limits.maximumConcurrentStreams)
+    #expect(!pair.connection.isPaused)
+    let pings = Limits.maximumWaitingFrames + 1 - Limits.maximumConcurrentStreams
+    for _ in 0..<pings {
+      try pair.write(Frame(kind: .ping, flags: 0, stream: 0, payload: [UInt8](repeating: 0, count: 8)).bytes)
+    }
+    #expect(pair.connection.isPaused)
+    pair.channel.isWritable = true
+    pair.channel.pipeline.fireChannelWritabilityChanged()
+    try pair.run()
+    #expect(!pair.connection.isPaused && handler.limits == [.waitingFrames])
+    #expect(pair.frames.count { $0.kind == .headers } == Limits.maximumConcurrentStreams)
+
+    pair.channel.isWritable = false
+    try ask(Limits.maximumConcurrentStreams)
+    for _ in 0..<pings {
+      try pair.write(Frame(kind: .ping, flags: 0, stream: 0, payload: [UInt8](repeating: 0, count: 8)).bytes)
+    }
+    #expect(pair.connection.isPaused)
+    try pair.wait(.seconds(25))
+    #expect(pair.channel.isActive)
+    try pair.wait(.seconds(5))
+    #expect(!pair.channel.isActive)
+    #expect(handler.limits.last == .unreadTime)
   }
 
   @Test func `what is no HTTP/2 ends the connection, with the failure`() throws {

@@ -13,8 +13,11 @@ final class ConnectionPair {
   /// What the server sent so far, beyond its first SETTINGS.
   private(set) var frames: [Frame] = []
   private var scanner = FrameScanner(of: .server)
+  /// Whether nothing of the client's session is sent: the test writes bytes of its own.
+  private let isMute: Bool
 
-  init(_ handler: any Handler, options: ConnectionOptions = ConnectionOptions()) throws {
+  init(_ handler: any Handler, options: ConnectionOptions = ConnectionOptions(), isMute: Bool = false) throws {
+    self.isMute = isMute
     context = LoopContext(eventLoop: loop)
     connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote, options: options)
     ServerSide.attach(to: connection, handler: handler)
@@ -31,7 +34,7 @@ final class ConnectionPair {
     while hasMoved {
       hasMoved = false
       var up: [UInt8] = []
-      while try client.session.send(into: &up, limit: up.count + 16_384) {}
+      while try !isMute && client.session.send(into: &up, limit: up.count + 16_384) {}
       if !up.isEmpty, channel.isActive {
         hasMoved = true
         try channel.writeInbound(ByteBuffer(bytes: up))
@@ -45,6 +48,15 @@ final class ConnectionPair {
     }
   }
 
+  /// Sends bytes as they are.
+  func write(_ bytes: [UInt8]) throws {
+    if channel.isActive { try channel.writeInbound(ByteBuffer(bytes: bytes)) }
+  }
+
+  /// The codes of each GOAWAY (RFC 9113 §6.8) and of each RST_STREAM (§6.4).
+  var goAwayCodes: [UInt32] { frames.filter { $0.kind == .goAway }.map { $0.number(at: 4) } }
+  var resetCodes: [UInt32] { frames.filter { $0.kind == .resetStream }.map { $0.number(at: 0) } }
+
   /// Lets time pass.
   func wait(_ time: TimeAmount) throws {
     loop.advanceTime(by: time)
@@ -55,12 +67,15 @@ final class ConnectionPair {
   ///
   /// - Returns: the stream's number.
   @discardableResult
-  func request(_ path: String = "/3/device/ab", body: [UInt8]? = nil, isEnding: Bool = true) throws -> Int32 {
+  func request(
+    _ path: String = "/3/device/ab", _ fields: [(HeaderName, String)] = [], body: [UInt8]? = nil, isEnding: Bool = true
+  ) throws -> Int32 {
     var head = HeaderFields()
     head.append(.method, "POST".utf8)
     head.append(.scheme, "https".utf8)
     head.append(.authority, "localhost".utf8)
     head.append(.path, path.utf8)
+    for (name, value) in fields { head.append(name, value.utf8) }
     let stream = try client.session.request(head, hasBody: body != nil)
     // A stream that is over has no number any more.
     let id = stream.id
@@ -89,8 +104,18 @@ final class StubHandler: Handler {
   var onRequest: (Exchange) -> Void = { $0.respond(HeaderFields(status: 200), body: EmptyCollection()) }
   var began = 0
   var refusal: ConnectionEnd?
+  /// What is kept of a body.
+  var maximumBodySize = 0
+  /// Whether too many fields are answered.
+  var answersExcessFields = false
+  /// The limits that were met.
+  var limits: [TransportLimit] = []
+  var heads: [Int32] = []
 
-  func receivedHead(of exchange: Exchange) {}
+  func receivedHead(of exchange: Exchange) {
+    exchange.request.maximumBodySize = maximumBodySize
+    heads.append(exchange.stream.id)
+  }
   func receivedRequest(_ exchange: Exchange) { onRequest(exchange) }
   func cause(toRefuse connection: Connection) -> ConnectionEnd? { refusal }
   func began(_ connection: Connection) { began += 1 }
@@ -100,4 +125,8 @@ final class StubHandler: Handler {
   }
 
   func debugData(of cause: ConnectionEnd) -> [UInt8] { Array("\(cause)".utf8) }
+  func answersExcessFields(of exchange: Exchange) -> Bool { answersExcessFields }
+  func exceeded(_ limit: TransportLimit, on connection: Connection) { limits.append(limit) }
+
+  func timeOut(_ exchange: Exchange) { exchange.respond(HeaderFields(status: 408), body: EmptyCollection()) }
 }

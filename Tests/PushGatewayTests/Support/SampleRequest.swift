@@ -36,7 +36,7 @@ extension Message {
 
   /// Takes a piece of the body.
   func keepBody(_ bytes: [UInt8]) {
-    unsafe bytes.withUnsafeBytes { unsafe appendBody($0) }
+    _ = unsafe bytes.withUnsafeBytes { unsafe appendBody($0) }
   }
 }
 

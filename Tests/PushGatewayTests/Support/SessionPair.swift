@@ -16,6 +16,28 @@ struct Frame: Equatable {
   var endsStream: Bool { (kind == .data || kind == .headers) && flags & 1 != 0 }
 }
 
+extension Frame {
+  /// Four bytes of the payload as a number.
+  func number(at place: Int) -> UInt32 { payload[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+
+  /// The frame's bytes.
+  var bytes: [UInt8] {
+    let size = payload.count
+    let head = [UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255), kind.rawValue, flags]
+    return head + (0..<4).map { UInt8(truncatingIfNeeded: stream >> (24 - 8 * $0)) } + payload
+  }
+
+  /// What a client says first: the preface, and SETTINGS with nothing in them.
+  static let preface =
+    Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    + Frame(kind: .settings, flags: 0, stream: 0, payload: []).bytes
+
+  /// A whole request for `/`, without a field that HPACK would remember.
+  static func request(_ stream: Int32) -> Frame {
+    Frame(kind: .headers, flags: 5, stream: stream, payload: [0x82, 0x87, 0x84, 0x01, 0x01, 0x61])
+  }
+}
+
 /// Cuts the bytes of one direction into frames.
 struct FrameScanner {
   private var rest: [UInt8] = []
@@ -65,6 +87,9 @@ final class SessionEnd: HTTP2SessionDelegate {
   var onHead: (HTTP2Stream) throws -> Void = { _ in }
   var onMessage: (HTTP2Stream) throws -> Void = { _ in }
   private(set) var failure: (any Error)?
+  /// The limits that the peer met.
+  var exceeded: [TransportLimit] = []
+  var answersExcessFields = false
 
   init(
     _ role: HTTP2Session.Role, pool: StreamPool, frameBuffer: FrameBuffer = FrameBuffer(),
@@ -93,6 +118,8 @@ final class SessionEnd: HTTP2SessionDelegate {
     closings[stream.id] = errorCode
   }
 
+  func session(_ session: HTTP2Session, exceeded limit: TransportLimit) { exceeded.append(limit) }
+  func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { answersExcessFields }
   func sessionReceivedSettings(_ session: HTTP2Session) { settingsCount += 1 }
   func sessionReceivedPong(_ session: HTTP2Session) { pongs += 1 }
 

@@ -20,6 +20,7 @@ final class TestGateway: Sendable {
   let services: Services
   let loops: Loops
   let key: ES256Key
+  let limits = LimitLog(logger: .silent)
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
@@ -57,9 +58,10 @@ final class TestGateway: Sendable {
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
       metrics: MetricsAPI(
         meters: Meters(gateway: services.meter, log: log, faults: faults, mailbox: backend.mailboxMeter)))
+    let limits = limits
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
-        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, logger: .silent)
+        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
     }
     var options = options
     options.world = .fixed(environment)
