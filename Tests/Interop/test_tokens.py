@@ -260,3 +260,14 @@ def test_the_same_token_may_come_with_every_push_of_many_connections(gateway, de
         with gateway.connect() as connection:
             for _ in range(5):
                 assert gateway.push(device.token, connection=connection, authorization=authorization).status == 200
+
+
+def test_pushoks_es512_by_a_p256_key_is_accepted_and_checked(gateway, device):
+    key = gateway.key
+    form = {"header": {"alg": "ES512"}, "signature": "es512"}
+    for bearer, reason in [
+        (key.bearer(**form), None), (key.bearer(**form, flip=1050), "InvalidProviderToken"),
+        (key.bearer(header={"alg": "ES512"}), "InvalidProviderToken"),
+        (key.bearer(signature="es512"), "InvalidProviderToken"),
+    ]:
+        assert gateway.push(device.token, authorization=bearer).reason == reason

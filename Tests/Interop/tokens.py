@@ -35,14 +35,17 @@ class Key:
         return signed + "." + encode(self.sign(signed.encode(), signature, flip))
 
     def sign(self, data: bytes, form: str, flip=None) -> bytes:
-        der = self.private.sign(data, ec.ECDSA(hashes.SHA256()))
+        # What pushok takes for ES512: SHA-512 by this key, and halves of 66 bytes.
+        is_long = form == "es512"
+        der = self.private.sign(data, ec.ECDSA(hashes.SHA512() if is_long else hashes.SHA256()))
         r, s = decode_dss_signature(der)
-        raw = r.to_bytes(32, "big") + s.to_bytes(32, "big")
+        size = 66 if is_long else 32
+        raw = r.to_bytes(size, "big") + s.to_bytes(size, "big")
         if flip is not None:
             raw = bytearray(raw)
             raw[flip // 8] ^= 1 << flip % 8
             return bytes(raw)
-        return raw if form == "raw" else der
+        return der if form == "der" else raw
 
     def bearer(self, **form) -> str:
         return "bearer " + self.token(**form)

@@ -73,31 +73,45 @@ import COpenSSL
     unsafe PEM.bytes { unsafe PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) }
   }
 
-  /// Whether `signature` is this key's over `message`; either raw `r‖s` of 64 bytes or ASN.1 DER (reference §4.3).
-  package func verifies(_ signature: [UInt8], of message: some Sequence<UInt8>) -> Bool {
+  /// How a message is signed.
+  package enum Algorithm: String, Sendable {
+    case es256 = "ES256"
+    /// What one library calls ES512 (RFC 7518 §3.4), which would be of another curve: SHA-512, and halves of 66 bytes with
+    /// zeros in front.
+    case es512 = "ES512"
+
+    /// The size of each half of a raw signature, in bytes.
+    fileprivate var halfSize: Int { self == .es256 ? 32 : 66 }
+  }
+
+  /// Whether `signature` is this key's over `message`; either raw `r‖s`, of 64 bytes for ES256, or ASN.1 DER (reference
+  /// §4.3).
+  package func verifies(
+    _ signature: [UInt8], of message: some Sequence<UInt8>, by algorithm: Algorithm = .es256
+  ) -> Bool {
     let message = Array(message)
     // A raw signature may begin with 0x30 as DER does, so the length decides first.
-    guard let der = signature.count == 64 ? ES256Key.der(fromRaw: signature) : signature, der.first == 0x30 else {
-      return false
-    }
+    let isRaw = signature.count == 2 * algorithm.halfSize
+    guard let der = isRaw ? ES256Key.der(fromRaw: signature) : signature, der.first == 0x30 else { return false }
     let digest = unsafe EVP_MD_CTX_new()
     defer { unsafe EVP_MD_CTX_free(digest) }
     ERR_clear_error()
     defer { ERR_clear_error() }
-    guard unsafe EVP_DigestVerifyInit(digest, nil, EVP_sha256(), nil, handle) == 1 else { return false }
+    guard unsafe EVP_DigestVerifyInit(digest, nil, algorithm == .es256 ? EVP_sha256() : EVP_sha512(), nil, handle) == 1
+    else { return false }
     return unsafe EVP_DigestVerify(digest, der, der.count, message, message.count) == 1
   }
 
-  /// Signs, as raw `r‖s` of 64 bytes.
-  package func signature(of message: [UInt8]) throws -> [UInt8] {
+  /// Signs, as raw `r‖s`, of 64 bytes for ES256.
+  package func signature(of message: [UInt8], by algorithm: Algorithm = .es256) throws -> [UInt8] {
     let digest = unsafe EVP_MD_CTX_new()
     defer { unsafe EVP_MD_CTX_free(digest) }
     var size = 80
     var der = [UInt8](repeating: 0, count: size)
-    guard unsafe EVP_DigestSignInit(digest, nil, EVP_sha256(), nil, handle) == 1,
+    guard unsafe EVP_DigestSignInit(digest, nil, algorithm == .es256 ? EVP_sha256() : EVP_sha512(), nil, handle) == 1,
       unsafe EVP_DigestSign(digest, &der, &size, message, message.count) == 1
     else { throw TLSError(openSSL: "the key can't sign") }
-    return ES256Key.raw(fromDER: Array(der.prefix(size)))
+    return ES256Key.raw(fromDER: Array(der.prefix(size)), halfSize: algorithm.halfSize)
   }
 
   /// The certificate code works on the handle itself.
@@ -106,8 +120,9 @@ import COpenSSL
   private static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
     let signature = unsafe ECDSA_SIG_new()
     defer { unsafe ECDSA_SIG_free(signature) }
-    let r = unsafe BN_bin2bn(Array(raw.prefix(32)), 32, nil)
-    let s = unsafe BN_bin2bn(Array(raw.suffix(32)), 32, nil)
+    let half = raw.count / 2
+    let r = unsafe BN_bin2bn(Array(raw.prefix(half)), Int32(half), nil)
+    let s = unsafe BN_bin2bn(Array(raw.suffix(half)), Int32(half), nil)
     guard unsafe ECDSA_SIG_set0(signature, r, s) == 1 else { return nil }
     var bytes: UnsafeMutablePointer<UInt8>?
     let size = unsafe i2d_ECDSA_SIG(signature, &bytes)
@@ -116,16 +131,16 @@ import COpenSSL
     return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
   }
 
-  private static func raw(fromDER der: [UInt8]) -> [UInt8] {
+  private static func raw(fromDER der: [UInt8], halfSize: Int) -> [UInt8] {
     let signature = unsafe der.withUnsafeBufferPointer { buffer in
       var place = buffer.baseAddress
       return unsafe d2i_ECDSA_SIG(nil, &place, buffer.count)
     }
     defer { unsafe ECDSA_SIG_free(signature) }
-    var raw = [UInt8](repeating: 0, count: 64)
+    var raw = [UInt8](repeating: 0, count: 2 * halfSize)
     unsafe raw.withUnsafeMutableBufferPointer { buffer in
-      unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), buffer.baseAddress, 32)
-      unsafe BN_bn2binpad(ECDSA_SIG_get0_s(signature), buffer.baseAddress.map { unsafe $0 + 32 }, 32)
+      unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), buffer.baseAddress, Int32(halfSize))
+      unsafe BN_bn2binpad(ECDSA_SIG_get0_s(signature), buffer.baseAddress.map { unsafe $0 + halfSize }, Int32(halfSize))
     }
     return raw
   }

@@ -62,15 +62,16 @@ final class ProviderTokenCache: Sendable {
     guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
       let signature = Base64URL.decode(parts[2])
     else { throw Rejection(.invalidProviderToken) }
-    let keyID = try? parser.parse(header.span) { root in
-      root["alg"]?.string == "ES256" ? root["kid"]?.string : nil
+    let signing = try? parser.parse(header.span) { root in
+      (algorithm: root["alg"]?.string.flatMap(ES256Key.Algorithm.init), keyID: root["kid"]?.string)
     }
     let claim = try? parser.parse(claims.span) { root in
       (team: root["iss"]?.string, issued: seconds(root["iat"]?.double ?? root["iat"]?.string.flatMap(Double.init)))
     }
-    guard let keyID = keyID ?? nil, let team = claim?.team, let issued = claim?.issued,
+    guard let algorithm = signing?.algorithm, let keyID = signing?.keyID, let team = claim?.team,
+      let issued = claim?.issued,
       let key = registrations.key(keyID), key.team == team,
-      key.publicKey.verifies(signature, of: bytes[..<parts[1].endIndex])
+      key.publicKey.verifies(signature, of: bytes[..<parts[1].endIndex], by: algorithm)
     else { throw Rejection(.invalidProviderToken) }
     return ProviderToken(key: key, issued: issued)
   }

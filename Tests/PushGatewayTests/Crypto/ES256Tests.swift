@@ -98,6 +98,23 @@ import Testing
     #expect(throws: TLSError.self) { try ES256Key(publicDER: []) }
   }
 
+  @Test func `a signature by SHA-512 has halves of 66 bytes, and is no other's`() throws {
+    let message = Array("message".utf8)
+    let signature = try key.signature(of: message, by: .es512)
+    #expect(signature.count == 132)
+    #expect(signature[..<34].allSatisfy { $0 == 0 } && signature[66..<100].allSatisfy { $0 == 0 })
+    #expect(key.verifies(signature, of: message, by: .es512))
+    #expect(!key.verifies(signature, of: message))
+    #expect(!key.verifies(signature, of: message + [0], by: .es512))
+    #expect(!(try ES256Key.generate().verifies(signature, of: message, by: .es512)))
+    #expect(!key.verifies(try key.signature(of: message), of: message, by: .es512))
+    for place in [0, 65, 66, 131] {
+      var broken = signature
+      broken[place] ^= 1
+      #expect(!key.verifies(broken, of: message, by: .es512))
+    }
+  }
+
   @Test func `hashes are SHA-256 and random bytes are random`() {
     let hash = Digest.sha256(Array("abc".utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
     #expect(hash.joined() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

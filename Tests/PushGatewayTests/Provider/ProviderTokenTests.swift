@@ -81,6 +81,7 @@ import Testing
   }
 
   @Test(arguments: [
+    #"{"alg":"ES512","kid":"ABC123DEFG"}"#, #"{"alg":"ES384","kid":"ABC123DEFG"}"#,
     #"{"alg":"ES256"}"#, #"{"alg":"ES256","kid":"ABC123DEFH"}"#, #"{"alg":"none","kid":"ABC123DEFG"}"#,
     #"{"alg":"HS256","kid":"ABC123DEFG"}"#, #"{"kid":"ABC123DEFG"}"#, #"{"alg":"ES256","kid":123}"#, "[]", "",
     #"{"alg":"ES256","kid":"abc123defg"}"#, #"{"alg":"ES256","kid":"ABC123DEFG"#,
