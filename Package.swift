@@ -25,13 +25,18 @@ let package = Package(
     .executable(name: "pushcli", targets: ["pushcli"])
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    // Exact versions, so that what was tested is what is built; Package.resolved is not kept.
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
+    // What those above need; a target names each, or SwiftPM would take it for unused.
+    .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
+    .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
   ],
   targets: [
     .systemLibrary(name: "CNGHTTP2", providers: [.apt(["libnghttp2-dev"])]),
@@ -63,6 +68,7 @@ let package = Package(
         "PushCore",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Atomics", package: "swift-atomics"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       // So that the compiler keeps a field's bytes from outliving their message.
@@ -129,6 +135,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "RealModule", package: "swift-numerics"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
@@ -180,6 +187,7 @@ let package = Package(
       dependencies: [
         "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
         "PushStorage", "CFaultyDisk", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       swiftSettings: strict
