@@ -56,6 +56,9 @@ package enum Limits {
   /// for all of them.
   package static let maximumControlRequests = 64
   package static let maximumRunningRequests = 1024
+  /// Bytes of answers that wait on one connection's streams when a request of the control plane is refused: nothing else
+  /// stops one who asks for much and takes nothing.
+  package static let maximumWaitingAnswers = 4 << 20
   /// How often one limit is logged, in seconds, however often it is met.
   package static let limitLogInterval: Int64 = 60
 

@@ -202,6 +202,8 @@ final class GatewayHandler: Handler {
     if !connection.hasCredential, let bearer = request.bearer, services.registrations.device(secret: bearer) != nil {
       connection.authenticated()
     }
+    // What is said to HEAD is what would be said to GET, without the body.
+    if request.method == "HEAD" { request.method = "GET" }
     switch router.match(method: request.method, path: request.path) {
     case .unknown:
       exchange.respond(Problem.notFound("there is nothing at \(request.path)").response)
@@ -229,6 +231,10 @@ final class GatewayHandler: Handler {
       return Problem(
         429, "Too Many Requests",
         "\(Limits.maximumControlRequests) requests of this connection are at work: wait for their answers")
+    }
+    guard connection.session.waitingSize < Limits.maximumWaitingAnswers else {
+      exceeded(.waitingAnswers, on: connection)
+      return Problem(429, "Too Many Requests", "the answers of this connection wait to be taken: read them first")
     }
     guard GatewayHandler.running.load(ordering: .relaxed) < Limits.maximumRunningRequests else {
       exceeded(.runningRequests, on: connection)

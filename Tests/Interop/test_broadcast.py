@@ -95,6 +95,26 @@ def test_a_request_id_comes_back_as_it_was_sent(sender):
     assert refused.status == 400 and refused["apns-request-id"] == "6f9619ff-8b86-4011-b42d-00c04fc964FF"
 
 
+def test_apnswift_lists_by_its_own_path_and_reads_json_from_every_answer(sender):
+    own = {"user-agent": "APNS/swift-nio", "content-type": "application/json"}
+    for body in [{"message-storage-policy": 1}, {"message-storage-policy": 1, "push-type": "LiveActivity"}]:
+        made = sender.call("POST", "channels", body, **own)
+        assert made.status == 201
+        channel = made.json.pop("channel-id")
+        assert channel == made["apns-channel-id"]
+        assert made.json == {"channel-id": channel, "message-storage-policy": 1, "push-type": "LiveActivity"}
+        listed = sender.call("GET", "channels", **own)
+        assert listed.status == 200 and channel in listed.json["channels"]
+        escaped = channel.replace("+", "%2B").replace("/", "%2F")
+        for path, more in [("channels", {"apns_channel_id": channel}), (f"channels/{escaped}", {})]:
+            read = sender.call("GET", path, **more, **own)
+            assert (read.status, read.json) == (200, made.json)
+        deleted = sender.call("DELETE", f"channels/{escaped}", **own)
+        assert (deleted.status, deleted.json) == (200, {})
+        assert channel not in sender.call("GET", "channels", **own).json["channels"]
+    assert sender.call("POST", "channels", {"message-storage-policy": 1, "push-type": "alert"}, **own).reason == "InvalidPushType"
+
+
 def test_the_other_librarys_paths_are_served_too(sender):
     channel = sender.create()
     escaped = channel.replace("+", "%2B").replace("/", "%2F")

@@ -37,6 +37,18 @@ import Testing
     }
   }
 
+  @Test func `HEAD is answered as GET, without the body`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      for path in ["/v1/health", "/v1/nothing", "/v1/device/log", "/3/device/ab", "/1/apps/x/channels"] {
+        let whole = try await client.request(path.hasPrefix("/v1") ? "GET" : "PUT", path)
+        let head = try await client.request("HEAD", path)
+        #expect(head.status == whole.status, "\(path)")
+        #expect(head.body.isEmpty && !whole.body.isEmpty, "\(path)")
+      }
+    }
+  }
+
   @Test func `requests at work are counted for each connection, and refused beyond the limit`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()

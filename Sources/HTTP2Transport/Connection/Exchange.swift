@@ -6,10 +6,18 @@ package struct Exchange {
   /// What the peer sent.
   package var request: Message { stream.message }
 
-  /// Answers: a head, and at most one DATA frame.
+  /// Answers: a head, and at most one DATA frame; to HEAD none (RFC 9110 §9.3.2).
   package func respond(_ fields: HeaderFields, body: some Collection<UInt8>) {
     guard !stream.hasSubmittedHead else { return }
-    do { try connection.session.respond(fields, body: body, on: stream) } catch { connection.close(error) }
+    do {
+      if !body.isEmpty, request.has(.method, "HEAD") {
+        try connection.session.respond(fields, body: EmptyCollection(), on: stream)
+      } else {
+        try connection.session.respond(fields, body: body, on: stream)
+      }
+    } catch {
+      connection.close(error)
+    }
     connection.setNeedsFlush()
   }
 

@@ -5,7 +5,7 @@ import PushCore
 /// Names are matched as bytes the moment they arrive, so that none becomes a `String`.
 package enum HeaderName: UInt8, Sendable, CaseIterable {
   case method, path, scheme, authority, status
-  case accept, authorization, contentLength, contentType, host, lastEventID
+  case accept, authorization, contentLength, contentType, expect, host, lastEventID, userAgent
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
 
@@ -21,8 +21,10 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .authorization: "authorization"
     case .contentLength: "content-length"
     case .contentType: "content-type"
+    case .expect: "expect"
     case .host: "host"
     case .lastEventID: "last-event-id"
+    case .userAgent: "user-agent"
     case .apnsChannelID: "apns-channel-id"
     case .apnsCollapseID: "apns-collapse-id"
     case .apnsExpiration: "apns-expiration"

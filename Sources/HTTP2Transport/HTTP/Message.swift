@@ -125,6 +125,12 @@ import PushCore
     return bytes.starts(with: value)
   }
 
+  /// Whether the peer waits for a 100 before it sends the body (RFC 9110 §10.1.1).
+  package var expectsContinue: Bool {
+    guard let value = self[.expect], value.count == 12 else { return false }
+    return value.extracting(0..<4).equals("100-") && String(repairing: value).lowercased() == "100-continue"
+  }
+
   /// Makes it as new, keeping its storage unless a large message made that large.
   package func reset() {
     if unsafe storage.count > Message.keptCapacity { forgetFields() }

@@ -27,6 +27,13 @@ package enum HTTP2Callbacks {
       }
       return isTaken ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
+    unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(table) { _, header, context in
+      guard let header = unsafe header else { return 0 }
+      if unsafe UInt32(header.pointee.type) == NGHTTP2_HEADERS.rawValue {
+        unsafe with(context) { unsafe $0.beginsHeaders(on: header.pointee.stream_id) }
+      }
+      return 0
+    }
     unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, code, context in
       if code == NGHTTP2_ERR_REFUSED_STREAM.rawValue { unsafe with(context) { $0.refusedStream() } }
       return 0

@@ -23,6 +23,7 @@ package enum HTTP2ErrorCode: UInt32, Sendable {
   case protocolError = 0x1
   case internalError = 0x2
   case settingsTimeout = 0x4
+  case streamClosed = 0x5
   case cancel = 0x8
   case enhanceYourCalm = 0xb
 }

@@ -50,6 +50,8 @@ extension HTTP2SessionDelegate {
   /// The stream that began last, while it is open: most of what arrives is its, and need not be looked up.
   private var newest: Unmanaged<HTTP2Stream>?
   private var newestID: Int32 = 0
+  /// The number of the last stream that began.
+  private var highestID: Int32 = 0
   /// Names of fields that were sent on this session, a bit for each.
   private var sentNames: UInt32 = 0
   /// Streams whose consumer is to hear that all it wrote is on its way.
@@ -65,6 +67,8 @@ extension HTTP2SessionDelegate {
   private var peerResetID: Int32 = 0
   /// SETTINGS that were sent and are not acknowledged, and how many times they were looked at since one was.
   private var unacknowledgedSettings = 0
+  /// Of the peer's streams.
+  private var closedStreams = ClosedStreams()
   private var settingsAge = 0
   /// No callback may receive or send (nghttp2 manual, "Remarks").
   private var isBusy = false
@@ -116,6 +120,9 @@ extension HTTP2SessionDelegate {
 
   /// Frames that wait to be sent, without the DATA that windows hold back.
   package var waitingFrames: Int { unsafe nghttp2_session_get_outbound_queue_size(handle) }
+
+  /// Bytes of bodies that wait to be sent, on all streams; it looks at each.
+  package var waitingSize: Int { open.reduce(0) { $0 + $1.outboundSize } }
 
   /// Whether a request has begun on this session.
   package var hasBegun: Bool { unsafe nghttp2_session_get_last_proc_stream_id(handle) > 0 }
@@ -334,8 +341,11 @@ extension HTTP2SessionDelegate {
 
   private func close(_ stream: HTTP2Stream, errorCode: UInt32) {
     release(stream)
+    let isWhole = stream.isInboundEnded && errorCode == HTTP2ErrorCode.noError.rawValue
+    let isOurs = !isWhole && stream.id != peerResetID
     delegate?.session(self, closed: stream, errorCode: errorCode)
     stream.consumer?.closed()
+    if role == .server { closedStreams.note(stream.id, isOurs: isOurs) }
     let last = open.removeLast()
     if last !== stream {
       open[stream.place] = last
@@ -373,12 +383,29 @@ extension HTTP2SessionDelegate {
 // MARK: What nghttp2 tells, each called by its trampoline in HTTP2Callbacks
 
 extension HTTP2Session {
+  /// HEADERS begin. On a stream that is over they end the connection (RFC 9113 §5.1): nghttp2 keeps no such streams, and
+  /// drops what comes on one without a word. (DATA it does not even tell of.)
+  package func beginsHeaders(on id: Int32) {
+    guard role == .server, id != newestID, id <= highestID, id & 1 == 1, stream(id) == nil else { return }
+    switch closedStreams.end(of: id) {
+    // Trailers that were under way when the gateway reset the stream.
+    case .ours: break
+    case .peers: terminate(.streamClosed)
+    // One that never began is closed by each that began after it (§5.1.1).
+    case nil: terminate(.protocolError)
+    }
+  }
+
+  /// Says GOAWAY with an error, and hears nothing any more.
+  private func terminate(_ code: HTTP2ErrorCode) { unsafe nghttp2_session_terminate_session(handle, code.rawValue) }
+
   package func began(_ id: Int32) {
     guard role == .server else { return }
     let stream = pool.take(id: id)
     unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
     add(stream)
     (newestID, unsafe newest) = (id, unsafe .passUnretained(stream))
+    highestID = id
   }
 
   /// - Returns: false when the stream's fields are more than are taken: the rest of them is not heard of.
@@ -410,6 +437,7 @@ extension HTTP2Session {
     stream.hasHead = true
     delegate?.session(self, receivedHeadOn: stream)
     if isEnd { return end(stream) }
+    if stream.message.expectsContinue, !stream.hasSubmittedHead, role == .server { sendContinue(on: stream) }
     if stream.consumer == nil { hold(stream.message.fieldsSize, of: stream) }
   }
 
@@ -419,6 +447,13 @@ extension HTTP2Session {
       unsafe consumer.received(bytes)
     } else {
       hold(unsafe stream.message.appendBody(bytes), of: stream)
+    }
+  }
+
+  /// Says that the body may come (RFC 9110 §15.2.1): to those alone who asked.
+  private func sendContinue(on stream: HTTP2Stream) {
+    _ = unsafe withNameValues(HeaderFields(status: 100)) { names, count in
+      unsafe nghttp2_submit_headers(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, nil, names, count, nil)
     }
   }
 

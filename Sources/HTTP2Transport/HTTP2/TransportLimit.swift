@@ -26,6 +26,29 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   case descriptors
   /// ``Limits/maximumControlRequests``
   case controlRequests = "control-requests"
+  /// ``Limits/maximumWaitingAnswers``
+  case waitingAnswers = "waiting-answers"
   /// ``Limits/maximumRunningRequests``
   case runningRequests = "running-requests"
+
+  /// What it bounds, in a few words.
+  package var words: String {
+    switch self {
+    case .headerList: "header list"
+    case .incompleteRequests: "requests that are not complete"
+    case .resets: "streams reset because of what the peer did"
+    case .refusedStreams: "refused streams"
+    case .waitingFrames: "frames that wait to be sent"
+    case .unreadTime: "nothing read for 30 s"
+    case .settingsTime: "time to acknowledge SETTINGS"
+    case .requestTime: "time for a request"
+    case .firstRequestTime: "time to the first request"
+    case .addressConnections: "connections of one address"
+    case .strangerConnections: "connections in all"
+    case .descriptors: "descriptors run short"
+    case .controlRequests: "requests of one connection at work"
+    case .waitingAnswers: "answers that wait to be taken"
+    case .runningRequests: "requests of the process at work"
+    }
+  }
 }

@@ -34,6 +34,8 @@ package final class TicketKeys: Sendable {
     /// Seconds, of ``now``.
     var since: Int64 = 0
     var previous: Key?
+    /// When the previous key opens nothing any more.
+    var previousEnd: Int64 = 0
   }
 
   private let state = Mutex(State())
@@ -63,15 +65,15 @@ package final class TicketKeys: Sendable {
     return state.withLock { state in
       TicketKeys.turn(&state, now)
       if let key = state.current, key.name.elementsEqual(name) { return (key, false) }
-      if let key = state.previous, key.name.elementsEqual(name) { return (key, true) }
+      if let key = state.previous, now < state.previousEnd, key.name.elementsEqual(name) { return (key, true) }
       return nil
     }
   }
 
   private static func turn(_ state: inout State, _ now: Int64) {
-    let age = now - state.since
-    guard state.current == nil || age >= period else { return }
-    state.previous = age < 2 * period ? state.current : nil
+    guard state.current == nil || now - state.since >= period else { return }
+    state.previous = state.current
+    state.previousEnd = state.since + 2 * period
     state.current = Key.random()
     state.since = now
   }

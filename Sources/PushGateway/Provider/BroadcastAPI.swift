@@ -175,6 +175,7 @@ final class BroadcastAPI {
     let method = request.text(.method)
     switch (method, String(parts[1]), parts.count) {
     case ("POST", "channels", 2): try create(exchange, caller)
+    case ("GET", "channels", 2) where isAPNSwift(request) && request[.apnsChannelID] == nil: list(exchange, caller)
     case ("GET", "channels", 2): try read(exchange, caller, try channelID(exchange))
     case ("DELETE", "channels", 2): try delete(exchange, caller, try channelID(exchange))
     // One library has the id in the path.
@@ -185,6 +186,10 @@ final class BroadcastAPI {
     default: throw Rejection(.badPath)
     }
   }
+
+  /// Whether APNSwift's client for channels asks, which was written before the real service's was documented: it reads JSON
+  /// from every answer, and lists by the path that reads.
+  private func isAPNSwift(_ request: Message) -> Bool { request.has(.userAgent, beginningWith: "APNS/swift-nio") }
 
   private func channelID(_ part: Substring) throws(Rejection) -> ChannelID {
     guard let text = String(part).removingPercentEncoding, let id = ChannelID(text.utf8) else {
@@ -212,7 +217,8 @@ final class BroadcastAPI {
         hasPolicy: root["message-storage-policy"] != nil, policy: root["message-storage-policy"]?.integer)
     }
     guard let wish, wish.isObject else { throw Rejection(.badRequestPayload) }
-    try checkPushType(wish.pushType)
+    let isAPNSwift = isAPNSwift(request)
+    if wish.pushType != nil || !isAPNSwift { try checkPushType(wish.pushType) }
     guard wish.hasPolicy else { throw Rejection(.missingChannelQueueSize) }
     guard let policy = wish.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
       throw Rejection(.badRequestParams)
@@ -225,13 +231,20 @@ final class BroadcastAPI {
       var fields = head(201, exchange, caller.id)
       fields.append(.apnsChannelID, (made.first?.description ?? "").utf8)
       exchange.connection.allowAllStreams()
-      exchange.respond(fields, body: EmptyCollection())
+      let text = made.first.map { BroadcastAPI.text(of: policy, id: $0) } ?? ""
+      exchange.respond(fields, body: isAPNSwift ? Array(text.utf8) : [])
     }
+  }
+
+  /// A channel as JSON.
+  private static func text(of policy: BroadcastChannel.StoragePolicy, id: ChannelID? = nil) -> String {
+    let id = id.map { #""channel-id":"\#($0)","# } ?? ""
+    return #"{\#(id)"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#
   }
 
   private func read(_ exchange: Exchange, _ caller: Caller, _ id: ChannelID) throws(Rejection) {
     let channel = try known(id, caller)
-    let body = #"{"message-storage-policy":\#(channel.policy.rawValue),"push-type":"LiveActivity"}"#
+    let body = BroadcastAPI.text(of: channel.policy, id: isAPNSwift(exchange.request) ? id : nil)
     exchange.connection.allowAllStreams()
     exchange.respond(head(200, exchange, caller.id), body: body.utf8)
   }
@@ -243,7 +256,11 @@ final class BroadcastAPI {
       try await channels.delete(id)
     } then: { [unowned self] exchange, _ in
       exchange.connection.allowAllStreams()
-      exchange.respond(head(204, exchange, caller.id), body: EmptyCollection())
+      // APNSwift takes 200 and 201 for success.
+      guard isAPNSwift(exchange.request) else {
+        return exchange.respond(head(204, exchange, caller.id), body: EmptyCollection())
+      }
+      exchange.respond(head(200, exchange, caller.id), body: "{}".utf8)
     }
   }
 
@@ -276,6 +293,12 @@ final class BroadcastAPI {
     _ exchange: Exchange, _ work: @escaping @Sendable () async throws -> Value,
     then answer: @escaping (Exchange, Value) -> Void
   ) {
+    // Also what was reset is at work: see GatewayHandler.
+    let connection = exchange.connection
+    guard connection.runningRequests < Limits.maximumConcurrentStreams else {
+      return provider.refuse(exchange, .tooManyRequests)
+    }
+    connection.runningRequests += 1
     let later = NIOLoopBound((exchange.reference, provider, answer), eventLoop: exchange.connection.loop.eventLoop)
     let logger = logger
     Task {
@@ -288,6 +311,7 @@ final class BroadcastAPI {
       }
       later.eventLoop.execute {
         let (reference, provider, answer) = later.value
+        reference.connection.runningRequests -= 1
         guard let exchange = reference.exchange else { return }
         switch result {
         case .success(let value): answer(exchange, value)

@@ -15,7 +15,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "a", "x-apns-id", "apns-idd", "apns-i", "Apns-Id", "apns-topi", "apns-topic ", "content-encoding", "user-agent",
+    "", "a", "x-apns-id", "apns-idd", "apns-i", "Apns-Id", "apns-topi", "apns-topic ", "content-encoding",
+    "user-agents",
     "a-name-of-seventeen", String(repeating: "a", count: 16), String(repeating: "a", count: 17),
     String(repeating: "a", count: 5000),
   ])

@@ -81,7 +81,7 @@ import Testing
     }
     #expect(receive("apns-id", "12345"))
     #expect(message.fieldListSize == 7 + 5 + 32)
-    #expect(receive("user-agent", "x"))
+    #expect(receive("x-whatever", "x"))
     #expect(message.fieldListSize == 44 + 10 + 1 + 32)
     #expect(message.fieldsSize == 5)
     #expect(receive("x", String(repeating: "y", count: 16_000 - 87 - 33)))

@@ -386,6 +386,31 @@ import Testing
     #expect(pair.server.session.incompleteSize == kept / 3)
   }
 
+  @Test(arguments: [("100-continue", true), ("100-Continue", true), ("100-continued", false), ("200-continue", false)])
+  func `who asks whether the body may come is told so once, and nobody else`(_ value: String, _ isAsked: Bool) throws {
+    let pair = try SessionPair()
+    answer(pair)
+    let stream = try pair.request([(.expect, value)], body: [1], isEnding: false)
+    try pair.run()
+    let heads = { pair.serverFrames.filter { $0.kind == .headers && $0.stream == 1 } }
+    #expect(heads().count == (isAsked ? 1 : 0))
+    #expect(heads().allSatisfy { !$0.endsStream })
+    pair.client.session.write([2], ending: true, on: stream)
+    try pair.run()
+    #expect(pair.server.messages.map(\.body) == [[1, 2]])
+    #expect(heads().count == (isAsked ? 2 : 1))
+    #expect(heads().last?.endsStream == true)
+  }
+
+  @Test func `who expects a 100 and sends nothing more gets the answer alone`() throws {
+    let pair = try SessionPair()
+    answer(pair)
+    _ = try pair.request([(.expect, "100-continue")])
+    try pair.run()
+    #expect(pair.serverFrames.filter { $0.kind == .headers }.count == 1)
+    #expect(pair.client.messages.first?.status == "200")
+  }
+
   @Test func `SETTINGS that are not acknowledged are known after their time`() throws {
     let server = try HTTP2Session(role: .server, pool: StreamPool())
     #expect((0..<3).map { _ in server.tick() } == [true, true, false])

@@ -213,7 +213,8 @@ import Testing
   }
 
   @Test func `who does not read is not read, and is given up`() throws {
-    let pair = try ConnectionPair(handler)
+    let pair = try ConnectionPair(handler, isMute: true)
+    try pair.write(Frame.preface + Frame(kind: .settings, flags: 1, stream: 0, payload: []).bytes)
     pair.channel.isWritable = false
     var number: Int32 = 1
     func ask(_ count: Int) throws {
@@ -247,6 +248,53 @@ import Testing
     try pair.wait(.seconds(5))
     #expect(!pair.channel.isActive)
     #expect(handler.limits.last == .unreadTime)
+  }
+
+  // MARK: Streams that are over (RFC 9113 §5.1)
+
+  static let streamClosed = HTTP2ErrorCode.streamClosed.rawValue
+  static let protocolError = HTTP2ErrorCode.protocolError.rawValue
+
+  /// What comes on stream 1, which was answered, or reset by the peer, and then on stream 3, which never began.
+  @Test(
+    arguments: [
+      (.request(1), streamClosed),
+      (.request(3), protocolError),
+      (Frame(kind: .windowUpdate, flags: 0, stream: 1, payload: [0, 0, 0, 1]), nil),
+      (Frame(kind: .priority, flags: 0, stream: 1, payload: [0, 0, 0, 0, 1]), nil),
+      (Frame(kind: .resetStream, flags: 0, stream: 1, payload: [0, 0, 0, 8]), nil),
+      (Frame(kind: .data, flags: 1, stream: 3, payload: [1]), nil),
+    ] as [(Frame, UInt32?)], [false, true])
+  func `what may not come on a stream that is over ends the connection`(
+    _ what: (frame: Frame, code: UInt32?), _ isReset: Bool
+  ) throws {
+    let pair = try ConnectionPair(handler, isMute: true)
+    try pair.write(Frame.preface)
+    if isReset {
+      handler.onRequest = { _ in }
+      try pair.write(
+        Frame.request(1).bytes + Frame(kind: .resetStream, flags: 0, stream: 1, payload: [0, 0, 0, 8]).bytes)
+    } else {
+      try pair.write(Frame.request(1).bytes)
+    }
+    try pair.write(Frame.request(5).bytes)
+    try pair.run()
+    #expect(pair.goAwayCodes.isEmpty && pair.connection.session.openCount == (isReset ? 1 : 0))
+    try pair.write(what.frame.bytes)
+    try pair.run()
+    #expect(pair.goAwayCodes == (what.code.map { [$0] } ?? []))
+  }
+
+  @Test func `what was under way to a stream that the gateway reset is dropped`() throws {
+    let pair = try ConnectionPair(handler)
+    let stream = try pair.request(body: [1], isEnding: false)
+    try pair.request()
+    pair.connection.session.reset(try #require(pair.connection.session.stream(stream)), .cancel)
+    pair.connection.setNeedsFlush()
+    pair.loop.run()
+    try pair.write(Frame(kind: .data, flags: 1, stream: stream, payload: [1]).bytes)
+    try pair.run()
+    #expect(pair.goAwayCodes.isEmpty && pair.resetCodes == [HTTP2ErrorCode.cancel.rawValue])
   }
 
   @Test func `what is no HTTP/2 ends the connection, with the failure`() throws {
