@@ -41,7 +41,10 @@ import PushCore
   /// - Returns: false when the fields are more than this gateway takes.
   package func receive(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard unsafe count(name, value) else { return false }
-    if let name = unsafe HeaderName(name) { unsafe append(name, value) }
+    // Which program sends is of interest where channels are managed alone, and nearly each push says it.
+    if let name = unsafe HeaderName(name), name != .userAgent || has(.path, beginningWith: "/1/") {
+      unsafe append(name, value)
+    }
     return true
   }
 

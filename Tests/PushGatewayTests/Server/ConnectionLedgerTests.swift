@@ -13,9 +13,9 @@ import Testing
     let ended = Mutex<[Int]>([])
 
     func ledger(descriptors: Int) -> ConnectionLedger {
-      ConnectionLedger(descriptors: descriptors, now: { self.time.withLock { $0 } }) { limit, _ in
-        self.limits.withLock { $0.append(limit) }
-      }
+      ConnectionLedger(
+        descriptors: descriptors, now: { self.time.withLock { $0 } },
+        exceeded: { limit, _ in self.limits.withLock { $0.append(limit) } })
     }
 
     /// Lets a connection be ended under a number, unless it is busy.
