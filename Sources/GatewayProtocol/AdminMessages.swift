@@ -97,9 +97,12 @@ package struct AppRequest: Codable, Sendable {
   package var strict: Bool?
   /// `off`, `report`, `hold` or `refuse`; nil: as it was, or `refuse`.
   package var ads: String?
+  /// The team whose keys may push to it; nil: as it was, or the only one that there is.
+  package var team: String?
 
   package init(
-    topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil, ads: String? = nil
+    topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil, ads: String? = nil,
+    team: String? = nil
   ) {
     self.topic = topic
     self.name = name
@@ -107,11 +110,13 @@ package struct AppRequest: Codable, Sendable {
     self.policyMode = policyMode
     self.strict = strict
     self.ads = ads
+    self.team = team
   }
 
   package enum CodingKeys: String, CodingKey {
     case topic, name, icon, strict, ads
     case policyMode = "policy_mode"
+    case team = "team_id"
   }
 }
 

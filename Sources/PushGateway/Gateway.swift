@@ -90,6 +90,12 @@ package final class Gateway: Sendable {
         if case .preferences(let person, let preferences) = change { announce(preferences, of: person) }
       }
       try await folder.prepareDevelopment(registrations)
+      let open = registrations.appsOfNoTeam.map(\.topic)
+      if !open.isEmpty {
+        logger.warning(
+          "the keys of every team reach some apps: `pushcli apps set TOPIC --team TEAMID` gives each to one",
+          metadata: ["apps": "\(open.joined(separator: " "))"])
+      }
       Digests(services).deliverDue(isStart: true)
       return try await Gateway(configuration, folder, claim, services, store, tls, logger)
     } catch {

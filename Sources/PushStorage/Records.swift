@@ -16,6 +16,8 @@ package final class App: Sendable, Codable {
   package let isStrict: Bool
   /// The treatment of its advertising alerts.
   package let ads: AdMode
+  /// The team whose keys may push to it; nil: those of every team.
+  package let team: String?
   /// How lines to devices name the app, `"topic":…,"app":{…}`: made once, and written with each push.
   package let lineMembers: [UInt8]
 
@@ -23,11 +25,12 @@ package final class App: Sendable, Codable {
     case topic, name, icon, ads
     case policyMode = "policy_mode"
     case isStrict = "strict"
+    case team = "team_id"
   }
 
   package init(
     id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
-    ads: AdMode = .standard
+    ads: AdMode = .standard, team: String? = nil
   ) {
     self.id = id
     self.topic = topic
@@ -36,6 +39,7 @@ package final class App: Sendable, Codable {
     self.policyMode = policyMode
     self.isStrict = isStrict
     self.ads = ads
+    self.team = team
     var members = Array(#""topic":"#.utf8)
     appendJSONString(topic, to: &members)
     append(#","app":{"name":"#, to: &members)
@@ -54,7 +58,8 @@ package final class App: Sendable, Codable {
       name: try values.decode(String.self, forKey: .name), icon: try values.decode(String.self, forKey: .icon),
       policyMode: try values.decode(PolicyMode.self, forKey: .policyMode),
       isStrict: try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
-      ads: try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard)
+      ads: try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard,
+      team: try values.decodeIfPresent(String.self, forKey: .team))
   }
 }
 

@@ -16,7 +16,7 @@ package protocol Registrations: AnyObject, Sendable {
 
   /// A token and its app, when the token was ever ours.
   func registration(_ token: DeviceToken) -> (Registration, App)?
-  /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
+  /// Changes whenever a key or an app does, so that what was verified is not believed for longer than it holds.
   var keyGeneration: UInt64 { get }
   func key(_ id: String) -> ProviderKey?
   func app(_ id: AppID) -> App?
@@ -53,8 +53,10 @@ package protocol Registrations: AnyObject, Sendable {
   func addKey(_ key: ProviderKey) async throws
   func removeKey(_ id: String) async throws
   /// Adds an app, or changes what is known of it.
+  ///
+  /// - Parameter team: whose keys may push to it; nil: those of every team.
   func putApp(
-    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
   func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws
   /// Enrols a device; a person who is not known yet is made. Without a person the device is its own.

@@ -165,7 +165,8 @@ class Gateway:
     def app(self, topic=None, name="Trains", **options) -> str:
         topic = topic or f"com.example.app{uuid.uuid4().hex[:8]}"
         flags = [part for option, value in options.items() for part in (f"--{option}", value)]
-        self.run("apps", "add", topic, "--name", name, *flags)
+        team = [] if "team" in options else ["--team", self.key.team_id]
+        self.run("apps", "add", topic, "--name", name, *flags, *team)
         return topic
 
     def device(self, topic=TOPIC, name=None, person=None) -> Device:

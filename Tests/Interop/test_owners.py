@@ -1,5 +1,7 @@
 """Everything has an owner: whose word counts, whose key reaches which app, who may become whom (docs/access.md)."""
 
+import contextlib
+import sqlite3
 import subprocess
 import uuid
 
@@ -91,3 +93,53 @@ def test_an_answer_is_believed_after_the_gateway_was_started_again(start, acknow
     stream.say(type="answer", id=apns_id, action="approve")
     [answer] = [event for event in gateway.events(apns_id, "action") if event["event"] == "action"]
     assert (answer["device"], answer["detail"], answer["topic"]) == (me.name, "approve", TOPIC)
+
+
+# Whose key reaches which app
+
+
+def test_a_key_reaches_the_apps_of_its_team(start):
+    gateway = start()
+    device = gateway.device()
+    gateway.run("teams", "add", "OTHERTEAM1")
+    other = gateway.new_key(team="OTHERTEAM1")
+    for body in [{"aps": {"badge": 1}}, b"nonsense"]:
+        response = gateway.push(device.token, body, key=other)
+        assert (response.status, response.reason) == (400, "TopicDisallowed")
+    with gateway.connect() as connection:
+        fields = [("authorization", gateway.bearer(other))]
+        response = connection.request("GET", f"/1/apps/{TOPIC}/all-channels", fields)
+        assert (response.status, response.reason) == (403, "TopicMismatch")
+    refused = gateway.run("apps", "add", "com.example.shop", "--name", "Shop", code=1)
+    assert "--team" in refused.err and "OTHERTEAM1" in refused.err
+    gateway.run("apps", "add", "com.example.shop", "--name", "Shop", "--team", "OTHERTEAM1")
+    token = gateway.register(device.name, "com.example.shop")
+    assert gateway.push(token, key=other, topic="com.example.shop").status == 200
+    assert gateway.push(token, topic="com.example.shop").status == 400
+    gateway.run("apps", "set", TOPIC, "--team", "OTHERTEAM1")
+    assert gateway.push(device.token, key=other).status == 200
+    teams = {app["topic"]: app["team_id"] for app in gateway.run("apps", "--json").records}
+    assert teams == {TOPIC: "OTHERTEAM1", "com.example.shop": "OTHERTEAM1"}
+    assert "any team" not in gateway.run("apps").err
+
+
+def test_apps_without_a_team_are_open_and_everybody_says_so(start):
+    """As from a version before, where there were several teams: nothing is refused that was accepted then."""
+    gateway = start()
+    device = gateway.device()
+    gateway.run("teams", "add", "OTHERTEAM1")
+    other = gateway.new_key(team="OTHERTEAM1")
+    gateway.stop()
+    with contextlib.closing(sqlite3.connect(gateway.state / "pushgateway.sqlite")) as database:
+        database.execute("UPDATE app SET team = NULL")
+        database.commit()
+    gateway.start()
+    assert gateway.push(device.token, key=other).status == gateway.push(device.token).status == 200
+    assert TOPIC in gateway.log and "apps set TOPIC --team" in gateway.log
+    assert "apps set TOPIC --team" in gateway.run("apps").err
+    [finding] = [record for record in gateway.run("doctor", "--json").records if record["check"] == "apps"]
+    assert finding["state"] == "warning" and TOPIC in finding["words"]
+    gateway.run("apps", "set", TOPIC, "--team", gateway.key.team_id)
+    assert gateway.push(device.token, key=other).status == 400
+    [finding] = [record for record in gateway.run("doctor", "--json").records if record["check"] == "apps"]
+    assert finding["state"] == "ok"

@@ -148,7 +148,9 @@ def test_a_key_for_some_topics_may_push_to_no_other(gateway, device):
 def test_a_key_of_another_team_signs_for_that_team_only(gateway, device):
     gateway.run("teams", "add", "SECONDTEAM")
     key = gateway.new_key(team="SECONDTEAM")
-    assert gateway.push(device.token, key=key).status == 200
+    assert_error(gateway.push(device.token, key=key), 400, "TopicDisallowed")
+    topic = gateway.app(team="SECONDTEAM")
+    assert gateway.push(gateway.register(device.name, topic), key=key, topic=topic).status == 200
     token = key.bearer(claims={"iss": gateway.key.team_id})
     assert_error(gateway.push(device.token, authorization=token), 403, "InvalidProviderToken")
 
@@ -217,7 +219,7 @@ def test_another_teams_token_is_invalid_on_a_connection(gateway, device, connect
     other = gateway.new_key(team="THIRDTEAM1")
     assert gateway.push(device.token, connection=connection).status == 200
     assert_error(gateway.push(device.token, connection=connection, key=other), 403, "InvalidProviderToken")
-    assert gateway.push(device.token, key=other).status == 200
+    assert_error(gateway.push(device.token, key=other), 400, "TopicDisallowed")
 
 
 def test_a_key_is_rotated_without_a_restart_on_the_same_connection(gateway, device, connection):
@@ -240,8 +242,10 @@ def test_a_key_that_a_sender_has_already_is_imported(gateway, device, tmp_path):
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
     gateway.run("keys", "import", path, "--team", "IMPORTTEAM")
     gateway.run("keys", "import", public, "--team", "IMPORTTEAM", "--key-id", "IMPORTED02")
+    topic = gateway.app(team="IMPORTTEAM")
+    token = gateway.register(device.name, topic)
     for key_id in ["IMPORTED01", "IMPORTED02"]:
-        assert gateway.push(device.token, key=Key(path, key_id, "IMPORTTEAM")).status == 200
+        assert gateway.push(token, key=Key(path, key_id, "IMPORTTEAM"), topic=topic).status == 200
     gateway.run("keys", "import", path, "--team", "IMPORTTEAM", code=1)
     text = tmp_path / "AuthKey_IMPORTED03.p8"
     text.write_text("words")

@@ -127,7 +127,7 @@ struct AdminAPI: Sendable {
     return Response(
       try await PutApp(services)(
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
-        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init)),
+        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
       status: 201)
   }
 

@@ -67,6 +67,7 @@ final class BroadcastAPI {
     }
     guard sender.permitsBroadcast(to: bundleID) else { throw Rejection(.topicMismatch) }
     guard let app = try? services.registrations.app(topic: bundleID) else { throw Rejection(.topicDisallowed) }
+    guard sender.isOf(app.team) else { throw Rejection(.topicMismatch) }
     guard services.channels.isOn(app.id) else { throw Rejection(services.provider.broadcastFeatureReason) }
     return Caller(id: id, app: app, environment: exchange.connection.environment, now: now)
   }

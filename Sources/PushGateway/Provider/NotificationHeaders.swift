@@ -43,7 +43,7 @@ struct NotificationHeaders {
     }
     guard let value = request[.apnsTopic], !value.isEmpty else {
       guard let defaultTopic else { throw Rejection(.missingTopic) }
-      topic = NamedTopic(defaultTopic)
+      topic = topics.named(defaultTopic)
       return
     }
     topic = try topics.topic(value)

@@ -16,7 +16,7 @@ final class ProviderAPI {
   private var random = FastRandom()
   private var rate: RateLimit<DeviceToken>
 
-  private let topics = TopicMemory()
+  private let topics: TopicMemory
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
@@ -24,6 +24,7 @@ final class ProviderAPI {
     self.shared = shared
     services = shared.services
     self.tokens = tokens
+    topics = TopicMemory(registrations: services.registrations)
     self.dispatcher = dispatcher
     rate = RateLimit(perSecond: services.rateLimit)
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)

@@ -79,11 +79,20 @@ enum ProviderSender {
     }
   }
 
-  /// Whether it may push to a topic; a key's topics may be given with and without suffix.
+  /// Whether it may push to a topic: to one of an app of its team; a key's topics may be given with and without suffix.
   func permits(_ topic: NamedTopic) -> Bool {
     switch self {
-    case .token(let token): token.key.topics.map { $0.contains(topic.bundleID) || $0.contains(topic.text) } ?? true
+    case .token(let token):
+      isOf(topic.team) && token.key.topics.map { $0.contains(topic.bundleID) || $0.contains(topic.text) } ?? true
     case .certificate(let identity): identity.topics.contains(topic.text)
+    }
+  }
+
+  /// Whether it reaches the apps of a team; an app without one is everybody's. A certificate names its topics itself.
+  func isOf(_ team: String?) -> Bool {
+    switch self {
+    case .token(let token): team == nil || team == token.key.team
+    case .certificate: true
     }
   }
 }

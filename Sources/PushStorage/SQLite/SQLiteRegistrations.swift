@@ -25,7 +25,7 @@ package final class SQLiteRegistrations: Sendable {
   private let categories: Categories
   package let store: SQLiteStore
   private let state: Mutex<State>
-  /// Changes whenever a key does, so that verified tokens are not believed for longer than their key.
+  /// See ``keyGeneration``.
   private let generation = Atomic<UInt64>(0)
   private let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
@@ -126,10 +126,7 @@ package final class SQLiteRegistrations: Sendable {
     if let related = key.related, self.key(related)?.team != key.team {
       throw Refusal(kind: .unknown, description: "team \(key.team) has no key \(related): `pushcli keys list`")
     }
-    guard state.withLock({ $0.teams.contains(key.team) }) else {
-      throw Refusal(
-        kind: .unknown, description: "there is no team \(key.team): add it with `pushcli teams add \(key.team)`")
-    }
+    try requireTeam(key.team)
     let topics = try key.topics.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
     try await write { db in
       try db.execute(
@@ -152,7 +149,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func putApp(
-    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App {
     guard Topic.isWellFormed(topic.utf8) else {
       throw Refusal(
@@ -164,21 +161,25 @@ package final class SQLiteRegistrations: Sendable {
     guard (1...2).contains(icon.count) else {
       throw Refusal(kind: .invalid, description: "an icon is one emoji or two letters, not \"\(icon)\"")
     }
+    if let team { try requireTeam(team) }
     let row = try await write { db in
       try db.execute(
         sql: """
-          INSERT INTO app (topic, name, icon, policy_mode, strict, ads) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (topic)
+          INSERT INTO app (topic, name, icon, policy_mode, strict, ads, team) VALUES (?, ?, ?, ?, ?, ?, ?)
+          ON CONFLICT (topic)
           DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
-            strict = excluded.strict, ads = excluded.ads
-          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue])
+            strict = excluded.strict, ads = excluded.ads, team = excluded.team
+          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue, team])
       return try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
     }
     let app = App(
-      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads)
+      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads,
+      team: team)
     state.withLock { state in
       state.apps[app.id] = app
       state.appsByTopic[topic] = app.id
     }
+    generation.add(1, ordering: .releasing)
     return app
   }
 
@@ -379,6 +380,12 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
+  private func requireTeam(_ id: String) throws(Refusal) {
+    guard state.withLock({ $0.teams.contains(id) }) else {
+      throw Refusal(kind: .unknown, description: "there is no team \(id): add it with `pushcli teams add \(id)`")
+    }
+  }
+
   private static func requireIdentifier(_ id: String, _ what: String) throws(Refusal) {
     guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isUpperOrDigit }) else {
       throw Refusal(kind: .invalid, description: "a \(what) has 10 characters, A to Z and 0 to 9; \"\(id)\" is none")
@@ -403,12 +410,12 @@ package final class SQLiteRegistrations: Sendable {
         topics: try keys.isNull(4) ? nil : keys.json(4, as: Set<String>.self), related: try keys.optionalText(5))
       state.keys[key.id] = key
     }
-    let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads FROM app")
+    let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team FROM app")
     while try apps.next() {
       let app = App(
         id: AppID(row: try apps.integer(0)), topic: try apps.text(1), name: try apps.text(2), icon: try apps.text(3),
         policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
-        ads: AdMode(rawValue: try apps.text(6)) ?? .standard)
+        ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7))
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }

@@ -180,6 +180,14 @@ package enum Schema {
           CREATE INDEX device_person ON device (person);
           """)
     }
+    migrator.registerMigration("teams of apps") { db in
+      try db.execute(
+        sql: """
+          -- Whose keys may push to it. NULL: those of every team, as it was before; with one team there is no doubt.
+          ALTER TABLE app ADD COLUMN team TEXT REFERENCES team(id);
+          UPDATE app SET team = (SELECT id FROM team) WHERE (SELECT count(*) FROM team) = 1;
+          """)
+    }
     return migrator
   }
 }

@@ -11,9 +11,12 @@ struct Apps: AsyncParsableCommand {
   struct Record: Codable {
     var topic, name, icon, policyMode, ads: String
     var strict: Bool
+    /// nil: every team's.
+    var team: String?
     enum CodingKeys: String, CodingKey {
       case topic, name, icon, strict, ads
       case policyMode = "policy_mode"
+      case team = "team_id"
     }
   }
 
@@ -23,24 +26,25 @@ struct Apps: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let apps: [Record] = try await Admin(state).get("/admin/v1/apps")
+      let admin = try await Admin(state)
+      let apps: [Record] = try await admin.get("/admin/v1/apps")
       if format.json { return Output.json(lines: apps) }
       Output.table(
-        ["TOPIC", "NAME", "ICON", "POLICY", "STRICT", "ADS"],
-        apps.map { [$0.topic, $0.name, $0.icon, $0.policyMode, $0.strict ? "yes" : "no", $0.ads] })
+        ["TOPIC", "NAME", "ICON", "TEAM", "POLICY", "STRICT", "ADS"],
+        apps.map {
+          [$0.topic, $0.name, $0.icon, $0.team ?? "any", $0.policyMode, $0.strict ? "yes" : "no", $0.ads]
+        })
+      let teams: [TeamRecord] = try await admin.get("/admin/v1/teams")
+      guard teams.count > 1, apps.contains(where: { $0.team == nil }) else { return }
+      Output.words(
+        "The keys of every team reach apps of any team: `pushcli apps set TOPIC --team TEAMID` gives one away.")
     }
   }
 
-  struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Add an app, or change one.",
-      discussion: """
-        Example:
-          pushcli apps add com.example.trains --name Trains --icon 🚆
-        """)
-    @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
-    @Option(help: "What people see.") var name: String
+  /// What can be said of an app besides its topic and its name.
+  struct Properties: ParsableArguments {
     @Option(help: "One emoji or two letters. (the name's initials)") var icon: String?
+    @Option(help: "The team whose keys may push to it. (the only one that there is)") var team: String?
     @Option(help: "enforce: a push that breaks a rule is refused; report: it is only logged. (enforce)")
     var policy: String?
     @Flag(
@@ -48,8 +52,6 @@ struct Apps: AsyncParsableCommand {
       help: "Refuse payloads whose aps has keys of a wrong type, instead of reporting them. (no)")
     var strict: Bool?
     @Option(help: Apps.adsHelp) var ads: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
 
     func validate() throws {
       guard policy.map({ ["enforce", "report"].contains($0) }) ?? true else {
@@ -58,10 +60,34 @@ struct Apps: AsyncParsableCommand {
       try Apps.checkAds(ads)
     }
 
+    /// Whether anything is said.
+    var isEmpty: Bool { [icon, team, policy, ads].allSatisfy { $0 == nil } && strict == nil }
+
+    func request(topic: String, name: String) -> AppRequest {
+      AppRequest(
+        topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads, team: team)
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Add an app, or change one.",
+      discussion: """
+        Where there are several teams, a new app needs one: keys of the others are refused with TopicDisallowed.
+
+        Examples:
+          pushcli apps add com.example.trains --name Trains --icon 🚆
+          pushcli apps add com.example.shop --name Shop --team A1B2C3D4E5
+        """)
+    @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
+    @Option(help: "What people see.") var name: String
+    @OptionGroup var properties: Properties
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
     func run() async throws {
       let app: Record = try await Admin(state).post(
-        "/admin/v1/apps", AppRequest(topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads)
-      )
+        "/admin/v1/apps", properties.request(topic: topic, name: name))
       if format.json { Output.json(app) } else { Output.words("added \(app.icon) \(app.name), \(app.topic)") }
     }
   }
@@ -71,15 +97,19 @@ struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "set", abstract: "Change an app.",
       discussion: """
-        Example:
+        Examples:
           pushcli apps set com.example.shop --ads hold
+          pushcli apps set com.example.shop --team A1B2C3D4E5
         """)
     @Argument(help: "The app's topic.") var topic: String
-    @Option(help: Apps.adsHelp) var ads: String
+    @Option(help: "What people see.") var name: String?
+    @OptionGroup var properties: Properties
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
-    func validate() throws { try Apps.checkAds(ads) }
+    func validate() throws {
+      if name == nil, properties.isEmpty { throw ValidationError("say what to change, such as --ads hold") }
+    }
 
     func run() async throws {
       let admin = try await Admin(state)
@@ -88,8 +118,11 @@ struct Apps: AsyncParsableCommand {
         throw CommandFailure(.failed, "there is no app \(topic): `pushcli apps` shows them")
       }
       let app: Record = try await admin.post(
-        "/admin/v1/apps", AppRequest(topic: topic, name: known.name, icon: nil, policyMode: nil, ads: ads))
-      if format.json { Output.json(app) } else { Output.words("\(app.topic): ads \(app.ads)") }
+        "/admin/v1/apps", properties.request(topic: topic, name: name ?? known.name))
+      if format.json { return Output.json(app) }
+      Output.words(
+        "\(app.topic): \(app.icon) \(app.name), team \(app.team ?? "any"), policy \(app.policyMode), "
+          + "strict \(app.strict ? "yes" : "no"), ads \(app.ads)")
     }
   }
 

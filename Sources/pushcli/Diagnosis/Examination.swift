@@ -1,5 +1,6 @@
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import Glibc
 import HTTP2Transport
 import PushCore
@@ -24,9 +25,9 @@ struct Examination {
 
   func findings() async -> [Finding] {
     [
-      storage(), space(), await gateway(), certificate("server certificate", folder.certificatePath),
+      storage(), space(), await gateway(), await apps(), certificate("server certificate", folder.certificatePath),
       certificate("authority", folder.trustPath), clock(), descriptors(), library(), terminal(),
-    ]
+    ].compactMap(\.self)
   }
 
   // MARK: The gateway
@@ -88,6 +89,30 @@ struct Examination {
       }
     }
     return Finding(check: check, state: .ok, words: "answers at \(addresses.joined(separator: ", "))")
+  }
+
+  /// Whether each app is one team's; nil while nobody can be asked.
+  private func apps() async -> Finding? {
+    struct App: Decodable {
+      var topic: String
+      var team: String?
+      enum CodingKeys: String, CodingKey {
+        case topic
+        case team = "team_id"
+      }
+    }
+    guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
+    defer { client.close() }
+    guard let apps = try? decodeJSON([App].self, from: try await client.request("GET", "/admin/v1/apps").body),
+      let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", "/admin/v1/teams").body)
+    else { return nil }
+    let open = apps.filter { $0.team == nil }.map(\.topic)
+    guard teams.count > 1, !open.isEmpty else {
+      return Finding(check: "apps", state: .ok, words: "\(apps.count), each reached by the keys of its team")
+    }
+    return Finding(
+      check: "apps", state: .warning,
+      words: "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
   }
 
   private func certificate(_ check: String, _ path: String) -> Finding {

@@ -9,11 +9,13 @@ import Testing
   let request = SampleRequest()
 
   func reason(_ request: SampleRequest) -> Reason? {
-    rejection { () throws(Rejection) in _ = try NotificationHeaders(request.message, topics: TopicMemory()) }?.reason
+    rejection { () throws(Rejection) in
+      _ = try NotificationHeaders(request.message, topics: TopicMemory(registrations: MemoryRegistrations()))
+    }?.reason
   }
 
   @Test func `the sample is accepted as it is`() throws {
-    let headers = try NotificationHeaders(request.message, topics: TopicMemory())
+    let headers = try NotificationHeaders(request.message, topics: TopicMemory(registrations: MemoryRegistrations()))
     #expect(headers.id?.description == SampleRequest.id)
     #expect(headers.pushType == .alert)
     #expect(headers.priority == 5)
@@ -25,7 +27,7 @@ import Testing
   @Test func `the topic alone is enough`() throws {
     let message = Message()
     message.keep(.apnsTopic, SampleRequest.topic)
-    let headers = try NotificationHeaders(message, topics: TopicMemory())
+    let headers = try NotificationHeaders(message, topics: TopicMemory(registrations: MemoryRegistrations()))
     #expect(headers.id == nil)
     #expect(headers.pushType == nil)
     #expect(headers.priority == 10)
@@ -51,7 +53,9 @@ import Testing
   @Test(arguments: [("1", 1), ("5", 5), ("10", 10)] as [(String, UInt8)])
   func `the three priorities are accepted`(_ value: String, _ priority: UInt8) throws {
     #expect(
-      try NotificationHeaders(request.with(.apnsPriority, value).message, topics: TopicMemory()).priority == priority)
+      try NotificationHeaders(
+        request.with(.apnsPriority, value).message, topics: TopicMemory(registrations: MemoryRegistrations())
+      ).priority == priority)
   }
 
   @Test(arguments: ["", "-1", "1.5", "1e9", "soon", " 0", "0x10", "1000000000000000000", "2027-01-15"])
@@ -68,12 +72,14 @@ import Testing
   func `a push lives until its expiration, at most 30 days, and not at all when that is over`(
     _ value: String, _ expires: Int64?
   ) throws {
-    let headers = try NotificationHeaders(request.with(.apnsExpiration, value).message, topics: TopicMemory())
+    let headers = try NotificationHeaders(
+      request.with(.apnsExpiration, value).message, topics: TopicMemory(registrations: MemoryRegistrations()))
     #expect(headers.expires(now: 1_800_000_000) == expires)
   }
 
   @Test func `a push without an expiration lives for 30 days`() throws {
-    let headers = try NotificationHeaders(request.with(.apnsExpiration, nil).message, topics: TopicMemory())
+    let headers = try NotificationHeaders(
+      request.with(.apnsExpiration, nil).message, topics: TopicMemory(registrations: MemoryRegistrations()))
     #expect(headers.expires(now: 1_800_000_000) == 1_802_592_000)
   }
 

@@ -21,7 +21,9 @@ import Testing
     Table(name: "key", first: "team = 'TEAM000001'") {
       "('\(identifier("KEYS", $0))', '\(identifier("TEAM", $0))', \(publicKey), 'development', '[\"a.b\"]', NULL)"
     },
-    Table(name: "app", first: "id = 1") { "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off')" },
+    Table(name: "app", first: "id = 1") {
+      "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))')"
+    },
     Table(name: "person", first: "id = 1") { "(\($0), 'p\($0)', '{}')" },
     Table(name: "device", first: "id = 1") { "(\($0), 'uuid\($0)', 'd\($0)', \($0), \(blob($0, size: 32)))" },
     Table(name: "token", first: "device = 1") {

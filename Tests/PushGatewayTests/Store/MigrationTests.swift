@@ -36,6 +36,19 @@ import Testing
     #expect(try old.read(shape) == new.read(shape))
   }
 
+  @Test(arguments: [(1, "TEAM000001"), (2, nil)])
+  func `apps from before get the only team, and none where there are several`(_ teams: Int, _ team: String?) throws {
+    let queue = try DatabaseQueue()
+    let owners = try #require(Self.migrations.firstIndex(of: "teams of apps")) - 1
+    try queue.writeWithoutTransaction { db in
+      try db.execute(sql: ReleasedSchemas.dump(after: Self.migrations[owners]))
+      if teams > 1 { try db.execute(sql: "INSERT INTO team VALUES ('TEAM000002')") }
+    }
+    try Schema.migrator.migrate(queue)
+    let found = try queue.read { try Row.fetchAll($0, sql: "SELECT team FROM app").map { $0["team"] as String? } }
+    #expect(found.count == 3 && found.allSatisfy { $0 == team })
+  }
+
   /// Every table but the migrator's, with its columns and rows.
   private func contents(_ db: Database) throws -> [String: (columns: [String], rows: [Row])] {
     var contents: [String: (columns: [String], rows: [Row])] = [:]

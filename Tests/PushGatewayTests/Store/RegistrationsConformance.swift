@@ -26,6 +26,7 @@ struct RegistrationsConformance {
     ("a secret finds its device and no other", { try await $0.secrets() }),
     ("categories belong to their app", { try await $0.categories() }),
     ("every lookup sees a changed app", { try await $0.changingApps() }),
+    ("an app is a team's, where it is said", { try await $0.owningApps() }),
     ("a report of a push is kept once", { try await $0.reporting() }),
     ("each device of a batch has a name, a person, a secret and a token", { try await $0.enrollingBatches() }),
     ("a batch is enrolled whole or not at all", { try await $0.batchesAreWhole() }),
@@ -229,6 +230,27 @@ struct RegistrationsConformance {
       }
       #expect(home.app(other.id)?.name == "News")
       #expect(home.apps.count == 2)
+    }
+  }
+
+  private func owningApps() async throws {
+    func put(_ topic: String, _ team: String?) async throws -> App {
+      try await registrations.putApp(
+        topic: topic, name: "News", icon: "N", policyMode: .enforce, isStrict: false, ads: .standard, team: team)
+    }
+    await #expect(throws: RegistrationRefusal.self) { try await put(Self.topic, "TEAM000001") }
+    for team in ["TEAM000001", "TEAM000002"] { try await registrations.addTeam(team) }
+    let before = registrations.keyGeneration
+    let app = try await put(Self.topic, "TEAM000001")
+    #expect(registrations.keyGeneration != before)
+    let between = registrations.keyGeneration
+    let open = try await put("com.example.mail", nil)
+    let changed = try await put(Self.topic, "TEAM000002")
+    #expect(registrations.keyGeneration != between)
+    #expect(app.team == "TEAM000001" && changed.id == app.id)
+    for home in [registrations, try reopened()] {
+      #expect(home.app(app.id)?.team == "TEAM000002")
+      #expect(home.app(open.id) != nil && home.app(open.id)?.team == nil)
     }
   }
 

@@ -95,6 +95,13 @@ enum ReleasedSchemas {
         CREATE INDEX token_device ON token (device);
         CREATE INDEX device_person ON device (person);
         """),
+    Step(
+      migration: "teams of apps",
+      dump: """
+        ALTER TABLE app ADD COLUMN team TEXT REFERENCES team(id);
+        UPDATE app SET team = 'TEAM000001';
+        INSERT INTO app VALUES (4, 'g.h', 'Mail', '📮', 'enforce', 0, 'refuse', 'TEAM000001');
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

@@ -38,6 +38,8 @@ final class MemoryRegistrations: Registrations {
     case removesTooMuch
     /// A second report of a push counts.
     case repeatsReports
+    /// An app is every team's.
+    case forgetsTeams
 
     /// The check that has to find it, whichever others do.
     var finder: String {
@@ -57,6 +59,7 @@ final class MemoryRegistrations: Registrations {
       case .enrolsHalfBatches: "a batch is enrolled whole or not at all"
       case .removesTooMuch: "removing a batch leaves every other device"
       case .repeatsReports: "a report of a push is kept once"
+      case .forgetsTeams: "an app is a team's, where it is said"
       }
     }
   }
@@ -199,14 +202,16 @@ final class MemoryRegistrations: Registrations {
   }
 
   func putApp(
-    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App {
     try Self.require(Topic.isWellFormed(topic.utf8) && !name.isEmpty, .invalid)
+    try Self.require(team.map(teams.contains) ?? true, .unknown)
     return state.withLock { state in
+      if fault != .keepsGeneration { state.generation += 1 }
       let known = state.apps.values.first { $0.topic == topic }?.id
       let app = App(
         id: known ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
-        isStrict: isStrict, ads: ads)
+        isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team)
       state.apps[app.id] = app
       state.oldApps[app.id] = state.oldApps[app.id] ?? app
       return app

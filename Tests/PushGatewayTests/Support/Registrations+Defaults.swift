@@ -3,10 +3,11 @@
 
 extension Registrations {
   func putApp(
-    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
+    ads: AdMode = .standard
   ) async throws -> App {
     try await putApp(
-      topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: .standard)
+      topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: nil)
   }
 
   func register(_ device: DeviceID, topic: String, environment: Environment) async throws -> Registration {

@@ -151,7 +151,7 @@ package enum DatabaseRepair {
       sql: """
         INSERT OR IGNORE INTO person (id, name, preferences)
           SELECT DISTINCT person, 'recovered-' || person, '{}' FROM device WHERE person NOT IN (SELECT id FROM person);
-        INSERT OR IGNORE INTO team (id) SELECT DISTINCT team FROM key;
+        INSERT OR IGNORE INTO team (id) SELECT team FROM key UNION SELECT team FROM app WHERE team IS NOT NULL;
         """)
     var dropped = 0
     while true {
