@@ -202,7 +202,7 @@ package final class Gateway: Sendable {
   private static func listenAdmin(_ folder: StateFolder, _ loops: Loops) async throws -> Listener {
     try? FileManager.default.removeItem(atPath: folder.adminSocket)
     let listener = try await ShortSocketPath.withShortPath(folder.adminSocket) { path in
-      try await Listener.listen(on: .unix(path: path), tls: nil, loops: loops)
+      try await Listener.listen(on: .unix(path: path), tls: nil, options: ConnectionOptions(peer: .adminSocket), loops: loops)
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener

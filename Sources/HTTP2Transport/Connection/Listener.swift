@@ -53,7 +53,7 @@ package final class Listener: Sendable {
       )
       .childChannelOption(.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
+        AdminPeer.check(channel, of: options).flatMapThrowing {
           let (context, handler) = loops.current(channel.eventLoop)
           let ticket = try ledger.map { ledger in
             guard let ticket = ledger.admit(channel.remoteAddress) else { throw TooManyConnections() }
@@ -61,7 +61,7 @@ package final class Listener: Sendable {
           }
           let connection = try Connection(
             role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
-            peer: Connection.Peer(channel.remoteAddress), options: options)
+            peer: options.peer ?? Connection.Peer(channel.remoteAddress), options: options)
           ServerSide.attach(to: connection, handler: handler)
           if let ticket { connection.hold(ticket) }
           if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
@@ -246,12 +246,9 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 }
 
 extension Connection.Peer {
-  /// What an address says of the peer.
-  fileprivate init(_ address: SocketAddress?) {
-    guard let text = address?.ipAddress else {
-      self = .adminSocket
-      return
-    }
+  /// What an address says of the peer: one that can't be had says nothing.
+  init(_ address: SocketAddress?) {
+    let text = address?.ipAddress ?? ""
     self = text.hasPrefix("127.") || text == "::1" || text.hasPrefix("::ffff:127.") ? .loopback : .remote
   }
 }

@@ -28,9 +28,10 @@ package enum Backup {
   ///
   /// The file appears as a whole, is on disk when this returns, and can be read by its owner only: it holds keys.
   package static func write(_ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date) throws -> Summary {
-    let draft = path + ".new"
+    try requireReplaceable(path)
+    // A name of its own: whatever else is there stays.
+    let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
     let files = FileManager.default
-    try? files.removeItem(atPath: draft)
     guard files.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600]) else {
       throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
     }
@@ -58,6 +59,15 @@ package enum Backup {
       throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
     }
     return try summary(of: path)
+  }
+
+  /// - Throws: ``StoreError`` when there is something at a path that is not a backup.
+  private static func requireReplaceable(_ path: String) throws {
+    // Of a link this is the link itself.
+    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
+    guard attributes[.type] as? FileAttributeType == .typeRegular, (try? summary(of: path)) != nil else {
+      throw StoreError("\(path) is there and is no backup: name another file, or move that one away")
+    }
   }
 
   private static func save(_ folder: StateFolder, into db: Database) throws {

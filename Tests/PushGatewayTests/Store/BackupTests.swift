@@ -45,6 +45,25 @@ import Testing
     #expect(try await mailbox.pending(for: 1, after: 6, limit: 10).entries.map(\.seq) == [7, 8, 9])
   }
 
+  @Test func `only a backup is replaced, and nothing beside it`() throws {
+    let (home, target) = (try SQLiteHome(), try TemporaryFolder())
+    defer { home.mailbox.close() }
+    let folder = StateFolder(home.folder.path)
+    func write(to path: String) throws { _ = try Backup.write(home.store, folder, to: path, now: Date()) }
+    let (letter, link, backup) = (target.file("letter"), target.file("link"), target.file("a.backup"))
+    try Data("dear".utf8).write(to: URL(fileURLWithPath: letter))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: letter)
+    try Data("half".utf8).write(to: URL(fileURLWithPath: backup + ".new"))
+    for path in [letter, link, target.path, home.store.path] {
+      let error = #expect(throws: StoreError.self) { try write(to: path) }
+      #expect(error?.description.contains("is there and is no backup") == true)
+    }
+    #expect(FileManager.default.contents(atPath: letter) == Data("dear".utf8))
+    for _ in 0..<2 { try write(to: backup) }
+    #expect(FileManager.default.contents(atPath: backup + ".new") == Data("half".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: target.path).count == 4)
+  }
+
   @Test func `the development key is found where it was restored`() async throws {
     let (source, target) = (try TemporaryFolder(), try TemporaryFolder())
     let folder = StateFolder(source.path)

@@ -65,6 +65,7 @@ final class TestGateway: Sendable {
     }
     var options = options
     options.world = .fixed(environment)
+    options.peer = options.peer ?? .adminSocket
     listener = try await Listener.listen(
       on: .unix(path: folder.file("socket")), tls: nil, options: options, loops: loops)
     key = try ES256Key.generate()
