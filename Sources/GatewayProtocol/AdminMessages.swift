@@ -137,6 +137,8 @@ package struct DeviceRecord: Codable, Sendable {
   /// Its public identifier.
   package var device: String
   package var name: String
+  /// nil from a gateway that knows no roles.
+  package var role: String?
   package var person: String
   /// Topics it is registered for.
   package var apps: [String]
@@ -149,10 +151,11 @@ package struct DeviceRecord: Codable, Sendable {
   package var focus: String?
 
   package init(
-    device: String, name: String, person: String, apps: [String], waiting: Int, streams: Int, silent: Bool? = nil,
-    focus: String? = nil
+    device: String, name: String, role: String? = nil, person: String, apps: [String], waiting: Int, streams: Int,
+    silent: Bool? = nil, focus: String? = nil
   ) {
     self.device = device
+    self.role = role
     self.name = name
     self.person = person
     self.apps = apps
@@ -200,10 +203,58 @@ package struct RegistrationRecord: Codable, Sendable {
 /// The wish for an invitation.
 package struct InvitationRequest: Codable, Sendable {
   package var validSeconds: Int
+  /// Whose device it is for; nil: a new person's.
+  package var person: String?
+  /// nil: `device`.
+  package var role: String?
 
-  package init(validSeconds: Int) { self.validSeconds = validSeconds }
+  package init(validSeconds: Int, person: String? = nil, role: String? = nil) {
+    self.validSeconds = validSeconds
+    self.person = person
+    self.role = role
+  }
 
-  package enum CodingKeys: String, CodingKey { case validSeconds = "valid_seconds" }
+  package enum CodingKeys: String, CodingKey {
+    case person, role
+    case validSeconds = "valid_seconds"
+  }
+}
+
+/// An invitation as it is listed.
+package struct InvitationRecord: Codable, Sendable {
+  /// The first 16 hex digits of its code's hash.
+  package var id: String
+  /// nil: a new person's.
+  package var person: String?
+  package var role: String
+  /// RFC 3339, UTC.
+  package var expires: String
+
+  package init(id: String, person: String?, role: String, expires: String) {
+    self.id = id
+    self.person = person
+    self.role = role
+    self.expires = expires
+  }
+}
+
+/// An invitation that was made. The code is told this once and kept only as a hash.
+package struct CreatedInvitation: Codable, Sendable {
+  package var code: String
+  package var id: String
+  package var person: String?
+  package var role: String
+  package var expires: String
+
+  package init(code: String, _ record: InvitationRecord) {
+    self.code = code
+    (id, person, role, expires) = (record.id, record.person, record.role, record.expires)
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case code = "invitation"
+    case id, person, role, expires
+  }
 }
 
 /// Changes of preferences, such as `badge=off`.

@@ -76,7 +76,7 @@ package final class Gateway: Sendable {
       let services = Services(
         backend: backend, log: log, held: held,
         environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
-        provider: configuration.provider, channels: channels,
+        provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
           logger.debug(
             "broadcast handed to all",
@@ -202,7 +202,8 @@ package final class Gateway: Sendable {
   private static func listenAdmin(_ folder: StateFolder, _ loops: Loops) async throws -> Listener {
     try? FileManager.default.removeItem(atPath: folder.adminSocket)
     let listener = try await ShortSocketPath.withShortPath(folder.adminSocket) { path in
-      try await Listener.listen(on: .unix(path: path), tls: nil, options: ConnectionOptions(peer: .adminSocket), loops: loops)
+      try await Listener.listen(
+        on: .unix(path: path), tls: nil, options: ConnectionOptions(peer: .adminSocket), loops: loops)
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener

@@ -171,7 +171,7 @@ final class GatewayHandler: Handler {
   func debugData(of cause: ConnectionEnd) -> [UInt8] { Rejection(cause.reason).body }
 
   private func beginStream(_ exchange: Exchange) {
-    let request = ControlRequest(exchange.request, isLocal: false)
+    let request = ControlRequest(exchange.request, from: exchange.connection.peer)
     let framing: Subscription.Framing
     switch request.method {
     case "POST": framing = .lines
@@ -197,7 +197,7 @@ final class GatewayHandler: Handler {
       return exchange.respond(
         Problem(413, "Content Too Large", "the body of this request has at most \(maximumSize) bytes").response)
     }
-    var request = ControlRequest(exchange.request, isLocal: connection.peer != .remote)
+    var request = ControlRequest(exchange.request, from: connection.peer)
     request.environment = connection.environment
     if !connection.hasCredential, let bearer = request.bearer, services.registrations.device(secret: bearer) != nil {
       connection.authenticated()
@@ -288,6 +288,7 @@ private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger
     case .invalid: return Problem.badRequest(refusal.description).response
     case .unknown: return Problem.notFound(refusal.description).response
     case .conflict: return Problem(409, "Conflict", refusal.description).response
+    case .forbidden: return Problem(403, "Forbidden", refusal.description).response
     }
   } catch let error as StoreError {
     return Problem(503, "Service Unavailable", error.description).response

@@ -157,12 +157,43 @@ package struct Device: Sendable {
   package var uuid: String
   package var name: String
   package var person: PersonID
+  package var role: Role
 
-  package init(id: DeviceID, uuid: String, name: String, person: PersonID) {
+  package init(id: DeviceID, uuid: String, name: String, person: PersonID, role: Role = .device) {
     self.id = id
     self.uuid = uuid
     self.name = name
     self.person = person
+    self.role = role
+  }
+}
+
+/// What lets a device enroll.
+package enum EnrollmentWarrant: Sendable, Equatable {
+  /// The administrator's word: for any person, who is made where there is none.
+  case anyPerson
+  /// For a person who is not known yet, and nobody else.
+  case newPerson
+  /// A code, which is used up: for the person that its invitation names, else for a new one. `now` is in seconds since
+  /// 1970.
+  case invitation(String, now: Int64)
+}
+
+/// An invitation that was not used yet.
+package struct Invitation: Sendable, Equatable {
+  /// How people name it: the first 16 hex digits of its code's hash.
+  package var id: String
+  /// Whose devices it lets enroll; nil: a new person's.
+  package var person: String?
+  package var role: Role
+  /// Seconds since 1970.
+  package var expires: Int64
+
+  package init(id: String, person: String? = nil, role: Role = .device, expires: Int64) {
+    self.id = id
+    self.person = person
+    self.role = role
+    self.expires = expires
   }
 }
 

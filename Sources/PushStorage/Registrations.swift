@@ -59,10 +59,13 @@ package protocol Registrations: AnyObject, Sendable {
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
   func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws
-  /// Enrols a device; a person who is not known yet is made. Without a person the device is its own.
+  /// Enrols a device; without a person it gets one of its own name. Nothing is changed, and no invitation used up, when
+  /// it is refused.
   ///
   /// - Returns: the device and its secret, which is kept only as a hash.
-  func enrol(name: String, person: String?) async throws -> (device: Device, secret: String)
+  func enrol(
+    name: String, person: String?, by warrant: EnrollmentWarrant
+  ) async throws -> (device: Device, secret: String)
   /// Registers a device for an app; the same token as before when there is one whose time is not over.
   ///
   /// - Parameters:
@@ -83,10 +86,14 @@ package protocol Registrations: AnyObject, Sendable {
   func putCertificate(_ certificate: ProviderCertificate) async throws
   /// Keeps a report; a second one of the same push changes nothing.
   func add(_ report: AdReport) async throws
-  /// Makes a code that lets one device enrol from elsewhere, until `expires` (seconds since 1970).
-  func invite(expires: Int64) async throws -> String
-  /// Uses a code up; false when it is unknown, used or too old.
-  func redeem(_ code: String, now: Int64) async throws -> Bool
+  /// Makes a code that lets one device enrol, until `expires` (seconds since 1970).
+  ///
+  /// - Parameter person: whose device it will be; nil: a new person's.
+  func invite(person: String?, role: Role, expires: Int64) async throws -> (code: String, invitation: Invitation)
+  /// The invitations that may still be used at `now`, in seconds since 1970, those that end first before the others.
+  func invitations(now: Int64) async throws -> [Invitation]
+  /// Takes an invitation back, by its id.
+  func withdraw(invitation id: String) async throws
 
   // Many devices at once, for load tests
 
@@ -111,7 +118,7 @@ extension Registrations {
 
 /// Why something can't be registered. The text is for people.
 package struct RegistrationRefusal: Error, CustomStringConvertible {
-  package enum Kind: Sendable { case invalid, unknown, conflict }
+  package enum Kind: Sendable { case invalid, unknown, conflict, forbidden }
   package var kind: Kind
   package var description: String
 

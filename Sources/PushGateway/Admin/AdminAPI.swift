@@ -59,7 +59,15 @@ struct AdminAPI: Sendable {
         try await RemoveBatch(services)(request.parameters[0])
         return .noContent
       },
+      .init("GET", "/admin/v1/invitations") { _ in
+        Response(
+          try await services.registrations.invitations(now: services.clock.seconds).map(InvitationRecord.init))
+      },
       .init("POST", "/admin/v1/invitations", invite),
+      .init("DELETE", "/admin/v1/invitations/{id}") { request in
+        try await services.registrations.withdraw(invitation: request.parameters[0])
+        return .noContent
+      },
       .init("GET", "/admin/v1/devices/{name}/registrations") { Response(try registrations($0)) },
       .init("POST", "/admin/v1/devices/{name}/registrations", register),
       .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}") { request in
@@ -134,7 +142,8 @@ struct AdminAPI: Sendable {
   private func record(_ device: Device) -> DeviceRecord {
     let condition = services.conditions.state(of: device.id)
     return DeviceRecord(
-      device: device.uuid, name: device.name, person: services.registrations.person(device.person)?.name ?? "",
+      device: device.uuid, name: device.name, role: device.role.rawValue,
+      person: services.registrations.person(device.person)?.name ?? "",
       apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
       waiting: services.mailbox.waitingCount(for: device.id), streams: services.router.count(of: device.id),
       silent: condition.isSilent ? true : nil, focus: condition.focus)
@@ -184,8 +193,13 @@ struct AdminAPI: Sendable {
     guard (1...Limits.maximumInvitationValidity).contains(wish.validSeconds) else {
       throw Problem.badRequest("an invitation is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
-    let code = try await services.registrations.invite(expires: services.clock.seconds + Int64(wish.validSeconds))
-    return Response(["invitation": code], status: 201)
+    guard let role = Role(rawValue: wish.role ?? Role.device.rawValue) else {
+      let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
+      throw Problem.badRequest("unknown role \(wish.role ?? ""): expected one of \(roles)")
+    }
+    let (code, invitation) = try await services.registrations.invite(
+      person: wish.person, role: role, expires: services.clock.seconds + Int64(wish.validSeconds))
+    return Response(CreatedInvitation(code: code, InvitationRecord(invitation)), status: 201)
   }
 
   // MARK: Preferences

@@ -11,6 +11,18 @@ extension KeyRecord {
   }
 }
 
+extension InvitationRecord {
+  /// An invitation as it is listed.
+  init(_ invitation: Invitation) {
+    var expires: [UInt8] = []
+    appendTimestamp(
+      min(max(invitation.expires, StoredRange.seconds.lowerBound), StoredRange.seconds.upperBound) * 1000, to: &expires)
+    self.init(
+      id: invitation.id, person: invitation.person, role: invitation.role.rawValue,
+      expires: String(decoding: expires, as: UTF8.self))
+  }
+}
+
 extension CertificateRecord {
   /// A certificate as it is listed.
   init(_ certificate: ProviderCertificate) {

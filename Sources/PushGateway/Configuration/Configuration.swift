@@ -27,6 +27,7 @@ package struct Configuration: Sendable {
   var clientCA: String?
   /// nil: for ever.
   var idleTimeout: Duration? = .seconds(7200)
+  var enrollment = EnrollmentPolicy.openOnLoopback
   var pingInterval = Limits.pingInterval
   /// Streams a sender may have open before its first push was accepted.
   var initialStreams = Limits.maximumConcurrentStreams
@@ -78,8 +79,20 @@ package struct Configuration: Sendable {
       } else if let value = file[setting.name] {
         try set(setting, value, from: "file")
       } else {
+        if setting.name == Configuration.enrollmentName, !listensOnLoopbackOnly { enrollment = .invitation }
         effective.append(Effective(name: setting.name, value: setting.text(self), origin: "default"))
       }
+    }
+  }
+
+  /// Its default depends on where the gateway listens, which comes before it.
+  private static let enrollmentName = "enrollment"
+
+  /// Whether nobody but programs of this machine reaches the gateway, as far as addresses say.
+  var listensOnLoopbackOnly: Bool {
+    listen.allSatisfy { entry in
+      guard case .tcp(let host, _)? = try? Configuration.listener(entry, otherwise: environment).0 else { return false }
+      return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
   }
 
@@ -183,6 +196,13 @@ extension Configuration: SettingHolder {
     Setting(
       "environment", \.environment, .oneOf([.development, .production]),
       "development or production: whose keys and device tokens are valid."),
+    Setting(
+      enrollmentName, \.enrollment, .oneOf([.openOnLoopback, .invitation, .admin]),
+      default: "`open-on-loopback`; `invitation` where a listener is not loopback",
+      """
+      Who may enroll a device. open-on-loopback: programs on this machine, for new persons; invitation: whoever has \
+      one; admin: the admin socket alone.
+      """),
     Setting(
       "durability", \.durability, .oneOf([.full, .normal]),
       "What a 200 promises. full: the push is on disk; normal: in the system's cache, lost if that stops."),

@@ -81,18 +81,11 @@ struct DeviceAPI: Sendable {
     }
     // Anybody may send this: nothing else of it is looked at unless it holds an invitation, where one is needed.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
-    guard request.isLocal || invitation != nil else {
-      throw Problem(
-        403, "Forbidden", "from another machine enrolment needs an invitation: `pushcli devices invite` makes one")
-    }
+    let enroll = Enroll(services)
+    let warrant = try enroll.warrant(of: request.peer, invitation: invitation)
     let enrolment: Enrolment = try request.decoded()
-    do {
-      let (device, secret) = try await Enroll(services)(
-        name: enrolment.name, person: enrolment.person, invitation: request.isLocal ? nil : invitation)
-      return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
-    } catch is Enroll.BadInvitation {
-      throw Problem(403, "Forbidden", "this invitation is unknown, used or too old: ask for another")
-    }
+    let (device, secret) = try await enroll(name: enrolment.name, person: enrolment.person, by: warrant)
+    return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
   }
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {

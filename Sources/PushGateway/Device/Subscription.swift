@@ -60,7 +60,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     exchange.connection.isWatched = true
     if framing == .events {
       let cursor = exchange.request.text(.lastEventID).flatMap(UInt64.init) ?? 0
-      let query = ControlRequest(exchange.request, isLocal: false).query
+      let query = ControlRequest(exchange.request, from: exchange.connection.peer).query
       handle(.hello(cursor: cursor, isSilent: query["silent"] == "true", focus: query["focus"]))
     }
     exchange.stream.message.forgetFields()

@@ -11,15 +11,15 @@ struct ControlRequest: Sendable {
   var body: [UInt8]
   /// What follows `Bearer` in `authorization`.
   var bearer: String?
-  /// Whether it came from this machine.
-  var isLocal: Bool
+  /// Where it came from.
+  var peer: Connection.Peer
   /// The environment of the listener that it came by.
   var environment = Environment.development
   /// The parts of the path that its route leaves open, in order.
   var parameters: [String] = []
 
   /// Reads a message.
-  init(_ message: Message, isLocal: Bool) {
+  init(_ message: Message, from peer: Connection.Peer) {
     let target = message.text(.path) ?? "/"
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     method = message.text(.method) ?? ""
@@ -33,7 +33,7 @@ struct ControlRequest: Sendable {
     bearer = message.text(.authorization).flatMap { value in
       value.lowercased().hasPrefix("bearer ") ? String(value.dropFirst(7)) : nil
     }
-    self.isLocal = isLocal
+    self.peer = peer
   }
 }
 

@@ -13,6 +13,8 @@ struct Services: Sendable {
   let rateLimit: Int?
   let clock: WallClock
   var provider = ProviderSettings()
+  /// Who may enroll a device.
+  var enrollment = EnrollmentPolicy.openOnLoopback
   let answers = AnsweredPushes()
   /// What devices were sent, as far as it is remembered.
   let histories = DeviceHistories()

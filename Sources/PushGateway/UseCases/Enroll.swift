@@ -1,22 +1,37 @@
+import HTTP2Transport
 import PushCore
 import PushStorage
 
 /// Enrolls a device.
 struct Enroll: Sendable {
   let registrations: any Registrations
+  let policy: EnrollmentPolicy
   let clock: WallClock
 
-  /// The invitation is unknown, used or too old.
-  struct BadInvitation: Error {}
-
-  /// - Parameter invitation: a code, which is good for this once; nil where none is needed.
-  /// - Throws: ``BadInvitation``, ``RegistrationRefusal``, ``StoreError``.
-  func callAsFunction(
-    name: String, person: String?, invitation: String?
-  ) async throws -> (device: Device, secret: String) {
-    if let invitation {
-      guard try await registrations.redeem(invitation, now: clock.seconds) else { throw BadInvitation() }
+  /// What lets a peer enroll a device.
+  ///
+  /// - Parameter invitation: the code that it shows, if any.
+  /// - Throws: a refusal that says what is needed.
+  func warrant(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal) -> EnrollmentWarrant {
+    if let invitation, peer == .adminSocket || policy != .admin {
+      return .invitation(invitation, now: clock.seconds)
     }
-    return try await registrations.enrol(name: name, person: person)
+    switch (peer, policy) {
+    case (.adminSocket, _): return .anyPerson
+    case (.loopback, .openOnLoopback): return .newPerson
+    case (_, .admin):
+      throw RegistrationRefusal(
+        kind: .forbidden, description: "this gateway's administrator enrolls devices: `pushcli devices enroll NAME`")
+    case (_, .invitation), (.remote, .openOnLoopback):
+      throw RegistrationRefusal(
+        kind: .forbidden, description: "enrollment needs an invitation: `pushcli devices invite` makes one")
+    }
+  }
+
+  /// - Throws: ``RegistrationRefusal``, ``StoreError``.
+  func callAsFunction(
+    name: String, person: String?, by warrant: EnrollmentWarrant
+  ) async throws -> (device: Device, secret: String) {
+    try await registrations.enrol(name: name, person: person, by: warrant)
   }
 }

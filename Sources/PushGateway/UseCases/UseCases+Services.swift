@@ -33,7 +33,9 @@ extension Digests {
 }
 
 extension Enroll {
-  init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, policy: services.enrollment, clock: services.clock)
+  }
 }
 
 extension FindSentPush {

@@ -183,18 +183,18 @@ package final class SQLiteRegistrations: Sendable {
     return app
   }
 
-  package func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
+  package func enrol(
+    name: String, person: String?, by warrant: EnrollmentWarrant
+  ) async throws -> (device: Device, secret: String) {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
       throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
     }
     let secret = randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
     let hash = Digest.sha256(secret)
-    let personName = person ?? name
-    guard ShownName.isValid(personName) else {
-      throw Refusal(kind: .invalid, description: "a person's name has \(ShownName.expected)")
-    }
+    if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = UUID().uuidString
-    let (device, owner) = try await write { db in
+    let (record, personName) = try await write { db in
+      let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {
         throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
       }
@@ -202,14 +202,15 @@ package final class SQLiteRegistrations: Sendable {
         sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
       let owner = try Int64.fetchOne(db, sql: "SELECT id FROM person WHERE name = ?", arguments: [personName]) ?? 0
       try db.execute(
-        sql: "INSERT INTO device (uuid, name, person, secret_hash) VALUES (?, ?, ?, ?)",
-        arguments: [uuid, name, owner, Data(hash)])
-      return (DeviceID(row: db.lastInsertedRowID), PersonID(row: owner))
+        sql: "INSERT INTO device (uuid, name, person, secret_hash, role) VALUES (?, ?, ?, ?, ?)",
+        arguments: [uuid, name, owner, Data(hash), role.rawValue])
+      let device = Device(
+        id: DeviceID(row: db.lastInsertedRowID), uuid: uuid, name: name, person: PersonID(row: owner), role: role)
+      return (device, personName)
     }
-    let record = Device(id: device, uuid: uuid, name: name, person: owner)
     state.withLock { state in
-      if state.persons[owner] == nil {
-        state.persons[owner] = Person(id: owner, name: personName, preferences: Preferences())
+      if state.persons[record.person] == nil {
+        state.persons[record.person] = Person(id: record.person, name: personName, preferences: Preferences())
       }
       state.add(record, secretHash: hash)
     }
@@ -346,28 +347,6 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  // MARK: Invitations
-
-  package func invite(expires: Int64) async throws -> String {
-    let code = String(
-      decoding: randomBytes(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-    let hash = Digest.sha256(Array(code.utf8))
-    try await write { db in
-      try db.execute(
-        sql: "INSERT INTO invitation (code_hash, expires) VALUES (?, ?)", arguments: [Data(hash), expires])
-    }
-    return code
-  }
-
-  package func redeem(_ code: String, now: Int64) async throws -> Bool {
-    let hash = Data(Digest.sha256(Array(code.utf8)))
-    return try await write { db in
-      try db.execute(sql: "DELETE FROM invitation WHERE expires <= ?", arguments: [now])
-      try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [hash])
-      return db.changesCount > 0
-    }
-  }
-
   // MARK: Inside
 
   /// Changes come one after another; what the memory of this process should know by the next one is told it in
@@ -425,11 +404,11 @@ package final class SQLiteRegistrations: Sendable {
         id: PersonID(row: try persons.integer(0)), name: try persons.text(1), preferences: try persons.json(2))
       state.persons[person.id] = person
     }
-    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash FROM device")
+    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash, role FROM device")
     while try devices.next() {
       let device = Device(
         id: DeviceID(row: try devices.integer(0)), uuid: try devices.text(1), name: try devices.text(2),
-        person: PersonID(row: try devices.integer(3)))
+        person: PersonID(row: try devices.integer(3)), role: Role(rawValue: try devices.text(5)) ?? .device)
       state.add(device, secretHash: devices.blob(4))
     }
     let tokens = try PreparedStatement(

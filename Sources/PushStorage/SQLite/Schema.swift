@@ -188,6 +188,14 @@ package enum Schema {
           UPDATE app SET team = (SELECT id FROM team) WHERE (SELECT count(*) FROM team) = 1;
           """)
     }
+    migrator.registerMigration("invitations") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE invitation ADD COLUMN person TEXT;               -- NULL: a new one
+          ALTER TABLE invitation ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+          ALTER TABLE device ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+          """)
+    }
     return migrator
   }
 }

@@ -1,12 +1,15 @@
 import ArgumentParser
 import GatewayClient
 import GatewayProtocol
+import PushCore
 
 /// `pushcli devices`: who receives.
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Devices: the terminals that receive.",
-    subcommands: [List.self, Enroll.self, Register.self, Unregister.self, Invite.self], defaultSubcommand: List.self)
+    subcommands: [
+      List.self, Enroll.self, Register.self, Unregister.self, Invite.self, Invitations.self, Uninvite.self,
+    ], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List devices.")
@@ -81,17 +84,61 @@ struct Devices: AsyncParsableCommand {
 
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a code with which one device can enroll from another machine.")
+      abstract: "Make a code with which one device can enroll, from anywhere.",
+      discussion: """
+        Whoever has the code gets a device of the person that it names, and with it all that person's choices; without \
+        --person a new person's. The code is printed once.
+
+        Examples:
+          pushcli devices invite
+          pushcli devices invite --person ada --minutes 10
+        """)
+    @Option(help: "Whose device it will be. (a new person's)") var person: String?
+    @Option(help: "What the device may do: device, reader, operator or admin. (device)") var role: String?
     @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 60
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
-    func validate() throws { try OptionRange.check(minutes, "--minutes", 1...525_600) }
+    func validate() throws {
+      try OptionRange.check(minutes, "--minutes", 1...525_600)
+      let roles = Role.invitable.map(\.rawValue)
+      guard role.map(roles.contains) ?? true else {
+        throw ValidationError("--role is one of \(roles.joined(separator: ", "))")
+      }
+    }
 
     func run() async throws {
-      let answer: [String: String] = try await Admin(state).post(
-        "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60))
-      if format.json { Output.json(answer) } else { Output.data(answer["invitation"] ?? "") }
+      let made: CreatedInvitation = try await Admin(state).post(
+        "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
+      if format.json { Output.json(made) } else { Output.data(made.code) }
+    }
+  }
+
+  struct Invitations: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the invitations that nobody has used yet.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let invitations: [InvitationRecord] = try await Admin(state).get("/admin/v1/invitations")
+      if format.json { return Output.json(lines: invitations) }
+      Output.table(
+        ["ID", "PERSON", "ROLE", "EXPIRES"],
+        invitations.map { [$0.id, $0.person ?? "(new)", $0.role, $0.expires] })
+    }
+  }
+
+  struct Uninvite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Take an invitation back: its code is good no longer.",
+      discussion: "Example:\n  pushcli devices uninvite 3f0c9a1be2d45577")
+    @Argument(help: "The invitation's id, as `devices invitations` lists it.") var id: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/invitations/\(pathPart(id))")
+      if format.json { Output.json(["withdrawn": id]) } else { Output.words("withdrew invitation \(id)") }
     }
   }
 }

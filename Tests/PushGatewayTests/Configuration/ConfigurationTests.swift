@@ -39,9 +39,25 @@ import Testing
     #expect(configuration.effective.map(\.name) == Configuration.settings.map(\.name))
   }
 
+  @Test(
+    arguments: [
+      ("127.0.0.1:1", "open-on-loopback"), ("localhost:1", "open-on-loopback"), ("[::1]:1", "open-on-loopback"),
+      ("127.0.0.1:1,[::1]:2=production", "open-on-loopback"), ("0.0.0.0:1", "invitation"), ("[::]:1", "invitation"),
+      ("127.0.0.1:1,10.0.0.1:1", "invitation"), ("gateway.example.com:1", "invitation"),
+    ])
+  func `whoever is reached from elsewhere asks for invitations`(_ listen: String, _ enrollment: String) throws {
+    let configuration = try configuration(flags: ["listen": listen])
+    #expect(configuration.enrollment.rawValue == enrollment)
+    #expect(configuration.effective.first { $0.name == "enrollment" }?.value == enrollment)
+    let chosen = try self.configuration(flags: ["listen": listen, "enrollment": "admin"])
+    #expect(chosen.enrollment == .admin)
+  }
+
   static let settings = [
     ("listen", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:2197"),
-    ("environment", "production", "production", "production", "development"), ("mailbox_cap", "1", "2", "3", "10000"),
+    ("environment", "production", "production", "production", "development"),
+    ("enrollment", "admin", "invitation", "open-on-loopback", "open-on-loopback"),
+    ("mailbox_cap", "1", "2", "3", "10000"),
     ("rate_limit", "1", "2", "3", "none"), ("log_retention_days", "1", "2", "3", "7"),
     ("log_level", "debug", "warning", "error", "info"), ("durability", "normal", "normal", "normal", "full"),
     ("loops", "1", "2", "3", nil), ("client_ca", "/a", "/b", "/c", "none"), ("idle_timeout", "1", "2", "3", "7200"),

@@ -15,7 +15,7 @@ import Testing
     message.maximumBodySize = .max
     message.keepBody(Array(text.utf8))
     do throws(Problem) {
-      return (try ControlRequest(message, isLocal: true).decoded(Wish.self), "")
+      return (try ControlRequest(message, from: .loopback).decoded(Wish.self), "")
     } catch {
       return (nil, error.detail)
     }

@@ -15,7 +15,7 @@ import Testing
   func find(_ method: String, _ path: String) async throws -> (status: Int, words: [String]) {
     switch RouterTests.router.match(method: method, path: path) {
     case .found(let serve, let parameters):
-      return (try await serve(ControlRequest(Message(), isLocal: true)).status, parameters)
+      return (try await serve(ControlRequest(Message(), from: .loopback)).status, parameters)
     case .otherMethods(let methods): return (405, methods)
     case .unknown: return (404, [])
     }
@@ -42,7 +42,7 @@ import Testing
     ("/v1/log?a=%4", "/v1/log", ["a": "%4"]), ("/v1/log?a=%zz", "/v1/log", ["a": "%zz"]), ("?a=1", "", ["a": "1"]),
   ])
   func `a target is a path and a query`(_ target: String, _ path: String, _ query: [String: String]) {
-    let request = ControlRequest(SampleRequest().with(.path, target).message, isLocal: false)
+    let request = ControlRequest(SampleRequest().with(.path, target).message, from: .remote)
     #expect(request.path == path)
     #expect(request.query == query)
   }
@@ -52,12 +52,12 @@ import Testing
     ("bearer", nil), ("", nil),
   ])
   func `the scheme of a bearer's secret is read in any case`(_ value: String, _ secret: String?) {
-    let request = ControlRequest(SampleRequest().with(.authorization, value).message, isLocal: false)
+    let request = ControlRequest(SampleRequest().with(.authorization, value).message, from: .remote)
     #expect(request.bearer == secret)
   }
 
   @Test func `a message without anything is still a request`() {
-    let request = ControlRequest(Message(), isLocal: true)
+    let request = ControlRequest(Message(), from: .loopback)
     #expect(request.method == "")
     #expect(request.path == "/")
     #expect(request.bearer == nil)

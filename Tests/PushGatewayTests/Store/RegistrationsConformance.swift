@@ -22,6 +22,8 @@ struct RegistrationsConformance {
     ("a key that goes changes the generation", { try await $0.keys() }),
     ("a revoked certificate is told, and stays revoked", { try await $0.revoking() }),
     ("an invitation is good once, and in its time", { try await $0.inviting() }),
+    ("a device joins a person by invitation only", { try await $0.joining() }),
+    ("an invitation can be taken back", { try await $0.withdrawing() }),
     ("what can't be is refused, and changes nothing", { try await $0.refusing() }),
     ("a secret finds its device and no other", { try await $0.secrets() }),
     ("categories belong to their app", { try await $0.categories() }),
@@ -162,16 +164,74 @@ struct RegistrationsConformance {
     #expect(told.withLock { $0 } == [[1, 2, 3]])
   }
 
+  /// Enrolls with a code.
+  private func enroll(
+    _ name: String, _ person: String? = nil, with code: String, now: Int64, at home: (any Registrations)? = nil
+  ) async throws -> Device {
+    try await (home ?? registrations).enrol(name: name, person: person, by: .invitation(code, now: now)).device
+  }
+
+  private func refused(
+    _ kind: RegistrationRefusal.Kind, _ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    let refusal = await #expect(throws: RegistrationRefusal.self, sourceLocation: sourceLocation) { try await body() }
+    #expect(refusal?.kind == kind, sourceLocation: sourceLocation)
+  }
+
   private func inviting() async throws {
-    let code = try await registrations.invite(expires: 100)
-    let other = try await registrations.invite(expires: 100)
-    let late = try await registrations.invite(expires: 100)
-    #expect(try await !registrations.redeem("another", now: 50))
-    #expect(try await registrations.redeem(code, now: 99))
-    #expect(try await !registrations.redeem(code, now: 99))
-    #expect(try await !reopened().redeem(code, now: 99))
-    #expect(try await reopened().redeem(other, now: 99))
-    #expect(try await !registrations.redeem(late, now: 100))
+    func invite() async throws -> String {
+      try await registrations.invite(person: nil, role: .device, expires: 100).code
+    }
+    let (code, other, late) = (try await invite(), try await invite(), try await invite())
+    await refused(.forbidden) { _ = try await enroll("a", with: "another", now: 50) }
+    // What is refused for another reason leaves it as it was.
+    _ = try await registrations.enrol(name: "taken", person: nil)
+    await refused(.forbidden) { _ = try await enroll("taken", with: code, now: 99) }
+    await refused(.conflict) { _ = try await enroll("taken", "somebody", with: code, now: 99) }
+    _ = try await enroll("a", with: code, now: 99)
+    await refused(.forbidden) { _ = try await enroll("b", with: code, now: 99) }
+    let home = try reopened()
+    await refused(.forbidden) { _ = try await enroll("c", with: code, now: 99, at: home) }
+    _ = try await enroll("d", with: other, now: 99, at: home)
+    await refused(.forbidden) { _ = try await enroll("e", with: late, now: 100) }
+  }
+
+  private func joining() async throws {
+    let (ada, _) = try await registrations.enrol(name: "phone", person: "ada")
+    for (name, person) in [("evil", "ada"), ("ada", nil)] as [(String, String?)] {
+      await refused(.forbidden) { _ = try await registrations.enrol(name: name, person: person, by: .newPerson) }
+      let (code, _) = try await registrations.invite(person: nil, role: .device, expires: 100)
+      await refused(.forbidden) { _ = try await enroll(name, person, with: code, now: 50) }
+    }
+    let (bob, _) = try await registrations.enrol(name: "evil", person: "bob", by: .newPerson)
+    #expect(bob.person != ada.person && bob.role == .device)
+    let (code, invitation) = try await registrations.invite(person: "ada", role: .reader, expires: 100)
+    #expect(invitation.person == "ada" && invitation.role == .reader)
+    await refused(.forbidden) { _ = try await enroll("laptop", "bob", with: code, now: 50) }
+    let laptop = try await enroll("laptop", with: code, now: 50)
+    #expect(laptop.person == ada.person && laptop.role == .reader)
+    for home in [registrations, try reopened()] {
+      #expect(Set(home.devices(of: ada.person)) == [ada.id, laptop.id])
+      #expect(home.device(laptop.id)?.role == .reader)
+      #expect(home.device(ada.id)?.role == .device)
+    }
+    let (new, _) = try await registrations.invite(person: "eve", role: .device, expires: 100)
+    let tablet = try await enroll("tablet", with: new, now: 50)
+    #expect(registrations.person(tablet.person)?.name == "eve")
+  }
+
+  private func withdrawing() async throws {
+    let (code, first) = try await registrations.invite(person: "ada", role: .admin, expires: 200)
+    let (_, second) = try await registrations.invite(person: nil, role: .device, expires: 100)
+    #expect(first.id != second.id)
+    for home in [registrations, try reopened()] {
+      #expect(try await home.invitations(now: 50) == [second, first])
+      #expect(try await home.invitations(now: 100) == [first])
+    }
+    try await registrations.withdraw(invitation: first.id)
+    await refused(.forbidden) { _ = try await enroll("a", with: code, now: 50) }
+    await refused(.unknown) { try await registrations.withdraw(invitation: first.id) }
+    #expect(try await reopened().invitations(now: 50) == [second])
   }
 
   private func refusing() async throws {

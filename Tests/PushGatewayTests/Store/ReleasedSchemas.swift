@@ -102,6 +102,15 @@ enum ReleasedSchemas {
         UPDATE app SET team = 'TEAM000001';
         INSERT INTO app VALUES (4, 'g.h', 'Mail', '📮', 'enforce', 0, 'refuse', 'TEAM000001');
         """),
+    Step(
+      migration: "invitations",
+      dump: """
+        ALTER TABLE invitation ADD COLUMN person TEXT;
+        ALTER TABLE invitation ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+        ALTER TABLE device ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+        INSERT INTO invitation VALUES (x'03', 1900000000, 'me', 'reader');
+        INSERT INTO device VALUES (3, 'C', 'console', 1, x'03', 'operator');
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

@@ -38,6 +38,12 @@ final class MemoryRegistrations: Registrations {
     case removesTooMuch
     /// A second report of a push counts.
     case repeatsReports
+    /// A device may join any person.
+    case joinsAnybody
+    /// A refused enrollment uses its invitation up.
+    case usesUpInvitations
+    /// One that was taken back is still good.
+    case keepsInvitations
     /// An app is every team's.
     case forgetsTeams
 
@@ -59,6 +65,9 @@ final class MemoryRegistrations: Registrations {
       case .enrolsHalfBatches: "a batch is enrolled whole or not at all"
       case .removesTooMuch: "removing a batch leaves every other device"
       case .repeatsReports: "a report of a push is kept once"
+      case .joinsAnybody: "a device joins a person by invitation only"
+      case .usesUpInvitations: "an invitation is good once, and in its time"
+      case .keepsInvitations: "an invitation can be taken back"
       case .forgetsTeams: "an app is a team's, where it is said"
       }
     }
@@ -80,7 +89,7 @@ final class MemoryRegistrations: Registrations {
     var registrations: [Registration] = []
     var certificates: [ProviderCertificate] = []
     var reports: [AdReport] = []
-    var invitations: [String: Int64] = [:]
+    var invitations: [(code: String, invitation: Invitation)] = []
 
     mutating func row() -> Int64 {
       lastRow += 1
@@ -223,18 +232,54 @@ final class MemoryRegistrations: Registrations {
     state.withLock { $0.categories[app, default: [:]][category] = actions }
   }
 
-  func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
-    try state.withLock { try Self.enrol(name, person ?? name, &$0) }
+  func enrol(
+    name: String, person: String?, by warrant: EnrollmentWarrant
+  ) async throws -> (device: Device, secret: String) {
+    try state.withLock { state in
+      let before = state
+      do {
+        let (owner, role) = try Self.admit(warrant, person: person, name, &state, fault)
+        return try Self.enrol(name, owner, role, &state)
+      } catch {
+        if fault != .usesUpInvitations { state = before }
+        throw error
+      }
+    }
+  }
+
+  private static func admit(
+    _ warrant: EnrollmentWarrant, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
+  ) throws(RegistrationRefusal) -> (person: String, role: Role) {
+    let owner = person ?? name
+    let isNew = !state.persons.values.contains { $0.name == owner }
+    switch warrant {
+    case .anyPerson: return (owner, .device)
+    case .newPerson:
+      try require(isNew || fault == .joinsAnybody, .forbidden)
+      return (owner, .device)
+    case .invitation(let code, let now):
+      guard let place = state.invitations.firstIndex(where: { $0.code == code && $0.invitation.expires > now }) else {
+        throw refusal(.forbidden)
+      }
+      let invitation = state.invitations[place].invitation
+      if fault != .redeemsTwice { state.invitations.remove(at: place) }
+      guard let invited = invitation.person else {
+        try require(isNew || fault == .joinsAnybody, .forbidden)
+        return (owner, invitation.role)
+      }
+      try require(person == nil || person == invited || fault == .joinsAnybody, .forbidden)
+      return (fault == .joinsAnybody ? owner : invited, invitation.role)
+    }
   }
 
   private static func enrol(
-    _ name: String, _ person: String, _ state: inout State
+    _ name: String, _ person: String, _ role: Role, _ state: inout State
   ) throws(RegistrationRefusal) -> (device: Device, secret: String) {
     try require(!name.isEmpty, .invalid)
     try require(!state.devices.contains { $0.device.name == name }, .conflict)
     let owner = state.persons.values.first { $0.name == person }?.id ?? PersonID(row: state.row())
     state.persons[owner] = state.persons[owner] ?? Person(id: owner, name: person, preferences: Preferences())
-    let device = Device(id: DeviceID(row: state.row()), uuid: "\(state.lastRow)", name: name, person: owner)
+    let device = Device(id: DeviceID(row: state.row()), uuid: "\(state.lastRow)", name: name, person: owner, role: role)
     let secret = DeviceToken.random().hex
     state.devices.append((device, secret))
     return (device, secret)
@@ -298,17 +343,24 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func invite(expires: Int64) async throws -> String {
+  func invite(person: String?, role: Role, expires: Int64) async throws -> (code: String, invitation: Invitation) {
+    try Self.require(Role.invitable.contains(role) || fault == .acceptsAnything, .invalid)
     let code = DeviceToken.random().hex
-    state.withLock { $0.invitations[code] = expires }
-    return code
+    let invitation = Invitation(id: String(code.prefix(16)), person: person, role: role, expires: expires)
+    state.withLock { $0.invitations.append((code, invitation)) }
+    return (code, invitation)
   }
 
-  func redeem(_ code: String, now: Int64) async throws -> Bool {
-    state.withLock { state in
-      guard let expires = state.invitations[code], expires > now else { return false }
-      if fault != .redeemsTwice { state.invitations[code] = nil }
-      return true
+  func invitations(now: Int64) async throws -> [Invitation] {
+    look { state in
+      state.invitations.map(\.invitation).filter { $0.expires > now }.sorted { $0.expires < $1.expires }
+    }
+  }
+
+  func withdraw(invitation id: String) async throws {
+    try state.withLock { state in
+      try Self.require(state.invitations.contains { $0.invitation.id == id }, .unknown)
+      if fault != .keepsInvitations { state.invitations.removeAll { $0.invitation.id == id } }
     }
   }
 
@@ -323,7 +375,7 @@ final class MemoryRegistrations: Registrations {
         return try numbers.map { number in
           let name = "\(name)-\(number)"
           try Self.require(!state.persons.values.contains { $0.name == name }, .conflict)
-          let (device, secret) = try Self.enrol(name, fault == .sharesPersons ? app.name : name, &state)
+          let (device, secret) = try Self.enrol(name, fault == .sharesPersons ? app.name : name, .device, &state)
           let registration = Registration(
             token: .random(), device: device.id, app: app.id, environment: environment)
           state.registrations.append(registration)

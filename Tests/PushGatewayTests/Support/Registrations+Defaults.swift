@@ -13,4 +13,8 @@ extension Registrations {
   func register(_ device: DeviceID, topic: String, environment: Environment) async throws -> Registration {
     try await register(device, topic: topic, environment: environment, expires: nil, now: 0)
   }
+
+  func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
+    try await enrol(name: name, person: person, by: .anyPerson)
+  }
 }

@@ -31,7 +31,7 @@ final class TestGateway: Sendable {
   init(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
-    options: ConnectionOptions = ConnectionOptions()
+    options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback
   ) async throws {
     let (folder, clock) = (try TemporaryFolder(), TestClock())
     self.folder = folder
@@ -43,6 +43,7 @@ final class TestGateway: Sendable {
     let services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
       environment: environment, rateLimit: rateLimit, clock: clock.wallClock, provider: provider,
+      enrollment: enrollment,
       channels: try Channels(store: store, logger: .silent))
     self.services = services
     Digests(services).deliverDue(isStart: true)
@@ -100,11 +101,12 @@ final class TestGateway: Sendable {
   static func run(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
-    options: ConnectionOptions = ConnectionOptions(), _ body: (TestGateway) async throws -> Void
+    options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback,
+    _ body: (TestGateway) async throws -> Void
   ) async throws {
     let gateway = try await TestGateway(
       environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox, backend: backend, provider: provider,
-      options: options)
+      options: options, enrollment: enrollment)
     do {
       try await body(gateway)
     } catch {

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Who may become whom.
+@Suite(.timeLimit(.minutes(1))) struct EnrollmentTests {
+  static let peers: [Connection.Peer] = [.adminSocket, .loopback, .remote]
+
+  /// Whom a peer can enroll a device for: what the policy needs of it.
+  static func expected(
+    _ peer: Connection.Peer, _ policy: EnrollmentPolicy, person: String, invited: String?
+  ) -> Int {
+    if let invited, peer == .adminSocket || policy != .admin { return invited == person ? 201 : 403 }
+    switch (peer, policy) {
+    case (.adminSocket, _): return 201
+    case (.loopback, .openOnLoopback): return person == "new" ? 201 : 403
+    default: return 403
+    }
+  }
+
+  @Test(arguments: peers, EnrollmentPolicy.allCases)
+  func `a peer enrolls those whom it may`(_ peer: Connection.Peer, _ policy: EnrollmentPolicy) async throws {
+    for person in ["new", "ada"] {
+      for invited in [nil, "ada", "new"] as [String?] {
+        try await TestGateway.run(options: ConnectionOptions(peer: peer), enrollment: policy) { gateway in
+          _ = try await gateway.enrol("phone", person: "ada")
+          var invitation = ""
+          if let invited {
+            let code = try await gateway.registrations.invite(
+              person: invited, role: .device, expires: gateway.clock.seconds + 60
+            ).code
+            invitation = #","invitation":"\#(code)""#
+          }
+          let body = #"{"name":"evil","person":"\#(person)"\#(invitation)}"#
+          let answer = try await gateway.client().request("POST", "/v1/devices", body: Array(body.utf8))
+          let expected = EnrollmentTests.expected(peer, policy, person: person, invited: invited)
+          #expect(answer.status == expected, "\(person), invited: \(invited ?? "nobody")")
+          let ada = try gateway.registrations.device(named: "phone").person
+          #expect(gateway.registrations.devices(of: ada).count == (person == "ada" && expected == 201 ? 2 : 1))
+        }
+      }
+    }
+  }
+
+  @Test func `a device that takes a person's name joins nobody`() async throws {
+    try await TestGateway.run(options: ConnectionOptions(peer: .loopback)) { gateway in
+      _ = try await gateway.enrol("phone", person: "ada")
+      let client = try await gateway.client()
+      #expect(try await client.request("POST", "/v1/devices", body: Array(#"{"name":"ada"}"#.utf8)).status == 403)
+      #expect(try await client.request("POST", "/v1/devices", body: Array(#"{"name":"bob"}"#.utf8)).status == 201)
+    }
+  }
+
+  @Test(arguments: ["", "a\u{1B}[0m", "a\nb", String(repeating: "x", count: 65)])
+  func `a person's name fits on a line`(_ name: String) async throws {
+    try await TestGateway.run { gateway in
+      let body = try JSONEncoder().encode(["name": "phone", "person": name])
+      let answer = try await gateway.client().request("POST", "/v1/devices", body: Array(body))
+      #expect(answer.status == 400)
+    }
+  }
+
+  @Test func `invitations are made, listed and taken back`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      func post(_ text: String) async throws -> Client.Answer {
+        try await client.request("POST", "/admin/v1/invitations", body: Array(text.utf8))
+      }
+      let made = try JSONDecoder().decode(
+        CreatedInvitation.self, from: Data(try await post(#"{"valid_seconds":60,"person":"ada","role":"reader"}"#).body)
+      )
+      #expect(made.person == "ada" && made.role == "reader" && made.expires == "2027-01-15T08:01:00.000Z")
+      for wrong in [#"{"valid_seconds":60,"role":"provider"}"#, #"{"valid_seconds":60,"role":"king"}"#] {
+        #expect(try await post(wrong).status == 400)
+      }
+      func listed() async throws -> [InvitationRecord] {
+        let answer = try await client.request("GET", "/admin/v1/invitations")
+        return try JSONDecoder().decode([InvitationRecord].self, from: Data(answer.body))
+      }
+      #expect(try await listed().map(\.id) == [made.id])
+      #expect(try await client.request("DELETE", "/admin/v1/invitations/" + made.id).status == 204)
+      #expect(try await client.request("DELETE", "/admin/v1/invitations/" + made.id).status == 404)
+      #expect(try await listed().isEmpty)
+    }
+  }
+}
