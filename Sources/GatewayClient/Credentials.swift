@@ -30,6 +30,13 @@ package struct Credentials: Codable, Sendable {
     else { throw DeviceError(.storage, "\(path) can't be written: check the folder's permissions") }
   }
 
+  /// Forgets a device that the gateway has forgotten, and up to where it had received.
+  package static func remove(_ name: String, from folder: StateFolder) {
+    for path in [path(of: name, in: folder), folder.devicesPath + "/" + name + ".cursor"] {
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
+
   private static func path(of name: String, in folder: StateFolder) -> String {
     folder.devicesPath + "/" + name + ".json"
   }

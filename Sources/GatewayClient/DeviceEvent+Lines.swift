@@ -42,8 +42,8 @@ extension DeviceEvent {
     case .retract(let id): [.retract(id: id)]
     case .undeliverable(_, let topic): [.undeliverable(topic: topic)]
     case .preferences(let preferences): [.preferences(preferences)]
-    // The stream's end says the rest.
-    case .push, .caughtUp, .bye: []
+    case .bye(let reason): [.ended(reason: reason)]
+    case .push, .caughtUp: []
     }
   }
 }

@@ -11,6 +11,8 @@ package enum DeviceEvent: Sendable {
   case preferences(Preferences)
   case pushes(PushBatch)
   case retract(id: String)
+  /// The gateway ends the stream, for this reason.
+  case ended(reason: String)
   case gap(dropped: Int)
   /// A push can't be read here; 0 when its number can't be read either.
   case unreadable(seq: UInt64)

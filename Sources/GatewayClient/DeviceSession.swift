@@ -43,7 +43,11 @@ package final class DeviceSession: Sendable {
   ) throws {
     try self.init(
       name: credentials.name, folder: folder, focus: focus, sleep: { try? await Task.sleep(for: $0) },
-      connect: { try await ClientLink.connect(to: try endpoint(), credentials, pingInterval: pingInterval) })
+      connect: {
+        // They may have been replaced since the attempt before.
+        let credentials = (try? Credentials.read(credentials.name, in: folder)) ?? credentials
+        return try await ClientLink.connect(to: try endpoint(), credentials, pingInterval: pingInterval)
+      })
   }
 
   /// - Parameters:
@@ -73,17 +77,30 @@ package final class DeviceSession: Sendable {
     return queue
   }
 
-  /// Connects again and again, until this side has finished.
+  /// How often a device whose secret was revoked tries again: whoever has replaced it needs a moment to write it down.
+  static let revokedAttempts = 4
+
+  /// Connects again and again, until this side has finished or the gateway does not know the device.
   private func receive(into queue: DeviceEvents) async {
     var backoff = Backoff(first: .milliseconds(500), last: .seconds(60))
+    // Attempts that are left when the gateway does not know the device.
+    var attempts = 0
     while !finishing.withLock({ $0 }) {
       var reason = "the gateway ended the stream"
       do {
-        try await receive(queue) { backoff.reset() }
+        let end = try await receive(queue) {
+          backoff.reset()
+          attempts = 0
+        }
+        if end == "revoked" {
+          reason = "the gateway has revoked this device's secret"
+          attempts = DeviceSession.revokedAttempts
+        }
       } catch let error as ClientError {
         if case .refused(let status) = error.kind, status == 401 {
-          refused.withLock { $0 = true }
-          reason = "the gateway does not know this device: enroll it again under another name"
+          attempts -= 1
+          refused.withLock { $0 = attempts <= 0 }
+          reason = "the gateway does not know this device: it was removed or has another secret; enroll it again"
         } else {
           reason = error.description
         }
@@ -94,12 +111,16 @@ package final class DeviceSession: Sendable {
       if finishing.withLock({ $0 }) { break }
       let pause = backoff.next()
       await queue.send(.disconnected(reason: reason, retryIn: pause))
+      // Trying again would help nobody.
+      if isRefused { break }
       await sleep(pause)
     }
     queue.finish()
   }
 
-  private func receive(_ queue: DeviceEvents, connected: () -> Void) async throws {
+  /// - Returns: why the gateway has ended the stream, if it said so.
+  private func receive(_ queue: DeviceEvents, connected: () -> Void) async throws -> String? {
+    var end: String?
     let link = try await connect()
     defer { link.close() }
     self.link.withLock { $0 = link }
@@ -111,6 +132,9 @@ package final class DeviceSession: Sendable {
       for event in DeviceEvent.events(in: lines, after: received.withLock { $0 }, parser: parser) {
         switch event {
         case .connected: connected()
+        case .ended(let reason):
+          end = reason
+          continue
         // It is told apart from those that were stored here, which are acknowledged.
         case .unreadable(let seq) where seq > 0:
           resume(after: seq)
@@ -128,6 +152,7 @@ package final class DeviceSession: Sendable {
         await queue.send(event)
       }
     }
+    return end
   }
 
   private var hello: DeviceLine {

@@ -146,14 +146,17 @@ package struct DeviceRecord: Codable, Sendable {
   package var waiting: Int
   /// Streams it has open now.
   package var streams: Int
+  /// When it was last connected, RFC 3339, UTC; nil: never.
+  package var lastSeen: String?
   /// What it last reported: whether its silent switch is on, and the Focus that is.
   package var silent: Bool?
   package var focus: String?
 
   package init(
     device: String, name: String, role: String? = nil, person: String, apps: [String], waiting: Int, streams: Int,
-    silent: Bool? = nil, focus: String? = nil
+    lastSeen: String? = nil, silent: Bool? = nil, focus: String? = nil
   ) {
+    self.lastSeen = lastSeen
     self.device = device
     self.role = role
     self.name = name
@@ -164,6 +167,30 @@ package struct DeviceRecord: Codable, Sendable {
     self.silent = silent
     self.focus = focus
   }
+
+  package enum CodingKeys: String, CodingKey {
+    case device, name, role, person, apps, waiting, streams, silent, focus
+    case lastSeen = "last_seen"
+  }
+}
+
+/// A person as they are listed.
+package struct PersonRecord: Codable, Sendable {
+  package var name: String
+  /// The names of their devices.
+  package var devices: [String]
+
+  package init(name: String, devices: [String]) {
+    self.name = name
+    self.devices = devices
+  }
+}
+
+/// The wish for another name.
+package struct PersonRequest: Codable, Sendable {
+  package var name: String
+
+  package init(name: String) { self.name = name }
 }
 
 /// The wish for a registration.

@@ -163,6 +163,8 @@ package enum Limits {
   package static let maximumHeld = 1000
   /// A line from a device.
   package static let maximumLineSize = 16 << 10
+  /// Devices whose last connection is written down in one transaction, which pushes wait for.
+  package static let presenceSlice = 1000
   /// Devices enrolled in one transaction of the admin API.
   package static let maximumBatchSize = 10_000
   /// How long a device token can be limited to, and an invitation, in seconds.

@@ -17,6 +17,7 @@ package final class Gateway: Sendable {
   private let listeners: [Listener]
   private let admin: Listener
   private let upkeep: Task<Void, Never>
+  private let logger: Logger
 
   /// `HOST:PORT` of every listener.
   package var addresses: [String] { listeners.map(\.description) }
@@ -85,10 +86,8 @@ package final class Gateway: Sendable {
               "milliseconds": "\(clock.milliseconds() - message.received)",
             ])
         }, meter: meter)
-      let announce = AnnouncePreferences(services)
-      registrations.onChange { change in
-        if case .preferences(let person, let preferences) = change { announce(preferences, of: person) }
-      }
+      let announce = AnnounceChanges(services)
+      registrations.onChange { announce($0) }
       try await folder.prepareDevelopment(registrations)
       let open = registrations.appsOfNoTeam.map(\.topic)
       if !open.isEmpty {
@@ -112,6 +111,7 @@ package final class Gateway: Sendable {
     self.folder = folder
     self.claim = claim
     self.services = services
+    self.logger = logger
     let status = SharedStatus(
       GatewayStatus(
         listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601),
@@ -180,6 +180,7 @@ package final class Gateway: Sendable {
         services.mailbox.expire(now: services.clock.seconds)
         digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
+        await Gateway.writeDownPresence(services, logger)
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }
@@ -194,9 +195,21 @@ package final class Gateway: Sendable {
     await loops.drain()
     await services.held.settle()
     await services.channels.settle()
+    await Gateway.writeDownPresence(services, logger)
     services.backend.close()
     services.log.close()
     await loops.shutdown()
+  }
+
+  /// Writes down when devices were last connected.
+  private static func writeDownPresence(_ services: Services, _ logger: Logger) async {
+    do {
+      while case let seen = services.presence.take(), !seen.isEmpty {
+        try await services.registrations.note(seen: seen)
+      }
+    } catch {
+      logger.warning("when devices were last connected is not written down: \(error)")
+    }
   }
 
   private static func listenAdmin(_ folder: StateFolder, _ loops: Loops) async throws -> Listener {

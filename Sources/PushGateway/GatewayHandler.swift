@@ -180,9 +180,10 @@ final class GatewayHandler: Handler {
     }
     do {
       let device = try devices.device(request.bearer)
+      let secret = request.bearer ?? ""
       exchange.connection.allowAllStreams()
       exchange.connection.authenticated()
-      Subscription(device: device, shared, framing: framing, exchange: exchange).begin(exchange)
+      Subscription(device: device, secret: secret, shared, framing: framing, exchange: exchange).begin(exchange)
     } catch {
       exchange.respond(error.response)
     }

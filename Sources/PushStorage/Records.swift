@@ -158,8 +158,13 @@ package struct Device: Sendable {
   package var name: String
   package var person: PersonID
   package var role: Role
+  /// When it was last connected, in seconds since 1970; nil: never.
+  package var lastSeen: Int64?
 
-  package init(id: DeviceID, uuid: String, name: String, person: PersonID, role: Role = .device) {
+  package init(
+    id: DeviceID, uuid: String, name: String, person: PersonID, role: Role = .device, lastSeen: Int64? = nil
+  ) {
+    self.lastSeen = lastSeen
     self.id = id
     self.uuid = uuid
     self.name = name

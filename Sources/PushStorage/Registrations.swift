@@ -40,6 +40,8 @@ package protocol Registrations: AnyObject, Sendable {
   func device(named name: String) throws(RegistrationRefusal) -> Device
   func device(_ id: DeviceID) -> Device?
   func person(_ id: PersonID) -> Person?
+  var persons: [Person] { get }
+  func person(named name: String) throws(RegistrationRefusal) -> Person
   func devices(of person: PersonID) -> [DeviceID]
   /// The tokens of a device that are in use, with their apps.
   func registrations(of device: DeviceID) -> [(Registration, App)]
@@ -66,6 +68,21 @@ package protocol Registrations: AnyObject, Sendable {
   func enrol(
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String)
+  /// Forgets a device. Its secret is good no longer, and its tokens end at `now`, in milliseconds since 1970. Its number is
+  /// not given out again.
+  ///
+  /// - Returns: the apps that it was registered for.
+  func remove(_ device: DeviceID, now: Int64) async throws -> [AppID]
+  /// Gives a device another secret; the one before is good no longer.
+  func rotateSecret(of device: DeviceID) async throws -> String
+  /// Keeps when devices were connected, in seconds since 1970; of one that is gone nothing.
+  func note(seen: [DeviceID: Int64]) async throws
+  /// Gives a person another name, which is free.
+  func rename(_ person: PersonID, to name: String) async throws
+  /// Every device that a person has or had.
+  func allDevices(of person: PersonID) async throws -> Set<DeviceID>
+  /// Forgets a person who has no device any longer, with the choices and reports.
+  func remove(_ person: PersonID) async throws
   /// Registers a device for an app; the same token as before when there is one whose time is not over.
   ///
   /// - Parameters:
@@ -131,6 +148,8 @@ package struct RegistrationRefusal: Error, CustomStringConvertible {
 /// A change that live streams care about.
 package enum RegistrationChange: Sendable {
   case preferences(PersonID, Preferences)
+  /// The secrets of these devices are no longer good: they were removed, or have others.
+  case revokedDevices([DeviceID])
   /// The fingerprint of a provider's certificate that is no longer good.
   case revokedCertificate([UInt8])
 }

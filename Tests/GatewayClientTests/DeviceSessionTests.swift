@@ -201,6 +201,31 @@ import Testing
     }
   }
 
+  @Test func `a device that was revoked looks for its new secret a few times, and then no more`() async throws {
+    let refusal = Result<ScriptedLink, ClientError>.failure(ClientError(.refused(status: 401), "who?"))
+    let (first, second) = (ScriptedLink(), ScriptedLink())
+    let attempts = [.success(first), refusal, .success(second)] + Array(repeating: refusal, count: 10)
+    try await run(attempts) { session, events, gateway in
+      for (link, refusals) in [(first, 1), (second, DeviceSession.revokedAttempts)] {
+        _ = await link.hear()
+        link.say(Self.welcome, #"{"type":"bye","reason":"revoked"}"#)
+        link.finish()
+        await events.skip(3)
+        for number in 0...refusals {
+          guard case .disconnected(let reason, _)? = await events.next() else {
+            Issue.record("a disconnection is expected")
+            return
+          }
+          #expect(reason.contains(number == 0 ? "revoked" : "does not know this device"))
+        }
+      }
+      // It is over: nobody asks again.
+      #expect(session.isRefused)
+      #expect(await events.next() == nil)
+      #expect(gateway.pauses.withLock { $0.count } == 2 + DeviceSession.revokedAttempts)
+    }
+  }
+
   @Test func `a push that can't be read is told to the gateway and the receiver, once`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { _, events, _ in

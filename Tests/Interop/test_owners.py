@@ -1,13 +1,15 @@
 """Everything has an owner: whose word counts, whose key reaches which app, who may become whom (docs/access.md)."""
 
 import contextlib
+import json
+import os
 import sqlite3
 import subprocess
 import uuid
 
 import pytest
 
-from gateway import PUSHCLI, TOPIC
+from gateway import PUSHCLI, TOPIC, Device, poll, run
 
 QUESTION = {"aps": {"alert": {"title": "Deploy?"}, "category": "DEPLOY"}}
 
@@ -143,3 +145,173 @@ def test_apps_without_a_team_are_open_and_everybody_says_so(start):
     assert gateway.push(device.token, key=other).status == 400
     [finding] = [record for record in gateway.run("doctor", "--json").records if record["check"] == "apps"]
     assert finding["state"] == "ok"
+
+
+# Who may become whom
+
+
+def enroll(gateway, body, connection=None):
+    with gateway.connect() as connection:
+        return connection.request("POST", "/v1/devices", [], json.dumps(body).encode())
+
+
+def test_a_program_on_this_machine_enrolls_new_persons_only(start):
+    gateway = start()
+    gateway.run("devices", "enroll", "phone", "--person", "ada")
+    for body in [{"name": "evil", "person": "ada"}, {"name": "ada"}]:
+        response = enroll(gateway, body)
+        assert response.status == 403 and "invite" in response.json["detail"]
+    assert enroll(gateway, {"name": "bob"}).status == 201
+    code = gateway.run("devices", "invite", "--person", "ada").out.strip()
+    assert enroll(gateway, {"name": "laptop", "person": "bob", "invitation": code}).status == 403
+    assert enroll(gateway, {"name": "laptop", "invitation": code}).status == 201
+    assert enroll(gateway, {"name": "tablet", "invitation": code}).status == 403
+    owners = {device["name"]: device["person"] for device in gateway.run("devices", "--json").records}
+    assert owners == {"phone": "ada", "laptop": "ada", "bob": "bob"}
+
+
+def test_invitations_are_listed_and_taken_back(start):
+    gateway = start()
+    made = gateway.run("devices", "invite", "--person", "ada", "--role", "reader", "--minutes", "5", "--json").json
+    assert set(made) == {"invitation", "id", "person", "role", "expires"}
+    [listed] = gateway.run("devices", "invitations", "--json").records
+    assert listed == {key: made[key] for key in ["id", "person", "role", "expires"]}
+    assert made["id"] in gateway.run("devices", "invitations").out
+    gateway.run("devices", "uninvite", made["id"])
+    gateway.run("devices", "uninvite", made["id"], code=1)
+    assert gateway.run("devices", "invitations", "--json").records == []
+    assert enroll(gateway, {"name": "laptop", "invitation": made["invitation"]}).status == 403
+    gateway.run("devices", "invite", "--role", "provider", code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "listen", "effective", "status"),
+    [((), "127.0.0.1:0", "open-on-loopback", 201), ((), "0.0.0.0:0", "invitation", 403),
+     (("--enrollment", "open-on-loopback"), "0.0.0.0:0", "open-on-loopback", 201),
+     (("--enrollment", "invitation"), "127.0.0.1:0", "invitation", 403),
+     (("--enrollment", "admin"), "127.0.0.1:0", "admin", 403)])
+def test_who_may_enroll_is_a_setting(start, options, listen, effective, status):
+    gateway = start(*options, listen=listen)
+    done = run("serve", "--check", "--json", "--listen", listen, *options, state=gateway.state)
+    assert [row["value"] for row in done.records if row["name"] == "enrollment"] == [effective]
+    # Its certificate is for this address and no other.
+    gateway.addresses = [["127.0.0.1", str(gateway.port)]]
+    assert enroll(gateway, {"name": "phone"}).status == status
+    code = gateway.run("devices", "invite").out.strip()
+    assert enroll(gateway, {"name": "laptop", "invitation": code}).status == (403 if effective == "admin" else 201)
+    # The administrator may always.
+    gateway.run("devices", "enroll", "tablet")
+
+
+# What ends
+
+
+@pytest.mark.parametrize("command", [("devices", "remove", "me"), ("persons", "remove", "ada")])
+def test_a_device_that_is_removed_is_told_and_stays_away(start, subscribe, command):
+    gateway = start()
+    gateway.run("devices", "enroll", "me", "--person", "ada")
+    token = gateway.register("me", TOPIC)
+    subscriber = subscribe(gateway, Device("me", "", token))
+    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    gateway.run(*command)
+    assert subscriber.wait() == 4
+    assert "revoked" in subscriber.words and "does not know this device" in subscriber.words
+    assert gateway.push(token).status == 410
+    assert gateway.run("devices", "--json").records == []
+    # The name is free, and begins anew.
+    gateway.run("devices", "enroll", "me")
+    apns_id = gateway.accepted(gateway.register("me", TOPIC))
+    [push] = gateway.run("subscribe", "--device", "me", "--json", "--once").records
+    assert (push["id"], push["seq"]) == (apns_id, 1)
+
+
+def test_a_device_of_this_machine_goes_on_with_its_new_secret(start, subscribe):
+    gateway = start()
+    device = gateway.device(name="me")
+    subscriber = subscribe(gateway, device, "--count", 1)
+    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    rotated = gateway.run("devices", "rotate", "me", "--json").json
+    assert rotated["secret"] != device.secret
+    with gateway.connect() as connection:
+        old = [("authorization", f"bearer {device.secret}")]
+        assert connection.request("GET", "/v1/device/preferences", old).status == 401
+    apns_id = gateway.accepted(device.token)
+    assert subscriber.wait() == 0
+    assert [line["id"] for line in subscriber.lines] == [apns_id]
+    assert "revoked" in subscriber.words
+
+
+def test_devices_say_when_they_were_last_connected_also_after_a_restart(start):
+    gateway = start()
+    device = gateway.device()
+    last_seen = lambda: [record.get("last_seen") for record in gateway.run("devices", "--json").records]
+    assert last_seen() == [None] and "never" in gateway.run("devices").out
+    stream = gateway.stream(device)
+    stream.caught_up()
+    assert last_seen() != [None] and "now" in gateway.run("devices").out
+    stream.connection.close()
+    gateway.stop()
+    gateway.restart()
+    assert last_seen() != [None] and "now" not in gateway.run("devices").out
+
+
+def test_nothing_of_a_person_is_left(start):
+    gateway = start()
+    device, other = gateway.device(person="ada"), gateway.device(person="bob")
+    secret = f"secret-{uuid.uuid4().hex}"
+    gateway.run("prefs", "set", "--device", device.name, "badge=off")
+    ids = [gateway.accepted(each.token, {"aps": {"alert": secret, "category": secret}}) for each in [device, other]]
+    stream = gateway.stream(device)
+    stream.caught_up()
+    gateway.events(ids[0], "transmitted")
+    assert "ada" in gateway.run("persons").out
+    assert gateway.run("persons", "rename", "ada", "Ada", "--json").json == {"name": "Ada", "devices": [device.name]}
+    gateway.run("persons", "rename", "Ada", "bob", code=1)
+    gateway.run("persons", "remove", "Ada")
+    assert stream.next("bye") == {"type": "bye", "reason": "revoked"}
+    stream.connection.close()
+    assert gateway.run("log", ids[0], "--json").records == []
+    assert gateway.run("log", ids[1], "--json").records != []
+    assert gateway.run("persons", "--json").records == [{"name": "bob", "devices": [other.name]}]
+    gateway.stop()
+    gateway.start()
+    assert gateway.run("persons", "--json").records == [{"name": "bob", "devices": [other.name]}]
+    assert gateway.push(device.token).status == 410
+    assert gateway.run("log", ids[0], "--json").records == []
+
+
+# The admin socket
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.parametrize(("user", "is_served"), [(0, True), (65534, False)])
+def test_the_admin_socket_serves_its_own_user_also_where_its_mode_is_wide(start, tmp_path, user, is_served):
+    gateway = start()
+    path = gateway.state / "admin.sock"
+    # A file descriptor leads there, whatever the folders above say.
+    folder = os.open(gateway.state, os.O_PATH)
+    os.chmod(path, 0o666)
+    os.chmod(gateway.state, 0o755)
+    talk = (
+        "import os, socket, sys; os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))\n"
+        "peer = socket.socket(socket.AF_UNIX); peer.settimeout(10)\n"
+        "peer.connect('/proc/self/fd/' + sys.argv[1] + '/admin.sock')\n"
+        "try:\n"
+        "  peer.sendall(b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\\0\\0\\0\\4\\0\\0\\0\\0\\0')\n"
+        "  print(len(peer.recv(9)))\n"
+        "except (BrokenPipeError, ConnectionResetError):\n"
+        "  print(0)\n")
+    done = subprocess.run(
+        ["python3", "-c", talk, str(folder), str(user)], pass_fds=[folder], capture_output=True, text=True)
+    os.close(folder)
+    assert done.stderr == "" and (done.stdout.strip() != "0") == is_served
+
+
+def test_a_backup_replaces_nothing_but_a_backup(start, tmp_path):
+    gateway = start()
+    letter = tmp_path / "letter"
+    letter.write_text("dear")
+    refused = gateway.run("admin", "backup", letter, code=1)
+    assert "is no backup" in refused.err and letter.read_text() == "dear"
+    for _ in range(2):
+        gateway.run("admin", "backup", tmp_path / "a.backup")

@@ -26,7 +26,7 @@ enum AdminPeer {
     guard let socket = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(Refused())
     }
-    let credentials: EventLoopFuture<Credentials> = unsafe socket.unsafeGetSocketOption(
+    let credentials: EventLoopFuture<Credentials> = socket.unsafeGetSocketOption(
       level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
     return credentials.flatMapThrowing { credentials in
       guard isAllowed(credentials.user, own: geteuid()) else { throw Refused() }

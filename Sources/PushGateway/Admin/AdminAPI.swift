@@ -54,6 +54,26 @@ struct AdminAPI: Sendable {
         return Response(category, status: 201)
       },
       .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },
+      .init("DELETE", "/admin/v1/devices/{name}") { request in
+        try await RemoveDevice(services)(try device(request).id)
+        return .noContent
+      },
+      .init("POST", "/admin/v1/devices/{name}/secret") { request in
+        let device = try device(request)
+        let secret = try await services.registrations.rotateSecret(of: device.id)
+        return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
+      },
+      .init("GET", "/admin/v1/persons") { _ in Response(services.registrations.persons.map(record)) },
+      .init("POST", "/admin/v1/persons/{name}/name") { request in
+        let person = try services.registrations.person(named: request.parameters[0])
+        let wish: PersonRequest = try request.decoded()
+        try await services.registrations.rename(person.id, to: wish.name)
+        return Response(record(try services.registrations.person(named: wish.name)))
+      },
+      .init("DELETE", "/admin/v1/persons/{name}") { request in
+        try await RemovePerson(services)(try services.registrations.person(named: request.parameters[0]).id)
+        return .noContent
+      },
       .init("POST", "/admin/v1/batches", enrolBatch),
       .init("DELETE", "/admin/v1/batches/{name}") { request in
         try await RemoveBatch(services)(request.parameters[0])
@@ -141,12 +161,20 @@ struct AdminAPI: Sendable {
 
   private func record(_ device: Device) -> DeviceRecord {
     let condition = services.conditions.state(of: device.id)
+    let streams = services.router.count(of: device.id)
+    let seen = streams > 0 ? services.clock.seconds : device.lastSeen
     return DeviceRecord(
       device: device.uuid, name: device.name, role: device.role.rawValue,
       person: services.registrations.person(device.person)?.name ?? "",
       apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
-      waiting: services.mailbox.waitingCount(for: device.id), streams: services.router.count(of: device.id),
+      waiting: services.mailbox.waitingCount(for: device.id), streams: streams,
+      lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
       silent: condition.isSilent ? true : nil, focus: condition.focus)
+  }
+
+  private func record(_ person: Person) -> PersonRecord {
+    let devices = services.registrations.devices(of: person.id).compactMap { services.registrations.device($0)?.name }
+    return PersonRecord(name: person.name, devices: devices.sorted())
   }
 
   private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {

@@ -11,15 +11,22 @@ extension KeyRecord {
   }
 }
 
+extension DeviceRecord {
+  /// RFC 3339, UTC, of seconds since 1970, brought into the range that it can write.
+  static func timestamp(seconds: Int64) -> String {
+    var bytes: [UInt8] = []
+    appendTimestamp(
+      min(max(seconds, StoredRange.seconds.lowerBound), StoredRange.seconds.upperBound) * 1000, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
 extension InvitationRecord {
   /// An invitation as it is listed.
   init(_ invitation: Invitation) {
-    var expires: [UInt8] = []
-    appendTimestamp(
-      min(max(invitation.expires, StoredRange.seconds.lowerBound), StoredRange.seconds.upperBound) * 1000, to: &expires)
     self.init(
       id: invitation.id, person: invitation.person, role: invitation.role.rawValue,
-      expires: String(decoding: expires, as: UTF8.self))
+      expires: DeviceRecord.timestamp(seconds: invitation.expires))
   }
 }
 

@@ -198,7 +198,7 @@ extension Configuration: SettingHolder {
       "development or production: whose keys and device tokens are valid."),
     Setting(
       enrollmentName, \.enrollment, .oneOf([.openOnLoopback, .invitation, .admin]),
-      default: "`open-on-loopback`; `invitation` where a listener is not loopback",
+      default: "open-on-loopback; invitation where a listener is not loopback",
       """
       Who may enroll a device. open-on-loopback: programs on this machine, for new persons; invitation: whoever has \
       one; admin: the admin socket alone.

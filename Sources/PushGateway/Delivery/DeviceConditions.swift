@@ -14,6 +14,9 @@ final class DeviceConditions: Sendable {
 
   private let conditions = Mutex<[DeviceID: Condition]>([:])
 
+  /// Forgets a device.
+  func forget(_ device: DeviceID) { conditions.withLock { $0[device] = nil } }
+
   /// Takes down a device's state.
   func report(_ state: Policy.DeviceState, by device: DeviceID) {
     conditions.withLock { conditions in

@@ -22,6 +22,8 @@ enum DeviceNotice: Sendable {
   case preferences([UInt8])
   /// The device subscribes to other channels than before.
   case channels
+  /// The device's secret is good no longer: its streams end.
+  case revoked
 }
 
 /// Where a push went that is never stored.

@@ -19,8 +19,8 @@ struct PostponedNotices {
     case .retract(let id):
       retracted.append(id)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
-    // What the device subscribes to is looked up at once.
-    case .channels: break
+    // What the device subscribes to is looked up at once, and a stream that ends postpones nothing.
+    case .channels, .revoked: break
     }
   }
 

@@ -21,6 +21,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private let device: Device
+  /// The secret that the stream was opened with, until the device has said hello.
+  private var secret: String?
   private let shared: LoopServices
   private let framing: Framing
   private let stream: StreamReference
@@ -42,8 +44,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The beginning of a line whose end has not come.
   private var partialLine: [UInt8] = []
 
-  init(device: Device, _ shared: LoopServices, framing: Framing, exchange: Exchange) {
+  init(device: Device, secret: String, _ shared: LoopServices, framing: Framing, exchange: Exchange) {
     self.device = device
+    self.secret = secret
     self.shared = shared
     self.framing = framing
     stream = exchange.reference
@@ -106,7 +109,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func closed() {
     state.end()
-    if let number = registryNumber { shared.services.router.detach(device.id, number) }
+    if let number = registryNumber {
+      shared.services.router.detach(device.id, number)
+      shared.services.presence.note(device.id, at: shared.services.clock.seconds)
+    }
     registryNumber = nil
     channels.end()
     // The device may have them, and say so when it comes back.
@@ -127,6 +133,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.services.conditions.report(deviceState, by: device.id)
       let number = shared.services.router.attach(device.id, self, loop: loop)
       registryNumber = number
+      // From here on it is told when its secret goes: whether that happened before is asked now.
+      guard isKnown() else { return end(reason: "revoked") }
+      shared.services.presence.note(device.id, at: now / 1000)
       sayWelcome()
       for action in state.hello(cursor: cursor) { perform(action) }
       channels.begin(self, number: number)
@@ -148,6 +157,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       if let focus { deviceState.focus = focus.name }
       shared.services.conditions.report(deviceState, by: device.id)
     }
+  }
+
+  /// Whether the secret is still the device's.
+  private func isKnown() -> Bool {
+    defer { secret = nil }
+    return secret.map { shared.services.registrations.device(secret: $0)?.id == device.id } ?? true
   }
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
@@ -228,11 +243,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       channels.refresh()
       return sendDueBroadcasts()
     }
+    if case .revoked = notice { return end(reason: "revoked") }
     guard hasRoom else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))
-    case .channels: break
+    case .channels, .revoked: break
     }
   }
 

@@ -16,6 +16,8 @@ struct Services: Sendable {
   /// Who may enroll a device.
   var enrollment = EnrollmentPolicy.openOnLoopback
   let answers = AnsweredPushes()
+  /// When devices were connected, until it is written down.
+  let presence = Presence()
   /// What devices were sent, as far as it is remembered.
   let histories = DeviceHistories()
   let conditions = DeviceConditions()

@@ -1,5 +1,13 @@
 /// What each use case takes of a gateway's parts: the one place where they are put together.
 
+extension AnnounceChanges {
+  init(_ services: Services) {
+    self.init(
+      preferences: AnnouncePreferences(services), router: services.router, conditions: services.conditions,
+      histories: services.histories)
+  }
+}
+
 extension AnnouncePreferences {
   init(_ services: Services) {
     self.init(registrations: services.registrations, router: services.router, digests: Digests(services))
@@ -72,6 +80,22 @@ extension Register {
 extension RemoveBatch {
   init(_ services: Services) {
     self.init(registrations: services.registrations, mailbox: services.mailbox, channels: services.channels)
+  }
+}
+
+extension RemoveDevice {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held,
+      channels: services.channels, clock: services.clock)
+  }
+}
+
+extension RemovePerson {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held, log: services.log,
+      remove: RemoveDevice(services))
   }
 }
 

@@ -240,6 +240,38 @@ package final class DeliveryLog: Sendable {
     }
   }
 
+  /// Takes the rows of devices out of the log: what they were pushed is nobody's business any longer.
+  ///
+  /// It goes through all of the log, some batches at a time, so that what happens meanwhile is written. Rows behind those
+  /// that go get lower numbers.
+  package func erase(_ devices: Set<DeviceID>) async throws {
+    guard !devices.isEmpty else { return }
+    await settle()
+    var last: Int64 = -1
+    while let next = try await erase(devices, after: last) { last = next }
+  }
+
+  /// - Returns: the number of the last batch that was looked at; nil when there is none after `number`.
+  private func erase(_ devices: Set<DeviceID>, after number: Int64) async throws -> Int64? {
+    try await queue.write { db in
+      let batches = try PreparedStatement(
+        db, "SELECT number, rows FROM batch WHERE number > ? ORDER BY number LIMIT 16")
+      defer { batches.reset() }
+      batches.bind(number)
+      var last: Int64?
+      var changed: [(number: Int64, rows: [UInt8])] = []
+      while try batches.next() {
+        let number = try batches.integer(0)
+        last = number
+        if let rows = LogBatch.bytes(batches.blob(1), without: devices) { changed.append((number, rows)) }
+      }
+      for (number, rows) in changed {
+        try db.execute(sql: "UPDATE batch SET rows = ? WHERE number = ?", arguments: [Data(rows), number])
+      }
+      return last
+    }
+  }
+
   private func run() {
     var nextTrim = DispatchTime.now() + DeliveryLog.trimInterval
     while true {

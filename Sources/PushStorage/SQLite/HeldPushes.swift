@@ -123,6 +123,14 @@ package final class HeldPushes: Sendable {
     }
   }
 
+  /// Lets go of all pushes of a device.
+  package func purge(_ device: DeviceID) {
+    change { state in
+      let ids = (state.held[device] ?? []).map(\.id)
+      if !ids.isEmpty { state.remove(ids, of: device) }
+    }
+  }
+
   /// Lets go of all pushes of an app.
   package func purge(_ device: DeviceID, _ app: AppID) {
     change { state in

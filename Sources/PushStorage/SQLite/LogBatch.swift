@@ -1,4 +1,4 @@
-import PushCore
+package import PushCore
 import PushPolicy
 
 /// Rows of the delivery log as bytes, one after another.
@@ -90,6 +90,24 @@ package struct LogBatch: Sendable {
       counts[place] &+= other.counts[place]
       other.counts[place] = 0
     }
+  }
+
+  /// A batch without the rows of some devices; nil when it has none of them.
+  package static func bytes(_ bytes: [UInt8], without devices: Set<DeviceID>) -> [UInt8]? {
+    var kept: [UInt8] = []
+    var start = 0
+    while start + fixedSize <= bytes.count {
+      let (device, size) = unsafe bytes.withUnsafeBytes {
+        (
+          Int64(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + 29, as: Int64.self)),
+          UInt16(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + 45, as: UInt16.self))
+        )
+      }
+      let end = min(start + fixedSize + Int(size), bytes.count)
+      if !devices.contains(DeviceID(row: device)) { kept += bytes[start..<end] }
+      start = end
+    }
+    return kept.count + (bytes.count - start) == bytes.count ? nil : kept
   }
 
   /// The rows of a batch, in order, with their places; nothing after what makes no sense.

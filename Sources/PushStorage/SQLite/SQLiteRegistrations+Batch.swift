@@ -21,7 +21,10 @@ extension SQLiteRegistrations {
     let records = try await write { db in
       let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, '{}')")
       let device = try db.makeStatement(
-        sql: "INSERT INTO device (uuid, name, person, secret_hash) VALUES (?, ?, ?, ?)")
+        sql: """
+          INSERT INTO device (id, uuid, name, person, secret_hash)
+          VALUES (\(SQLiteRegistrations.nextDevice), ?, ?, ?, ?)
+          """)
       let token = try db.makeStatement(sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)")
       return try rows.map { row in
         let hash = Digest.sha256(row.secret)
@@ -61,12 +64,19 @@ extension SQLiteRegistrations {
       }
       try db.execute(
         sql: "DELETE FROM token WHERE device IN (SELECT id FROM device WHERE \(isOfBatch))", arguments: names)
+      // The highest number stays, so that none is given out again.
+      try db.execute(
+        sql: """
+          INSERT OR IGNORE INTO former_device (id, person)
+            SELECT last, 0 FROM (SELECT max(id) AS last FROM device WHERE \(isOfBatch)) WHERE last NOT NULL
+          """, arguments: names)
       try db.execute(sql: "DELETE FROM device WHERE \(isOfBatch)", arguments: names)
       try db.execute(
         sql: "DELETE FROM person WHERE \(isOfBatch) AND id NOT IN (SELECT person FROM device)", arguments: names)
       return rows
     }
     forget(removed.map { ($0.device, $0.person) })
+    tell(.revokedDevices(removed.map(\.device)))
     try? store.moveLog()
     return removed.map { ($0.device, $0.app) }
   }

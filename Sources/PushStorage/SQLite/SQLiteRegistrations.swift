@@ -8,7 +8,7 @@ import Synchronization
 package final class SQLiteRegistrations: Sendable {
   package typealias Refusal = RegistrationRefusal
 
-  fileprivate struct State {
+  struct State {
     var teams: Set<String> = []
     var keys: [String: ProviderKey] = [:]
     var apps: [AppID: App] = [:]
@@ -24,10 +24,10 @@ package final class SQLiteRegistrations: Sendable {
 
   private let categories: Categories
   package let store: SQLiteStore
-  private let state: Mutex<State>
+  let state: Mutex<State>
   /// See ``keyGeneration``.
   private let generation = Atomic<UInt64>(0)
-  private let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
+  let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
   /// Reads everything.
   package init(store: SQLiteStore) throws(StoreError) {
@@ -66,7 +66,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func device(secret: String) -> Device? {
-    let hash = Digest.sha256(Array(secret.utf8))
+    let hash = SQLiteRegistrations.hash(of: secret)
     return state.withLock { state in state.devicesBySecret[hash].flatMap { state.devices[$0] } }
   }
 
@@ -189,8 +189,8 @@ package final class SQLiteRegistrations: Sendable {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
       throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
     }
-    let secret = randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
-    let hash = Digest.sha256(secret)
+    let secret = SQLiteRegistrations.newSecret()
+    let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = UUID().uuidString
     let (record, personName) = try await write { db in
@@ -202,7 +202,10 @@ package final class SQLiteRegistrations: Sendable {
         sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
       let owner = try Int64.fetchOne(db, sql: "SELECT id FROM person WHERE name = ?", arguments: [personName]) ?? 0
       try db.execute(
-        sql: "INSERT INTO device (uuid, name, person, secret_hash, role) VALUES (?, ?, ?, ?, ?)",
+        sql: """
+          INSERT INTO device (id, uuid, name, person, secret_hash, role)
+          VALUES (\(SQLiteRegistrations.nextDevice), ?, ?, ?, ?, ?)
+          """,
         arguments: [uuid, name, owner, Data(hash), role.rawValue])
       let device = Device(
         id: DeviceID(row: db.lastInsertedRowID), uuid: uuid, name: name, person: PersonID(row: owner), role: role)
@@ -214,8 +217,14 @@ package final class SQLiteRegistrations: Sendable {
       }
       state.add(record, secretHash: hash)
     }
-    return (record, String(decoding: secret, as: UTF8.self))
+    return (record, secret)
   }
+
+  static func newSecret() -> String {
+    String(decoding: randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+  }
+
+  static func hash(of secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
 
   package func register(
     _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
@@ -404,11 +413,12 @@ package final class SQLiteRegistrations: Sendable {
         id: PersonID(row: try persons.integer(0)), name: try persons.text(1), preferences: try persons.json(2))
       state.persons[person.id] = person
     }
-    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash, role FROM device")
+    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash, role, last_seen FROM device")
     while try devices.next() {
       let device = Device(
         id: DeviceID(row: try devices.integer(0)), uuid: try devices.text(1), name: try devices.text(2),
-        person: PersonID(row: try devices.integer(3)), role: Role(rawValue: try devices.text(5)) ?? .device)
+        person: PersonID(row: try devices.integer(3)), role: Role(rawValue: try devices.text(5)) ?? .device,
+        lastSeen: try devices.optionalInteger(6, in: StoredRange.seconds))
       state.add(device, secretHash: devices.blob(4))
     }
     let tokens = try PreparedStatement(
@@ -425,6 +435,7 @@ package final class SQLiteRegistrations: Sendable {
           unregistered: try tokens.optionalInteger(4, in: times),
           expires: expires.map { min(max($0, times.lowerBound), times.upperBound) }))
     }
+    try loadFormer(db, into: &state)
     let certificates = try PreparedStatement(
       db, "SELECT fingerprint, topic, topics, environments, expires, revoked FROM certificate")
     while try certificates.next() {
@@ -450,13 +461,13 @@ extension SQLiteRegistrations {
 }
 
 extension SQLiteRegistrations.State {
-  fileprivate mutating func add(_ device: Device, secretHash: [UInt8]) {
+  mutating func add(_ device: Device, secretHash: [UInt8]) {
     devices[device.id] = device
     devicesByName[device.name] = device.id
     devicesBySecret[secretHash] = device.id
   }
 
-  fileprivate mutating func add(_ registration: Registration) {
+  mutating func add(_ registration: Registration) {
     tokens[registration.token] = registration
     tokensByDevice[registration.device, default: []].append(registration.token)
   }

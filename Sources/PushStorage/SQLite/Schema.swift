@@ -1,4 +1,5 @@
 import GRDB
+import PushCore
 
 /// The tables of `pushgateway.sqlite`, by version. A version that was released never changes.
 package enum Schema {
@@ -194,6 +195,25 @@ package enum Schema {
           ALTER TABLE invitation ADD COLUMN person TEXT;               -- NULL: a new one
           ALTER TABLE invitation ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
           ALTER TABLE device ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+          """)
+    }
+    migrator.registerMigration("revocation") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE device ADD COLUMN last_seen INTEGER;             -- seconds since 1970; NULL: never
+          -- Devices that are gone: their numbers are not given out again. 0: nobody's.
+          CREATE TABLE former_device (id INTEGER PRIMARY KEY, person INTEGER NOT NULL);
+          -- Their tokens, which say since when they are good no longer.
+          CREATE TABLE former_token (
+            token BLOB PRIMARY KEY,
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL REFERENCES app(id),
+            environment TEXT NOT NULL,
+            unregistered INTEGER NOT NULL  -- milliseconds since 1970
+          );
+          INSERT INTO former_device (id, person)
+            SELECT last, 0 FROM (
+              SELECT max(device) AS last FROM mailbox_state WHERE device < \(Limits.maximumNumber)) WHERE last NOT NULL;
           """)
     }
     return migrator

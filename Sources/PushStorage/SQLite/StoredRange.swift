@@ -25,6 +25,8 @@ package enum StoredRange {
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case ("certificate", "expires"): certificateEnd
+    case ("device", "last_seen"): seconds
+    case ("former_device", "id"): progress
     // An earlier version took any time here.
     case ("token", "expires"), ("invitation", "expires"): Int64.min...Int64.max
     case (_, "expires"): seconds

@@ -8,7 +8,8 @@ struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Devices: the terminals that receive.",
     subcommands: [
-      List.self, Enroll.self, Register.self, Unregister.self, Invite.self, Invitations.self, Uninvite.self,
+      List.self, Enroll.self, Remove.self, Rotate.self, Register.self, Unregister.self, Invite.self, Invitations.self,
+      Uninvite.self,
     ], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
@@ -20,9 +21,12 @@ struct Devices: AsyncParsableCommand {
       let devices: [DeviceRecord] = try await Admin(state).get("/admin/v1/devices")
       if format.json { return Output.json(lines: devices) }
       Output.table(
-        ["NAME", "PERSON", "CONNECTED", "WAITING", "APPS"],
+        ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"],
         devices.map {
-          [$0.name, $0.person, $0.streams > 0 ? "yes" : "no", String($0.waiting), $0.apps.joined(separator: " ")]
+          [
+            $0.name, $0.person, $0.streams > 0 ? "yes" : "no", $0.streams > 0 ? "now" : $0.lastSeen ?? "never",
+            String($0.waiting), $0.apps.joined(separator: " "),
+          ]
         })
     }
   }
@@ -39,6 +43,51 @@ struct Devices: AsyncParsableCommand {
     func run() async throws {
       let credentials = try await Credentials.enroll(name, person: person, state: state)
       if format.json { Output.json(credentials) } else { Output.words("enrolled \(name)") }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a device: its streams end, its secret is good no longer, its tokens answer 410.",
+      discussion: """
+        What waits for it goes. Its person stays, with the choices: `persons remove` takes both.
+
+        Example:
+          pushcli devices remove laptop
+        """)
+    @Argument(help: "The device's name.") var name: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/devices/\(pathPart(name))")
+      Credentials.remove(name, from: state.folder)
+      if format.json { Output.json(["removed": name]) } else { Output.words("removed \(name)") }
+    }
+  }
+
+  struct Rotate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give a device another secret: its streams end, and the one before is good no longer.",
+      discussion: """
+        A device of this machine finds it in the state folder and comes back by itself; for others it is printed, once.
+
+        Example:
+          pushcli devices rotate laptop
+        """)
+    @Argument(help: "The device's name.") var name: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let isHere = (try? Credentials.read(name, in: state.folder)) != nil
+      struct Nothing: Encodable {}
+      let credentials: Credentials = try await Admin(state).post(
+        "/admin/v1/devices/\(pathPart(name))/secret", Nothing())
+      if isHere { try credentials.save(in: state.folder) }
+      if format.json { return Output.json(credentials) }
+      if isHere { return Output.words("\(name) has another secret, which is in the state folder") }
+      Output.data(credentials.secret)
     }
   }
 

@@ -8,6 +8,8 @@ enum PhoneConnection: Sendable, Equatable {
   case connecting
   case connected(gateway: String)
   case disconnected(lastConnected: Date?, retryAt: Date)
+  /// The gateway does not know this device any longer, and it is not asked again.
+  case refused
 }
 
 /// What happens to the phone.

@@ -67,8 +67,12 @@ struct PhoneSession {
           if isConnected { lastConnected = Date() }
           isConnected = false
           let retryAt = Date() + TimeInterval(pause.components.seconds)
-          await inbox.send(.connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt)))
-          if session.isRefused { await inbox.send(.notice(reason)) }
+          guard session.isRefused else {
+            await inbox.send(.connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt)))
+            continue
+          }
+          await inbox.send(.connection(.refused))
+          await inbox.send(.notice(reason))
         case .apps(let apps): await inbox.send(.apps(apps))
         case .preferences(let preferences): await inbox.send(.preferences(preferences))
         case .pushes(let batch):
@@ -78,7 +82,7 @@ struct PhoneSession {
         case .retract(let id): await inbox.send(.retract(id: id))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
         case .unreadable, .undeliverable: await inbox.send(.notice(event.wordsOfLoss ?? ""))
-        case .typed: break
+        case .typed, .ended: break
         }
       }
     }

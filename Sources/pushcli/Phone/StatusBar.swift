@@ -52,7 +52,7 @@ struct StatusBar {
   private var sign: (String, Style) {
     switch model.connection {
     case .connected: ("●", Style(foreground: Palette.green))
-    case .connecting, .disconnected: ("○", .plain)
+    case .connecting, .disconnected, .refused: ("○", .plain)
     }
   }
 
@@ -62,6 +62,11 @@ struct StatusBar {
     switch model.connection {
     case .connecting: return [Form(device: device, words: "connecting …")]
     case .connected(let gateway): return [Form(device: device, words: gateway)]
+    case .refused:
+      return [
+        Form(device: device, words: "this device was removed or has another secret"),
+        Form(device: device, words: "device unknown"), Form(device: "", words: "device unknown"),
+      ]
     case .disconnected(let lastConnected, let retryAt):
       let moment = lastConnected.map { clock.moment($0, now: model.now) }
       let words = moment.map { "last connected at \($0)" } ?? "not connected yet"

@@ -16,7 +16,7 @@ import Testing
       switch notice {
       case .retract(let id): ids.append(id.description)
       case .preferences(let json): preferences.append(json)
-      case .channels: Issue.record("channels are looked up, not told")
+      case .channels, .revoked: Issue.record("this is not postponed")
       }
     }
     #expect(preferences == [[2]])

@@ -30,7 +30,7 @@ import Testing
     #expect(Connection.Peer(try SocketAddress(unixDomainSocketPath: "/run/x")) == .remote)
   }
 
-  @Test(arguments: [(nil, 404), (.loopback, 404), (.remote, 404), (.adminSocket, 200)] as [(Connection.Peer?, Int)])
+  @Test(arguments: [(nil, 405), (.loopback, 405), (.remote, 405), (.adminSocket, 200)] as [(Connection.Peer?, Int)])
   func `only where the listener says so is there an admin API`(_ peer: Connection.Peer?, _ status: Int) async throws {
     try await TestGateway.run(options: ConnectionOptions(peer: peer ?? .remote)) { gateway in
       let answer = try await gateway.client().request("GET", "/admin/v1/status")

@@ -25,7 +25,13 @@ import Testing
       "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))')"
     },
     Table(name: "person", first: "id = 1") { "(\($0), 'p\($0)', '{}')" },
-    Table(name: "device", first: "id = 1") { "(\($0), 'uuid\($0)', 'd\($0)', \($0), \(blob($0, size: 32)), 'device')" },
+    Table(name: "device", first: "id = 1") {
+      "(\($0), 'uuid\($0)', 'd\($0)', \($0), \(blob($0, size: 32)), 'device', 1700000000)"
+    },
+    Table(name: "former_device", first: "id = 1") { "(\($0), \($0))" },
+    Table(name: "former_token", first: "device = 1") {
+      "(\(blob(100 + $0, size: 32)), \($0), \($0), 'development', 1700000000000)"
+    },
     Table(name: "token", first: "device = 1") {
       "(\(blob($0, size: 32)), \($0), \($0), 'development', 1700000000000, 1800000000000)"
     },

@@ -24,6 +24,11 @@ struct RegistrationsConformance {
     ("an invitation is good once, and in its time", { try await $0.inviting() }),
     ("a device joins a person by invitation only", { try await $0.joining() }),
     ("an invitation can be taken back", { try await $0.withdrawing() }),
+    ("a device that is removed is gone, and its number with it", { try await $0.removingDevices() }),
+    ("a secret that was replaced is good no longer", { try await $0.rotating() }),
+    ("when a device was connected is kept", { try await $0.seeing() }),
+    ("a person goes with all that is known", { try await $0.removingPersons() }),
+    ("a person has another name, and one alone", { try await $0.renaming() }),
     ("what can't be is refused, and changes nothing", { try await $0.refusing() }),
     ("a secret finds its device and no other", { try await $0.secrets() }),
     ("categories belong to their app", { try await $0.categories() }),
@@ -232,6 +237,120 @@ struct RegistrationsConformance {
     await refused(.forbidden) { _ = try await enroll("a", with: code, now: 50) }
     await refused(.unknown) { try await registrations.withdraw(invitation: first.id) }
     #expect(try await reopened().invitations(now: 50) == [second])
+  }
+
+  /// What is told of devices whose secrets go.
+  private func revoked() -> @Sendable () -> [[DeviceID]] {
+    let told = Told()
+    registrations.onChange { if case .revokedDevices(let devices) = $0 { told.add(devices) } }
+    return { told.devices }
+  }
+
+  private final class Told: Sendable {
+    private let list = Mutex<[[DeviceID]]>([])
+    func add(_ devices: [DeviceID]) { list.withLock { $0.append(devices) } }
+    var devices: [[DeviceID]] { list.withLock { $0 } }
+  }
+
+  private func removingDevices() async throws {
+    let app = try await addApp()
+    let told = revoked()
+    let (other, _) = try await registrations.enrol(name: "other", person: "ann")
+    let (device, secret) = try await registrations.enrol(name: "phone", person: "ann")
+    let old = try await registrations.register(device.id, topic: Self.topic, environment: .production)
+    try await registrations.unregister(device.id, topic: Self.topic, now: 5)
+    let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
+    #expect(try await registrations.remove(device.id, now: 1234) == [app.id])
+    #expect(told() == [[device.id]])
+    await refused(.unknown) { _ = try await registrations.remove(device.id, now: 1) }
+    for home in [registrations, try reopened()] {
+      #expect(home.devices.map(\.name) == ["other"])
+      #expect(home.device(secret: secret) == nil)
+      #expect(home.device(device.id) == nil)
+      #expect(home.registrations(of: device.id).isEmpty)
+      #expect(home.registration(token)?.0.unregistered == 1234)
+      #expect(home.registration(token)?.1.topic == Self.topic)
+      #expect(home.registration(old.token)?.0.unregistered == 5)
+      #expect(home.person(device.person)?.name == "ann")
+      #expect(try await home.allDevices(of: device.person) == [device.id, other.id])
+    }
+    // The name is free again, the number is not.
+    let home = try reopened()
+    let (next, _) = try await home.enrol(name: "phone", person: nil)
+    #expect(next.id != device.id)
+    let batch = try await home.enrol(batch: "load", numbers: 0..<2, topic: Self.topic, environment: .development)
+    let ids = Set(batch.compactMap { home.device(secret: $0.secret)?.id })
+    _ = try await home.remove(batch: "load")
+    let (after, _) = try await home.enrol(name: "after", person: nil)
+    #expect(!ids.contains(after.id))
+  }
+
+  private func rotating() async throws {
+    let told = revoked()
+    let (device, first) = try await registrations.enrol(name: "phone", person: nil)
+    let second = try await registrations.rotateSecret(of: device.id)
+    #expect(first != second)
+    #expect(told() == [[device.id]])
+    for home in [registrations, try reopened()] {
+      #expect(home.device(secret: first) == nil)
+      #expect(home.device(secret: second)?.id == device.id)
+    }
+    _ = try await registrations.remove(device.id, now: 1)
+    await refused(.unknown) { _ = try await registrations.rotateSecret(of: device.id) }
+  }
+
+  private func seeing() async throws {
+    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (other, _) = try await registrations.enrol(name: "laptop", person: nil)
+    #expect(registrations.device(device.id)?.lastSeen == nil)
+    try await registrations.note(seen: [device.id: 77, DeviceID(row: 999): 5])
+    for home in [registrations, try reopened()] {
+      #expect(home.device(device.id)?.lastSeen == 77)
+      #expect(home.device(other.id)?.lastSeen == nil)
+    }
+  }
+
+  private func removingPersons() async throws {
+    let app = try await addApp()
+    let (phone, _) = try await registrations.enrol(name: "phone", person: "ann")
+    let (laptop, _) = try await registrations.enrol(name: "laptop", person: "ann")
+    let (other, _) = try await registrations.enrol(name: "other", person: "bob")
+    for (number, device) in [phone, laptop, other].enumerated() {
+      try await registrations.add(
+        AdReport(at: 1, device: device.id, app: app.id, id: .number(number), text: device.name))
+    }
+    _ = try await registrations.invite(person: "ann", role: .device, expires: 100)
+    _ = try await registrations.invite(person: "bob", role: .device, expires: 100)
+    let token = try await registrations.register(phone.id, topic: Self.topic, environment: .development).token
+    _ = try await registrations.remove(phone.id, now: 9)
+    await refused(.conflict) { try await registrations.remove(phone.person) }
+    _ = try await registrations.remove(laptop.id, now: 9)
+    try await registrations.remove(phone.person)
+    for home in [registrations, try reopened()] {
+      #expect(home.persons.map(\.name) == ["bob"])
+      #expect(home.person(phone.person) == nil)
+      #expect(try await home.adReports(limit: 10).map(\.text) == ["other"])
+      #expect(try await home.invitations(now: 0).map(\.person) == ["bob"])
+      #expect(try await home.allDevices(of: phone.person).isEmpty)
+      #expect(home.registration(token)?.0.unregistered == 9)
+    }
+    let (next, _) = try await reopened().enrol(name: "phone", person: "ann")
+    #expect(![phone.id, laptop.id, other.id].contains(next.id))
+  }
+
+  private func renaming() async throws {
+    let (device, _) = try await registrations.enrol(name: "phone", person: "ann")
+    _ = try await registrations.enrol(name: "other", person: "bob")
+    let (code, _) = try await registrations.invite(person: "ann", role: .device, expires: 100)
+    await refused(.conflict) { try await registrations.rename(device.person, to: "bob") }
+    await refused(.invalid) { try await registrations.rename(device.person, to: "") }
+    try await registrations.rename(device.person, to: "Ann Lee")
+    for home in [registrations, try reopened()] {
+      #expect(try home.person(named: "Ann Lee").id == device.person)
+      #expect(throws: RegistrationRefusal.self) { try home.person(named: "ann") }
+    }
+    // An invitation goes with its person.
+    #expect(try await enroll("laptop", with: code, now: 1).person == device.person)
   }
 
   private func refusing() async throws {

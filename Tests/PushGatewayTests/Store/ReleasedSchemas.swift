@@ -111,6 +111,19 @@ enum ReleasedSchemas {
         INSERT INTO invitation VALUES (x'03', 1900000000, 'me', 'reader');
         INSERT INTO device VALUES (3, 'C', 'console', 1, x'03', 'operator');
         """),
+    Step(
+      migration: "revocation",
+      dump: """
+        ALTER TABLE device ADD COLUMN last_seen INTEGER;
+        CREATE TABLE former_device (id INTEGER PRIMARY KEY, person INTEGER NOT NULL);
+        CREATE TABLE former_token (
+          token BLOB PRIMARY KEY, device INTEGER NOT NULL, app INTEGER NOT NULL REFERENCES app(id),
+          environment TEXT NOT NULL, unregistered INTEGER NOT NULL
+        );
+        INSERT INTO device VALUES (4, 'D', 'tablet', 1, x'04', 'device', 1700000000);
+        INSERT INTO former_device VALUES (9, 1);
+        INSERT INTO former_token VALUES (randomblob(32), 9, 1, 'production', 1700000000000);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

@@ -44,6 +44,18 @@ final class MemoryRegistrations: Registrations {
     case usesUpInvitations
     /// One that was taken back is still good.
     case keepsInvitations
+    /// When a device was connected is not kept.
+    case forgetsSeen
+    /// Two persons may have one name.
+    case sharesNames
+    /// A secret is good for ever.
+    case keepsSecrets
+    /// Nobody hears of a device that was removed.
+    case removesSilently
+    /// The tokens of a device that was removed were never there.
+    case forgetsRemovedTokens
+    /// What a person has reported outlasts the person.
+    case keepsReports
     /// An app is every team's.
     case forgetsTeams
 
@@ -68,6 +80,12 @@ final class MemoryRegistrations: Registrations {
       case .joinsAnybody: "a device joins a person by invitation only"
       case .usesUpInvitations: "an invitation is good once, and in its time"
       case .keepsInvitations: "an invitation can be taken back"
+      case .forgetsSeen: "when a device was connected is kept"
+      case .sharesNames: "a person has another name, and one alone"
+      case .keepsSecrets: "a secret that was replaced is good no longer"
+      case .removesSilently: "a device that is removed is gone, and its number with it"
+      case .forgetsRemovedTokens: "a device that is removed is gone, and its number with it"
+      case .keepsReports: "a person goes with all that is known"
       case .forgetsTeams: "an app is a team's, where it is said"
       }
     }
@@ -83,6 +101,8 @@ final class MemoryRegistrations: Registrations {
     var oldApps: [AppID: App] = [:]
     var categories: [AppID: [String: [AlertAction]]] = [:]
     var persons: [PersonID: Person] = [:]
+    /// Devices that are gone, with their persons.
+    var former: [DeviceID: PersonID] = [:]
     /// Choices before the last change, for ``Fault/undoesChoices``.
     var oldChoices: [PersonID: Preferences] = [:]
     var devices: [(device: Device, secret: String)] = []
@@ -182,6 +202,84 @@ final class MemoryRegistrations: Registrations {
       }
     }
   }
+  var persons: [Person] { look { $0.persons.values.sorted { $0.name < $1.name } } }
+  func person(named name: String) throws(RegistrationRefusal) -> Person {
+    guard let person = persons.first(where: { $0.name == name }) else { throw Self.refusal(.unknown) }
+    return person
+  }
+
+  func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
+    let apps = try state.withLock { state in
+      guard let place = state.devices.firstIndex(where: { $0.device.id == device }) else {
+        throw Self.refusal(.unknown)
+      }
+      let apps = state.registrations.filter { $0.device == device && $0.unregistered == nil }.map(\.app)
+      state.former[device] = state.devices[place].device.person
+      if fault != .keepsSecrets { state.devices.remove(at: place) }
+      for place in state.registrations.indices where state.registrations[place].device == device {
+        if fault == .forgetsRemovedTokens { state.registrations[place].token = .random() }
+        state.registrations[place].unregistered = state.registrations[place].unregistered ?? now
+      }
+      return apps
+    }
+    if fault != .removesSilently { tell(.revokedDevices([device])) }
+    return Set(apps).sorted { $0.row < $1.row }
+  }
+
+  func rotateSecret(of device: DeviceID) async throws -> String {
+    let secret = try state.withLock { state in
+      guard let place = state.devices.firstIndex(where: { $0.device.id == device }) else {
+        throw Self.refusal(.unknown)
+      }
+      let secret = DeviceToken.random().hex
+      if fault == .keepsSecrets { state.devices.append((state.devices[place].device, secret)) }
+      if fault != .keepsSecrets { state.devices[place].secret = secret }
+      return secret
+    }
+    tell(.revokedDevices([device]))
+    return secret
+  }
+
+  func note(seen: [DeviceID: Int64]) async throws {
+    state.withLock { state in
+      for place in state.devices.indices {
+        guard fault != .forgetsSeen, let time = seen[state.devices[place].device.id] else { continue }
+        state.devices[place].device.lastSeen = time
+      }
+    }
+  }
+
+  func rename(_ person: PersonID, to name: String) async throws {
+    try state.withLock { state in
+      try Self.require(!name.isEmpty, .invalid)
+      let isTaken = state.persons.values.contains { $0.name == name && $0.id != person }
+      try Self.require(!isTaken || fault == .sharesNames, .conflict)
+      let old = state.persons[person]?.name
+      state.persons[person]?.name = name
+      for place in state.invitations.indices where state.invitations[place].invitation.person == old {
+        state.invitations[place].invitation.person = name
+      }
+    }
+  }
+
+  func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
+    look { state in
+      Set(state.devices.map(\.device).filter { $0.person == person }.map(\.id))
+        .union(state.former.filter { $0.value == person }.keys)
+    }
+  }
+
+  func remove(_ person: PersonID) async throws {
+    let devices = try await allDevices(of: person)
+    try state.withLock { state in
+      try Self.require(!state.devices.contains { $0.device.person == person }, .conflict)
+      let name = state.persons.removeValue(forKey: person)?.name
+      if fault != .keepsReports { state.reports.removeAll { devices.contains($0.device) } }
+      state.invitations.removeAll { $0.invitation.person == name }
+      state.former = state.former.filter { $0.value != person }
+    }
+  }
+
   func categories(of app: AppID) -> [String: [AlertAction]] {
     look { [fault] state in
       state.categories[app] ?? (fault == .sharesCategories ? state.categories.values.first : nil) ?? [:]

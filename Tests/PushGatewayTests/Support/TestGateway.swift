@@ -21,6 +21,7 @@ final class TestGateway: Sendable {
   let loops: Loops
   let key: ES256Key
   let limits = LimitLog(logger: .silent)
+  let admin: AdminAPI
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
@@ -47,19 +48,19 @@ final class TestGateway: Sendable {
       channels: try Channels(store: store, logger: .silent))
     self.services = services
     Digests(services).deliverDue(isStart: true)
-    let announce = AnnouncePreferences(services)
-    registrations.onChange { change in
-      guard case .preferences(let person, let preferences) = change else { return }
-      announce(preferences, of: person)
-    }
-    let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
+    let announce = AnnounceChanges(services)
+    registrations.onChange { announce($0) }
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
+    let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
     let admin = AdminAPI(
       services: services, status: { status },
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
+      certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
+      faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
       metrics: MetricsAPI(
         meters: Meters(gateway: services.meter, log: log, faults: faults, mailbox: backend.mailboxMeter)))
     let limits = limits
+    self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
         loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)

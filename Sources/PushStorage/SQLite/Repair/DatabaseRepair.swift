@@ -242,7 +242,7 @@ private struct RepairTable {
     case "person": isJSON(2, Preferences.self)
     case "certificate": isJSON(2, Set<String>.self) && isJSON(3, [String].self)
     case "category": isJSON(2, [AlertAction].self)
-    case "token": values[0].blob?.count == DeviceToken.size
+    case "token", "former_token": values[0].blob?.count == DeviceToken.size
     case "channel": values[0].blob?.count == ChannelID.size
     case "channel_message":
       values[0].blob?.count == ChannelID.size && values[2].blob.flatMap { APNSID(stored: $0) } != nil

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+package import PushCore
+import Synchronization
+
+/// Devices and persons that go, and secrets that are replaced.
+extension SQLiteRegistrations {
+  /// The number of a new device, as SQL. One that was given out before is in the log, in mailboxes and with channels: whoever
+  /// got it again would inherit all that.
+  static let nextDevice = """
+    (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
+    """
+
+  package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
+    let apps = Set(registrations(of: device).map(\.1.id))
+    let old = try await write { db in
+      let old = try SQLiteRegistrations.secretHash(of: device, db)
+      try db.execute(
+        sql: """
+          INSERT INTO former_token (token, device, app, environment, unregistered)
+            SELECT token, device, app, environment, ifnull(unregistered, ?) FROM token WHERE device = ?
+          """, arguments: [now, device.row])
+      try db.execute(sql: "DELETE FROM token WHERE device = ?", arguments: [device.row])
+      try db.execute(
+        sql: "INSERT INTO former_device (id, person) SELECT id, person FROM device WHERE id = ?",
+        arguments: [device.row])
+      try db.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.row])
+      return old
+    }
+    state.withLock { state in
+      state.devicesBySecret[old] = nil
+      if let known = state.devices.removeValue(forKey: device) { state.devicesByName[known.name] = nil }
+      for token in state.tokensByDevice.removeValue(forKey: device) ?? [] {
+        let before = state.tokens[token]?.unregistered
+        state.tokens[token]?.unregistered = before ?? now
+      }
+    }
+    tell(.revokedDevices([device]))
+    return apps.sorted { $0.row < $1.row }
+  }
+
+  package func rotateSecret(of device: DeviceID) async throws -> String {
+    let secret = SQLiteRegistrations.newSecret()
+    let hash = SQLiteRegistrations.hash(of: secret)
+    let old = try await write { db in
+      let old = try SQLiteRegistrations.secretHash(of: device, db)
+      try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
+      return old
+    }
+    state.withLock { state in
+      state.devicesBySecret[old] = nil
+      state.devicesBySecret[hash] = device
+    }
+    tell(.revokedDevices([device]))
+    return secret
+  }
+
+  package func note(seen: [DeviceID: Int64]) async throws {
+    guard !seen.isEmpty else { return }
+    try await write { db in
+      let update = try db.cachedStatement(sql: "UPDATE device SET last_seen = ? WHERE id = ?")
+      for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
+    }
+    state.withLock { state in
+      for (device, time) in seen { state.devices[device]?.lastSeen = time }
+    }
+  }
+
+  // MARK: Persons
+
+  package var persons: [Person] { state.withLock { $0.persons.values.sorted { $0.name < $1.name } } }
+
+  package func person(named name: String) throws(Refusal) -> Person {
+    guard let person = state.withLock({ $0.persons.values.first { $0.name == name } }) else {
+      throw Refusal(kind: .unknown, description: "there is no person \(name): `pushcli persons list` shows them")
+    }
+    return person
+  }
+
+  package func rename(_ person: PersonID, to name: String) async throws {
+    try SQLiteRegistrations.requirePersonName(name)
+    try await write { db in
+      let other = try Int64.fetchOne(
+        db, sql: "SELECT id FROM person WHERE name = ? AND id <> ?", arguments: [name, person.row])
+      guard other == nil else {
+        throw Refusal(kind: .conflict, description: "there is a person \(name) already: choose another name")
+      }
+      // An invitation is for a person, by the name.
+      try db.execute(
+        sql: "UPDATE invitation SET person = ? WHERE person = (SELECT name FROM person WHERE id = ?)",
+        arguments: [name, person.row])
+      try db.execute(sql: "UPDATE person SET name = ? WHERE id = ?", arguments: [name, person.row])
+    }
+    state.withLock { $0.persons[person]?.name = name }
+  }
+
+  package func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
+    try await write { db in
+      let rows = try PreparedStatement(
+        db, "SELECT id FROM device WHERE person = ?1 UNION SELECT id FROM former_device WHERE person = ?1")
+      defer { rows.reset() }
+      rows.bind(person.row)
+      var devices: Set<DeviceID> = []
+      while try rows.next() { devices.insert(DeviceID(row: try rows.integer(0))) }
+      return devices
+    }
+  }
+
+  package func remove(_ person: PersonID) async throws {
+    try await write { db in
+      guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE person = ?", arguments: [person.row]) == nil else {
+        throw Refusal(kind: .conflict, description: "this person has devices: remove them first")
+      }
+      let former = "SELECT id FROM former_device WHERE person = ?"
+      for table in ["ad_report", "former_token", "channel_subscription", "held", "digest"] {
+        // Tokens that ended go on saying so, of nobody.
+        let change = table == "former_token" ? "UPDATE former_token SET device = 0" : "DELETE FROM \(table)"
+        try db.execute(sql: "\(change) WHERE device IN (\(former))", arguments: [person.row])
+      }
+      try db.execute(
+        sql: "DELETE FROM invitation WHERE person = (SELECT name FROM person WHERE id = ?)", arguments: [person.row])
+      // The highest number stays, so that it is not given out again.
+      try db.execute(
+        sql: "DELETE FROM former_device WHERE person = ? AND id < (SELECT max(id) FROM former_device)",
+        arguments: [person.row])
+      try db.execute(sql: "UPDATE former_device SET person = 0 WHERE person = ?", arguments: [person.row])
+      try db.execute(sql: "DELETE FROM person WHERE id = ?", arguments: [person.row])
+    }
+    state.withLock { _ = $0.persons.removeValue(forKey: person) }
+  }
+
+  // MARK: Inside
+
+  /// What is kept of a device's secret.
+  private static func secretHash(of device: DeviceID, _ db: Database) throws -> [UInt8] {
+    let rows = try PreparedStatement(db, "SELECT secret_hash FROM device WHERE id = ?")
+    defer { rows.reset() }
+    rows.bind(device.row)
+    guard try rows.next() else { throw Refusal(kind: .unknown, description: "this device was removed before") }
+    return rows.blob(0)
+  }
+
+  func tell(_ change: RegistrationChange) {
+    for listener in listeners.withLock({ $0 }) { listener(change) }
+  }
+
+  /// Reads the tokens of devices that are gone, and whether their numbers are sound.
+  static func loadFormer(_ db: Database, into state: inout State) throws {
+    let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
+    while try devices.next() {
+      _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
+    }
+    let tokens = try PreparedStatement(db, "SELECT token, device, app, environment, unregistered FROM former_token")
+    while try tokens.next() {
+      guard let token = DeviceToken(bytes: tokens.blob(0)) else { continue }
+      state.tokens[token] = Registration(
+        token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
+        environment: Environment(rawValue: try tokens.text(3)) ?? .development,
+        unregistered: try tokens.integer(4, in: StoredRange.milliseconds))
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import GatewayClient
+import GatewayProtocol
+
+/// `pushcli persons`: who owns devices and choices.
+struct Persons: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Persons: who owns devices and choices.",
+    subcommands: [List.self, Rename.self, Remove.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List persons.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let persons: [PersonRecord] = try await Admin(state).get("/admin/v1/persons")
+      if format.json { return Output.json(lines: persons) }
+      Output.table(["PERSON", "DEVICES"], persons.map { [$0.name, $0.devices.joined(separator: " ")] })
+    }
+  }
+
+  struct Rename: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give a person another name.", discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
+    @Argument(help: "The person.") var person: String
+    @Argument(help: "The new name.") var name: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let renamed: PersonRecord = try await Admin(state).post(
+        "/admin/v1/persons/\(pathPart(person))/name", PersonRequest(name: name))
+      if format.json { Output.json(renamed) } else { Output.words("\(person) is \(renamed.name) now") }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a person, with all that is known of them.",
+      discussion: """
+        Devices, choices, texts that wait, reports of advertising and the rows of the delivery log are erased; open \
+        streams end. Backups that were made before still hold them.
+
+        Example:
+          pushcli persons remove ada
+        """)
+    @Argument(help: "The person.") var person: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      let persons: [PersonRecord] = try await admin.get("/admin/v1/persons")
+      let devices = persons.first { $0.name == person }?.devices ?? []
+      try await admin.delete("/admin/v1/persons/\(pathPart(person))")
+      for device in devices { Credentials.remove(device, from: state.folder) }
+      if format.json { Output.json(["removed": person]) } else { Output.words("removed \(person)") }
+    }
+  }
+}

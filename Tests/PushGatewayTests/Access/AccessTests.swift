@@ -1,0 +1,187 @@
+import Foundation
+import PushPolicy
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Who may do what: every route, asked with every credential.
+///
+/// The routes are those that the gateway has, so that a new one needs its row in docs/access.md; what a credential must not
+/// open is said here a second time, so that the page can't be written anew with a hole in it.
+@Suite(.timeLimit(.minutes(2))) struct AccessTests {
+  /// What somebody shows.
+  enum Credential: String, CaseIterable {
+    case nothing
+    /// A key of another team.
+    case otherTeam = "other team's key"
+    /// A key of the app's team, for another topic.
+    case otherTopic = "key of another topic"
+    case expired = "expired token"
+    /// A key that was removed.
+    case revokedKey = "removed key"
+    case key
+    case device
+    /// A device that was removed.
+    case revokedDevice = "removed device"
+    case admin = "admin socket"
+  }
+
+  /// A route, with what a request of it holds.
+  struct Route {
+    var method: String
+    /// With `{…}` for what it leaves open.
+    var pattern: String
+    var path: String
+    var fields: [(Client.Field, String)] = []
+    var body = "{}"
+    /// Who may.
+    var role: Role?
+
+    var name: String { "\(method) \(pattern)" }
+  }
+
+  /// What the provider API serves (docs/provider-api.md, docs/broadcast.md).
+  static func providerRoutes(_ device: TestDevice, _ channel: ChannelID, _ other: ChannelID) -> [Route] {
+    let topic = SampleRequest.topic
+    let named: [(Client.Field, String)] = [(.apnsChannelID, channel.description)]
+    func escaped(_ id: ChannelID) -> String {
+      id.description.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+    return [
+      Route(
+        method: "POST", pattern: "/3/device/{token}", path: "/3/device/" + device.token, fields: [(.apnsTopic, topic)],
+        body: OwnershipTests.question, role: .provider),
+      Route(
+        method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,
+        role: .provider),
+      Route(
+        method: "GET", pattern: "/1/apps/{topic}/all-channels", path: "/1/apps/\(topic)/all-channels", role: .provider),
+      Route(method: "POST", pattern: "/1/apps/{topic}/channels", path: "/1/apps/\(topic)/channels", role: .provider),
+      Route(
+        method: "GET", pattern: "/1/apps/{topic}/channels", path: "/1/apps/\(topic)/channels", fields: named,
+        role: .provider),
+      Route(
+        method: "GET", pattern: "/1/apps/{topic}/channels/{id}", path: "/1/apps/\(topic)/channels/\(escaped(channel))",
+        role: .provider),
+      Route(
+        method: "DELETE", pattern: "/1/apps/{topic}/channels", path: "/1/apps/\(topic)/channels", fields: named,
+        role: .provider),
+      Route(
+        method: "DELETE", pattern: "/1/apps/{topic}/channels/{id}",
+        path: "/1/apps/\(topic)/channels/\(escaped(other))", role: .provider),
+    ]
+  }
+
+  /// Routes of a table, on things that there are not: whoever may ask is told so.
+  static func routes(_ router: Router, _ role: Role) -> [Route] {
+    router.routes.map { route in
+      let pattern = "/" + route.pattern.joined(separator: "/")
+      let path = route.pattern.map { $0.hasPrefix("{") ? "com.example.none" : String($0) }.joined(separator: "/")
+      // Everybody may ask how the gateway is; from elsewhere nobody enrolls who has no invitation.
+      let special: [String: Role?] = ["GET /v1/health": nil, "POST /v1/devices": .admin]
+      return Route(
+        method: route.method, pattern: pattern, path: "/" + path,
+        role: special["\(route.method) \(pattern)"] ?? role)
+    }
+  }
+
+  /// What comes of a request, as the page has it: whether it was let in.
+  static func outcome(_ answer: Client.Answer) -> String {
+    struct Refusal: Decodable { var reason: String? }
+    let reason = (try? decodeJSON(Refusal.self, from: answer.body))?.reason
+    switch (answer.status, reason) {
+    case (401, _), (403, nil): return "\(answer.status)"
+    case (403, let reason?) where reason != "Forbidden": return "403 \(reason)"
+    case (400, "TopicDisallowed"?), (404, "BadPath"?), (405, "MethodNotAllowed"?):
+      return "\(answer.status) \(reason ?? "")"
+    default: return "yes"
+    }
+  }
+
+  /// Whether a credential is of a role.
+  static func holds(_ credential: Credential, _ role: Role?) -> Bool {
+    switch role {
+    case nil: true
+    case .provider: credential == .key
+    case .device: credential == .device
+    default: credential == .admin
+    }
+  }
+
+  @Test func `docs-access has a row for every route, and no credential opens more than its own`() async throws {
+    try await TestGateway.run { gateway in
+      let registrations = gateway.registrations
+      let services = gateway.services
+      try await TeamTests().addOther(to: gateway)
+      try await TeamTests().give(TestGateway.team, in: gateway)
+      try await gateway.addKey("TOPICKEY01", topics: ["com.example.mail"])
+      try await gateway.addKey("REVOKED001")
+      let (device, gone) = (try await gateway.enrol("mine"), try await gateway.enrol("gone"))
+      let app = try registrations.app(topic: SampleRequest.topic)
+      let channels = try await services.channels.create(
+        2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)
+      func key(_ id: String, _ change: (inout TokenRecipe) -> Void = { _ in }) throws -> [(Client.Field, String)] {
+        [
+          try gateway.authorization { recipe in
+            recipe.header = #"{"alg":"ES256","kid":"\#(id)"}"#
+            change(&recipe)
+          }
+        ]
+      }
+      let shown: [Credential: [(Client.Field, String)]] = [
+        .nothing: [], .otherTeam: [try TeamTests().authorization(gateway)], .otherTopic: try key("TOPICKEY01"),
+        .expired: try key("ABC123DEFG") { $0.claims = #"{"iss":"\#(TestGateway.team)","iat":1000000000}"# },
+        .revokedKey: try key("REVOKED001"), .key: try key("ABC123DEFG"), .device: [device.authorization],
+        .revokedDevice: [gone.authorization], .admin: [],
+      ]
+      try await registrations.removeKey("REVOKED001")
+      _ = try await registrations.remove(gone.id, now: 1)
+
+      // The same gateway as others reach it.
+      let path = gateway.folder.file("outside")
+      let outside = try await Listener.listen(
+        on: .unix(path: path), tls: nil, options: ConnectionOptions(peer: .remote), loops: gateway.loops)
+      let stream = ["POST", "GET"].map { method in
+        Route(
+          method: method, pattern: "\(Paths.deviceStream)", path: "\(Paths.deviceStream)", body: "", role: Role.device)
+      }
+      let routes =
+        AccessTests.providerRoutes(device, channels[0], channels[1])
+        + AccessTests.routes(DeviceAPI(services: services).router, .device) + stream
+        + AccessTests.routes(gateway.admin.router, .admin)
+      var rows: [String] = []
+      for route in routes {
+        var cells: [String] = []
+        for credential in Credential.allCases {
+          let outcome: String
+          if route.role == .device, credential == .device, route.path == "\(Paths.deviceStream)" {
+            // Its answer does not end.
+            let client = try await Client.connect(to: .admin(path: path))
+            _ = try await client.stream(route.method, route.path, shown[credential] ?? [])
+            client.close()
+            outcome = "yes"
+          } else {
+            let client = try await Client.connect(to: credential == .admin ? gateway.endpoint : .admin(path: path))
+            let answer = try await client.request(
+              route.method, route.path, (shown[credential] ?? []) + route.fields,
+              body: route.method == "GET" ? [] : Array(route.body.utf8))
+            client.close()
+            outcome = AccessTests.outcome(answer)
+          }
+          #expect(
+            (outcome == "yes") == AccessTests.holds(credential, route.role), "\(route.name), \(credential): \(outcome)")
+          cells.append(outcome)
+        }
+        rows.append("| `\(route.name)` | \(cells.joined(separator: " | ")) |")
+      }
+      await outside.close()
+      let header = "| route | \(Credential.allCases.map(\.rawValue).joined(separator: " | ")) |"
+      try DocumentedTable(page: "access.md", header: header).expect(rows)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import PushPolicy
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// What ends when a device, a secret or a person goes.
+@Suite(.timeLimit(.minutes(1))) struct RevocationTests {
+  static let revoked = #"{"type":"bye","reason":"revoked"}"#
+
+  @Test(arguments: [
+    "DELETE /admin/v1/devices/laptop", "POST /admin/v1/devices/laptop/secret", "DELETE /admin/v1/persons/ada",
+  ])
+  func `open streams end at once, and the secret is good no longer`(_ request: String) async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let (device, other) = (try await gateway.enrol("laptop", person: "ada"), try await gateway.enrol("other"))
+      let (one, two) = (try await TestStream.open(client, device), try await TestStream.open(client, device))
+      let kept = try await TestStream.open(client, other)
+      for stream in [one, two, kept] { _ = try await stream.lines(upTo: "caught-up") }
+      let silent = try await client.stream("POST", "/v1/device/stream", [device.authorization])
+      let parts = request.split(separator: " ").map(String.init)
+      let body = Array(parts[0] == "POST" ? "{}".utf8 : "".utf8)
+      let answer = try await client.request(parts[0], parts[1], body: body)
+      #expect(answer.status == (parts[0] == "POST" ? 201 : 204))
+      for stream in [one, two] {
+        #expect(try await stream.next()?.text == RevocationTests.revoked)
+        #expect(try await stream.next() == nil)
+      }
+      // A stream that had not begun does not begin.
+      silent.send(#"{"type":"hello","cursor":0}"#)
+      var lines: [String] = []
+      for try await line in silent.lines { lines.append(String(decoding: line, as: UTF8.self)) }
+      #expect(lines == [RevocationTests.revoked])
+      #expect(try await client.request("GET", "/v1/device/preferences", [device.authorization]).status == 401)
+      _ = try await gateway.push(client, to: other.token)
+      #expect(try await kept.next()?.seq == 1)
+      guard parts[0] == "POST" else { return }
+      let secret = try JSONDecoder().decode(Enrolled.self, from: Data(answer.body)).secret
+      let renewed = TestDevice(id: device.id, name: device.name, secret: secret, token: device.token)
+      let again = try await TestStream.open(client, renewed)
+      _ = try await again.lines(upTo: "caught-up")
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      #expect(try await again.next()?.seq == 1)
+    }
+  }
+
+  @Test func `a stream of events ends, too`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let opened = try await client.stream("GET", "/v1/device/stream", [device.authorization])
+      var last = ""
+      for try await line in opened.lines {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.contains("caught-up") { _ = try await gateway.registrations.rotateSecret(of: device.id) }
+        if !text.isEmpty { last = text }
+      }
+      #expect(last == "data: " + RevocationTests.revoked)
+    }
+  }
+
+  @Test func `streams of a batch end when it is removed`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let batch = try await gateway.registrations.enrol(
+        batch: "load", numbers: 0..<1, topic: SampleRequest.topic, environment: .development)
+      let device = TestDevice(id: 1, name: "load-0", secret: batch[0].secret, token: batch[0].token.hex)
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      #expect(try await client.request("DELETE", "/admin/v1/batches/load").status == 204)
+      #expect(try await stream.next()?.text == RevocationTests.revoked)
+    }
+  }
+
+  @Test func `a device that is removed leaves nothing that waits, and its token says since when`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      _ = try await gateway.push(client, to: device.token)
+      #expect(try await client.request("DELETE", "/admin/v1/devices/laptop").status == 204)
+      let answer = try await gateway.push(client, to: device.token)
+      #expect(answer.status == 410)
+      #expect(String(decoding: answer.body, as: UTF8.self).contains("\(gateway.clock.seconds * 1000)"))
+      await gateway.services.mailbox.settle()
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      #expect(try await client.request("DELETE", "/admin/v1/devices/laptop").status == 404)
+      // Whoever takes the name takes nothing else.
+      let next = try await gateway.enrol("laptop")
+      #expect(next.id != device.id)
+      let log = try await client.request("GET", "/v1/device/log", [next.authorization])
+      #expect(String(decoding: log.body, as: UTF8.self) == "[]")
+    }
+  }
+
+  @Test func `a person goes with devices, choices, reports and rows of the log, and others keep theirs`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let (phone, laptop) = (
+        try await gateway.enrol("phone", person: "ada"), try await gateway.enrol("laptop", person: "ada")
+      )
+      let bob = try await gateway.enrol("bob")
+      var ids: [APNSID] = []
+      for device in [phone, laptop, bob] {
+        let answer = try await gateway.push(client, to: device.token)
+        let id = try #require(answer.apnsID.flatMap { APNSID($0) })
+        ids.append(id)
+        let body = Array(#"{"id":"\#(id)","topic":"\#(SampleRequest.topic)","text":"mine"}"#.utf8)
+        let report = try await client.request("POST", "/v1/device/ads/reports", [device.authorization], body: body)
+        #expect(report.status == 204)
+      }
+      // One that was removed before goes with the person all the same.
+      #expect(try await client.request("DELETE", "/admin/v1/devices/phone").status == 204)
+      #expect(try await gateway.events(of: ids[0]).isEmpty == false)
+      #expect(try await client.request("DELETE", "/admin/v1/persons/ada").status == 204)
+      for id in ids.prefix(2) { #expect(try await gateway.events(of: id).isEmpty) }
+      #expect(try await gateway.events(of: ids[2]).first == .accepted)
+      #expect(try await gateway.registrations.adReports(limit: 10).map(\.device) == [bob.id])
+      #expect(gateway.registrations.persons.map(\.name) == ["bob"])
+      #expect(gateway.registrations.devices.map(\.name) == ["bob"])
+      let next = try await gateway.enrol("phone", person: "ada")
+      #expect(gateway.registrations.preferences(of: next.id) == .init())
+    }
+  }
+
+  @Test func `persons are listed and renamed, and devices say when they were last connected`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let phone = try await gateway.enrol("phone", person: "ada")
+      _ = try await gateway.enrol("laptop", person: "ada")
+      func body(_ method: String, _ path: String, _ text: String = "") async throws -> String {
+        String(decoding: try await client.request(method, path, body: Array(text.utf8)).body, as: UTF8.self)
+      }
+      #expect(try await body("GET", "/admin/v1/persons") == #"[{"devices":["laptop","phone"],"name":"ada"}]"#)
+      #expect(
+        try await body("POST", "/admin/v1/persons/ada/name", #"{"name":"Ada Lovelace"}"#)
+          == #"{"devices":["laptop","phone"],"name":"Ada Lovelace"}"#)
+      #expect(try await client.request("DELETE", "/admin/v1/persons/ada").status == 404)
+      func seen() async throws -> [String?] {
+        let answer = try await client.request("GET", "/admin/v1/devices")
+        return try JSONDecoder().decode([DeviceRecord].self, from: Data(answer.body)).map(\.lastSeen)
+      }
+      #expect(try await seen() == [nil, nil])
+      let stream = try await TestStream.open(client, phone)
+      _ = try await stream.lines(upTo: "caught-up")
+      gateway.clock.advance(seconds: 60)
+      #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
+      stream.finish()
+      _ = try await stream.lines(upTo: "bye")
+      var noted: [DeviceID: Int64] = [:]
+      while noted.isEmpty || gateway.services.router.count(of: phone.id) > 0 {
+        noted.merge(gateway.services.presence.take()) { $1 }
+      }
+      noted.merge(gateway.services.presence.take()) { $1 }
+      try await gateway.registrations.note(seen: noted)
+      gateway.clock.advance(seconds: 60)
+      #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
+    }
+  }
+
+  @Test func `what is noted of many devices comes in slices`() {
+    let presence = Presence()
+    for number in 0...Limits.presenceSlice { presence.note(DeviceID(row: Int64(number)), at: 5) }
+    let (first, second) = (presence.take(), presence.take())
+    #expect(first.count == Limits.presenceSlice && second.count == 1)
+    #expect(Set(first.keys).isDisjoint(with: second.keys))
+    #expect(presence.take().isEmpty)
+  }
+
+  @Test func `rows of some devices are cut out of a batch of the log, and the others stay as they were`() throws {
+    var batch = LogBatch()
+    let details: [DeliveryDetail] = [.nothing, .fact(.deviceOffline), .answered("approve"), .words("x")]
+    for number in 0..<40 {
+      batch.append(
+        .init(
+          at: Int64(number), event: .accepted, id: .number(number), uniqueID: number % 3 == 0 ? .number(99) : nil,
+          device: number % 4 == 3 ? nil : DeviceID(row: Int64(number % 4)), app: 1, detail: details[number % 4]))
+    }
+    let rest = try #require(LogBatch.bytes(batch.bytes, without: [1, 2]))
+    let rows = LogBatch.rows(rest).map(\.row)
+    #expect(rows.map(\.id) == (0..<40).filter { $0 % 4 == 0 || $0 % 4 == 3 }.map(APNSID.number))
+    #expect(rows.allSatisfy { $0.detail == details[Int($0.at) % 4] })
+    #expect(LogBatch.bytes(rest, without: [1, 2]) == nil)
+    #expect(LogBatch.bytes(rest + [1, 2, 3], without: [5]) == nil)
+    #expect(LogBatch.bytes([], without: [1]) == nil)
+  }
+}
