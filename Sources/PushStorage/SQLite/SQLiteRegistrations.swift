@@ -17,6 +17,7 @@ package final class SQLiteRegistrations: Sendable {
     var devices: [DeviceID: Device] = [:]
     var devicesByName: [String: DeviceID] = [:]
     var devicesBySecret: [[UInt8]: DeviceID] = [:]
+    var devicesByPerson: [PersonID: [DeviceID]] = [:]
     var tokens: [DeviceToken: Registration] = [:]
     var tokensByDevice: [DeviceID: [DeviceToken]] = [:]
     var certificates: [[UInt8]: ProviderCertificate] = [:]
@@ -73,9 +74,10 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: Lists
 
   package var teams: [String] { state.withLock { $0.teams.sorted() } }
-  package var keys: [ProviderKey] { state.withLock { $0.keys.values.sorted { $0.id < $1.id } } }
-  package var apps: [App] { state.withLock { $0.apps.values.sorted { $0.topic < $1.topic } } }
-  package var devices: [Device] { state.withLock { $0.devices.values.sorted { $0.name < $1.name } } }
+  // Sorted while pushes go on, which need the lock.
+  package var keys: [ProviderKey] { state.withLock { $0.keys }.values.sorted { $0.id < $1.id } }
+  package var apps: [App] { state.withLock { $0.apps }.values.sorted { $0.topic < $1.topic } }
+  package var devices: [Device] { state.withLock { $0.devices }.values.sorted { $0.name < $1.name } }
 
   package func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
 
@@ -285,7 +287,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func devices(of person: PersonID) -> [DeviceID] {
-    state.withLock { $0.devices.values.filter { $0.person == person }.map(\.id) }
+    state.withLock { $0.devicesByPerson[person] ?? [] }
   }
 
   // MARK: Categories
@@ -300,7 +302,7 @@ package final class SQLiteRegistrations: Sendable {
 
   // MARK: Certificates of providers
 
-  package var certificates: [ProviderCertificate] { state.withLock { $0.certificates.values.sorted { $0.id < $1.id } } }
+  package var certificates: [ProviderCertificate] { state.withLock { $0.certificates }.values.sorted { $0.id < $1.id } }
 
   package func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
     state.withLock { $0.certificates[fingerprint]?.revoked != nil }
@@ -345,14 +347,18 @@ package final class SQLiteRegistrations: Sendable {
   /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
   package func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
     state.withLock { state in
-      let devices = Set(removed.map(\.device))
-      state.devicesBySecret = state.devicesBySecret.filter { !devices.contains($0.value) }
+      for secret in secrets { state.devicesBySecret[secret] = nil }
       for device in devices {
-        if let known = state.devices.removeValue(forKey: device) { state.devicesByName[known.name] = nil }
+        if let known = state.devices.removeValue(forKey: device) {
+          state.devicesByName[known.name] = nil
+          state.devicesByPerson[known.person]?.removeAll { $0 == device }
+        }
         for token in state.tokensByDevice.removeValue(forKey: device) ?? [] { state.tokens[token] = nil }
       }
-      let owners = Set(state.devices.values.map(\.person))
-      for (_, person) in removed where !owners.contains(person) { state.persons[person] = nil }
+      for (_, person) in removed where state.devicesByPerson[person]?.isEmpty ?? true {
+        state.persons[person] = nil
+        state.devicesByPerson[person] = nil
+      }
     }
   }
 
@@ -361,6 +367,9 @@ package final class SQLiteRegistrations: Sendable {
   /// Changes come one after another; what the memory of this process should know by the next one is told it in
   /// `afterNextTransaction`.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    let devices = Set(removed.map(\.device))
+    // All secrets are looked through, while pushes go on.
+    let secrets = state.withLock { $0.devicesBySecret }.filter { devices.contains($0.value) }.map(\.key)
     do {
       return try await store.pool.write(change)
     } catch let error as DatabaseError {
@@ -472,3 +481,4 @@ extension SQLiteRegistrations.State {
     tokensByDevice[registration.device, default: []].append(registration.token)
   }
 }
+    devicesByPerson[device.person, default: []].append(device.id)

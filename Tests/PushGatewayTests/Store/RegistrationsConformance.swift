@@ -500,6 +500,8 @@ struct RegistrationsConformance {
     for home in [registrations, try reopened()] {
       #expect(home.devices.map(\.name) == ["load-2-0", "load-x", "phone"])
       #expect(home.person(named.person) != nil)
+      #expect(home.devices(of: named.person) == [named.id])
+      #expect(home.devices(of: phone.person) == [phone.id])
       // Somebody has that person's name.
       #expect(home.person(phone.person)?.name == "load-0")
       #expect(home.device(secret: gone[0].secret) == nil)
@@ -508,6 +510,10 @@ struct RegistrationsConformance {
     }
     // The names are free again.
     _ = try await enrolBatch("load", 1..<2)
+    let (tablet, _) = try await registrations.enrol(name: "tablet", person: "load-0")
+    for home in [registrations, try reopened()] {
+      #expect(Set(home.devices(of: phone.person)) == [phone.id, tablet.id])
+    }
   }
 }
 
