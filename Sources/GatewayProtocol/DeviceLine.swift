@@ -48,9 +48,9 @@ package enum DeviceLine: Equatable {
       case "undeliverable": return number.map { .undeliverable(seq: UInt64(clamping: $0)) }
       case "state": return .state(isSilent: isSilent, focus: focus)
       case "answer":
-        guard let id, let action = root["action"]?.string, action.utf8.count <= Limits.maximumActionSize else {
-          return nil
-        }
+        guard let id, let action = root["action"]?.string, (1...Limits.maximumActionSize).contains(action.utf8.count),
+          action.utf8.allSatisfy({ (0x21..<0x7F).contains($0) })
+        else { return nil }
         return .answer(id: id, action: action)
       case "presented":
         guard let id else { return nil }

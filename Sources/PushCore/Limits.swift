@@ -178,7 +178,7 @@ package enum Limits {
   package static let maximumPreferencesBodySize = 256 << 10
   /// The body of any other request of a device.
   package static let maximumDeviceBodySize = 16 << 10
-  /// Log events that wait to be written; beyond it the newest are dropped and counted.
+  /// Log events that wait to be written, and their bytes; beyond either the newest are dropped and counted.
   package static let maximumLogBacklog = 200_000
 
   // MARK: What a client takes from a gateway
@@ -193,6 +193,41 @@ package enum Limits {
   /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from
   /// ``maximumCursor``, so that those that were given out stay far below.
   package static let maximumNumber: Int64 = 1 << 54
+  package static let maximumLogBacklogSize = 16 << 20
+  /// One record of the delivery log, which a reader takes into memory as a whole.
+  package static let maximumLogBatchSize = 4 << 20
+  /// What a search of the delivery log reads before the log's writer has its turn: some milliseconds.
+  package static let logSearchSlice = 4 << 20
+  /// What a search for a device reads, from the newest on: the rows of a million events, in half a second.
+  package static let deviceLogSearchSize = 64 << 20
+
+  // MARK: Devices and persons
+
+  /// What a device says of pushes, each a row of the delivery log: all that a full mailbox held at once, then more than a
+  /// person can see.
+  package static let deviceReports = TokenBucket.Rate(burst: 10_000, perSecond: 50)
+  /// A device's answers, each of which goes to all devices of its person: all that was on screen at once, then as fast as
+  /// keys are pressed.
+  package static let deviceAnswers = TokenBucket.Rate(burst: 100, perSecond: 20)
+  /// Changes of a person's choices, each of which is written to disk and told to all of the person's devices: a person
+  /// who goes through all settings, and nothing faster.
+  package static let personChanges = TokenBucket.Rate(burst: 50, perSecond: 5)
+  /// A person's choices as JSON: a thousand apps, each with choices of its own.
+  package static let maximumPreferencesSize = 64 << 10
+  /// Registrations, subscriptions and reports of a device, each of which is a row: a device that is set up anew registers
+  /// for all its apps at once.
+  package static let deviceChanges = TokenBucket.Rate(burst: 1_000, perSecond: 5)
+  /// Tokens of a device that are remembered, also those that have ended: of them the oldest is forgotten for a new one.
+  package static let maximumDeviceTokens = 1_000
+  /// A person's name, in bytes.
+  package static let maximumNameSize = 64
+  /// Answered pushes that are remembered of a person, and persons of whom any are; the oldest are forgotten.
+  package static let rememberedAnswers = 100
+  package static let maximumAnsweringPersons = 10_000
+  /// Pages of the database's log from which on whoever writes moves it: 32 MB, three times what the mailbox leaves.
+  package static let maximumDatabaseLogPages = 8_192
+  /// Streams of one device, each of which every push for it is written to: the terminals of a person and then some.
+  package static let maximumDeviceStreams = 16
   /// The last time that RFC 3339 can write, in seconds since 1970: the end of the year 9999.
   package static let maximumTime: Int64 = 253_402_300_799
   /// A file of the state folder in a backup; SQLite takes no value of 1 GB.

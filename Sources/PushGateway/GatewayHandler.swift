@@ -37,7 +37,7 @@ final class GatewayHandler: Handler {
     devices = DeviceAPI(services: services)
     deviceRouter = devices.router
     adminRouter = admin.router
-    let shared = LoopServices(services, loop: loop)
+    let shared = LoopServices(services, loop: loop, logger: logger)
     self.shared = shared
     let provider = ProviderAPI(
       shared, tokens: tokens,

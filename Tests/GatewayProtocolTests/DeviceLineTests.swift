@@ -54,6 +54,11 @@ import Testing
     #"{"type":"ack","seq":"9"}"#, #"{"type":"ack","channel":"a","number":3}"#,
     #"{"type":"ack","channel":"AAAAAAAAAAAAAAAAAAAAAA=="}"#, #"{"type":"ack","seq":1.5}"#,
     #"{"type":"answer","id":"5","action":"view"}"#,
+    #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":""}"#,
+    #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"a b"}"#,
+    #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"a\nb"}"#,
+    #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"éé"}"#,
+    #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#,
     #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005"}"#, #"{"type":"presented","parts":[]}"#,
     #"{"type":"hello"}{"type":"hello"}"#, "{\"type\":\"hello\"",
   ])
@@ -81,8 +86,8 @@ import Testing
       #"{"type":"presented","id":"00000000-0000-4000-8000-000000000005","parts":["badge","alert"]}"#
     ),
     (
-      .answer(id: id, action: "a\nb"),
-      #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"a\nb"}"#
+      .answer(id: id, action: "a\"b"),
+      #"{"type":"answer","id":"00000000-0000-4000-8000-000000000005","action":"a\"b"}"#
     ),
     (.state(isSilent: true, focus: .on("work")), #"{"type":"state","silent":true,"focus":"work"}"#),
     (.state(isSilent: nil, focus: .off), #"{"type":"state","focus":""}"#),

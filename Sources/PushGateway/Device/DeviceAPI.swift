@@ -151,3 +151,8 @@ struct DeviceAPI: Sendable {
     return Response(try await search(query).map(LogRecord.init))
   }
 }
+    guard services.budgets.beginSearch(device.id) else {
+      throw Problem.tooManyRequests("another search of this device's log goes on: wait for its answer")
+    }
+    defer { services.budgets.endSearch(device.id) }
+    query.maximumReadSize = Limits.deviceLogSearchSize

@@ -1,6 +1,7 @@
 import DequeModule
 import GatewayProtocol
 import HTTP2Transport
+import Logging
 import NIOCore
 import PushCore
 import PushPolicy
@@ -131,6 +132,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
       shared.services.conditions.report(deviceState, by: device.id)
+      guard shared.services.router.count(of: device.id) < Limits.maximumDeviceStreams else {
+        return end(reason: "too-many-streams")
+      }
       let number = shared.services.router.attach(device.id, self, loop: loop)
       registryNumber = number
       // From here on it is told when its secret goes: whether that happened before is asked now.
@@ -149,8 +153,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       outstanding.removeAll { $0.seq == seq }
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
+      guard isAffordable(shared.services.budgets.allowsReport(device.id, at: now), at: now) else { return }
       hear(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
+      guard isAffordable(shared.services.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
       hear(DeviceClaim(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
@@ -187,6 +193,16 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let history = history ?? shared.services.histories.open(device.id)
     self.history = history
     history.change(change)
+  }
+
+  /// Whether what the device says is within its budget. What is not is counted, and told once a minute.
+  private func isAffordable(_ isWithinBudget: Bool, at now: Int64) -> Bool {
+    if isWithinBudget { return true }
+    if let count = shared.services.budgets.noteRefusal(at: now) {
+      shared.logger.warning(
+        "devices say more of pushes than is logged", metadata: ["device": "\(device.name)", "lines": "\(count)"])
+    }
+    return false
   }
 
   /// Believes a claim about a push that the device was sent; one that nobody remembers is looked up.

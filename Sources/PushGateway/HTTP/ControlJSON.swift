@@ -17,6 +17,7 @@ struct Problem: Error, Encodable {
   }
 
   static func badRequest(_ detail: String) -> Problem { Problem(400, "Bad Request", detail) }
+  static func tooManyRequests(_ detail: String) -> Problem { Problem(429, "Too Many Requests", detail) }
   static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
   static let unauthorized = Problem(
     401, "Unauthorized", "say who you are with `authorization: bearer SECRET`, the secret from enrolment")

@@ -1,4 +1,5 @@
 import HTTP2Transport
+import Logging
 import PushPolicy
 
 /// What the APIs and streams of one loop share: the services of the process, and what the loop has for itself.
@@ -13,8 +14,10 @@ final class LoopServices {
   let payloads: PayloadReader
   let ads = AdGate()
   let broadcastLines = BroadcastLines()
+  let logger: Logger
 
-  init(_ services: Services, loop: LoopContext) {
+  init(_ services: Services, loop: LoopContext, logger: Logger) {
+    self.logger = logger
     self.services = services
     meter = services.meter.join(loop.meter)
     log = TurnLog(loop: loop, log: services.log)

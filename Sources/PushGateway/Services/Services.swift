@@ -21,6 +21,7 @@ struct Services: Sendable {
   /// What devices were sent, as far as it is remembered.
   let histories = DeviceHistories()
   let conditions = DeviceConditions()
+  let budgets = DeviceBudgets()
   let channels: Channels
   /// Open streams by channel.
   var liveChannels = LiveChannels()

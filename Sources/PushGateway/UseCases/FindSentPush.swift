@@ -15,7 +15,8 @@ struct FindSentPush: Sendable {
   /// - Returns: nil when the device was never sent it, or too long ago.
   func callAsFunction(_ id: APNSID, by device: DeviceID) async throws -> SentPush? {
     if let push = histories.push(id, of: device) { return push }
-    let query = DeliveryLog.Query(id: id, device: device, events: [.transmitted], limit: 1)
+    let query = DeliveryLog.Query(
+      id: id, device: device, events: [.transmitted], limit: 1, maximumReadSize: Limits.deviceLogSearchSize)
     if let row = try await log.rows(query).first?.row, let app = row.app {
       var category: String?
       if case .asked(let asked) = row.detail { category = asked.category }

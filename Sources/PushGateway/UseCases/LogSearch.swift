@@ -48,7 +48,7 @@ struct LogSearch: Sendable {
   func callAsFunction(_ query: DeliveryLog.Query) async throws -> [Found] {
     var query = query
     if let id = query.id {
-      guard let push = try await log.push(named: id) else { return [] }
+      guard let push = try await log.push(named: id, atMost: query.maximumReadSize) else { return [] }
       // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
       if let device = push.device, query.device.map({ $0 != device }) ?? false { return [] }
       (query.id, query.device) = (push.id, query.device ?? push.device)

@@ -59,11 +59,15 @@ package final class DeliveryLog: Sendable {
     /// Rows before this one, for reading back.
     package var before: Int64?
     package var limit = 1000
+    /// How many bytes of the log are looked through, from the newest on.
+    package var maximumReadSize = Int.max
 
     package init(
       id: APNSID? = nil, device: DeviceID? = nil, app: AppID? = nil, events: Set<DeliveryEvent>? = nil,
-      since: Int64? = nil, after: Int64? = nil, before: Int64? = nil, limit: Int = 1000
+      since: Int64? = nil, after: Int64? = nil, before: Int64? = nil, limit: Int = 1000,
+      maximumReadSize: Int = .max
     ) {
+      self.maximumReadSize = maximumReadSize
       self.id = id
       self.device = device
       self.app = app
@@ -150,7 +154,8 @@ package final class DeliveryLog: Sendable {
     thread.start()
   }
 
-  /// Takes rows to be written soon; beyond ``Limits/maximumLogBacklog`` the newest are dropped and counted.
+  /// Takes rows to be written soon; beyond ``Limits/maximumLogBacklog`` and ``Limits/maximumLogBacklogSize`` the newest
+  /// are dropped and counted.
   package func append(_ rows: [Row]) {
     var batch = LogBatch()
     for row in rows { batch.append(row) }
@@ -164,7 +169,9 @@ package final class DeliveryLog: Sendable {
       events.add(UInt64(batch.counts[place]), at: place)
     }
     let mustWake = inbox.withLock { inbox in
-      if inbox.batch.count + batch.count > Limits.maximumLogBacklog {
+      if inbox.batch.count + batch.count > Limits.maximumLogBacklog
+        || inbox.batch.bytes.count + batch.bytes.count > Limits.maximumLogBacklogSize
+      {
         inbox.dropped += batch.count
         limits.add(.logBacklog, UInt64(batch.count))
         batch = LogBatch()
@@ -205,39 +212,75 @@ package final class DeliveryLog: Sendable {
 
   /// The newest rows that match, oldest first.
   package func rows(_ query: Query) async throws -> [Record] {
-    await settle()
-    return try await queue.read { db in
-      let batches = try PreparedStatement(
-        db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number DESC")
-      batches.bind(query.since ?? .min)
-      batches.bind(max(0, query.after ?? 0) >> LogBatch.numberBits)
-      batches.bind((query.before ?? .max) >> LogBatch.numberBits)
-      defer { batches.reset() }
-      var newestFirst: [Record] = []
-      while newestFirst.count < query.limit, try batches.next() {
-        let first = try batches.integer(0) << LogBatch.numberBits
-        let rows = LogBatch.rows(batches.blob(1)) { place, row in
-          // A batch has at most as many rows as it has numbers.
-          place < 1 << LogBatch.numberBits && query.matches(row, first + Int64(place))
-        }
-        newestFirst += rows.reversed().map { Record(number: first + Int64($0.place), row: $0.row) }
+    let (first, last) = (max(0, query.after ?? 0) >> LogBatch.numberBits, (query.before ?? .max) >> LogBatch.numberBits)
+    // Both are what somebody asks for.
+    guard first <= last else { return [] }
+    let newestFirst = try await search(
+      first...last, since: query.since, atMost: query.maximumReadSize, limit: query.limit
+    ) {
+      number, bytes in
+      let first = number << LogBatch.numberBits
+      let rows = LogBatch.rows(bytes) { place, row in
+        // A batch has at most as many rows as it has numbers.
+        place < 1 << LogBatch.numberBits && query.matches(row, first + Int64(place))
       }
-      return newestFirst.prefix(query.limit).reversed()
+      return rows.reversed().map { Record(number: first + Int64($0.place), row: $0.row) }
     }
+    return newestFirst.reversed()
   }
 
   /// The push that an id names: its `apns-id`, and its device when the id is an `apns-unique-id`. The newest counts.
-  package func push(named id: APNSID) async throws -> (id: APNSID, device: DeviceID?)? {
-    await settle()
-    return try await queue.read { db in
-      let batches = try PreparedStatement(db, "SELECT rows FROM batch ORDER BY number DESC")
-      defer { batches.reset() }
-      while try batches.next() {
-        let named = LogBatch.rows(batches.blob(0)) { _, row in row.id == id || row.uniqueID == id }
-        if let row = named.last?.row { return row.id == id ? (id, nil) : (row.id, row.device) }
-      }
-      return nil
+  ///
+  /// - Parameter size: How many bytes of the log are looked through, from the newest on.
+  package func push(named id: APNSID, atMost size: Int = .max) async throws -> (id: APNSID, device: DeviceID?)? {
+    let rows = try await search(0...Int64.max >> LogBatch.numberBits, since: nil, atMost: size, limit: 1) { _, bytes in
+      LogBatch.rows(bytes) { _, row in row.id == id || row.uniqueID == id }.last.map { [$0.row] } ?? []
     }
+    return rows.first.map { $0.id == id ? (id, nil) : ($0.id, $0.device) }
+  }
+
+  /// Looks through batches from the newest on, in slices of ``Limits/logSearchSlice``, between which the writer has its
+  /// turn.
+  ///
+  /// - Parameters:
+  ///   - since: Batches whose last row is older, in milliseconds since 1970, are passed over.
+  ///   - size: How many bytes are read, and those of the batch that goes beyond.
+  ///   - limit: How much is to be found.
+  ///   - pick: What a batch of this number has, the newest first.
+  private func search<Found: Sendable>(
+    _ numbers: ClosedRange<Int64>, since: Int64?, atMost size: Int, limit: Int,
+    _ pick: @escaping @Sendable (_ number: Int64, _ rows: [UInt8]) -> [Found]
+  ) async throws -> [Found] {
+    await settle()
+    var found: [Found] = []
+    var (last, left) = (numbers.upperBound, size)
+    while found.count < limit, left > 0 {
+      let wanted = limit - found.count
+      let slice = try await queue.read { [last, left] db in
+        let batches = try PreparedStatement(
+          db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number DESC")
+        batches.bind(since ?? .min)
+        batches.bind(numbers.lowerBound)
+        batches.bind(last)
+        defer { batches.reset() }
+        var slice = (found: [Found](), size: 0, next: Int64?.none)
+        while try batches.next() {
+          let (number, bytes) = (try batches.integer(0), batches.blob(1))
+          slice.found += pick(number, bytes)
+          slice.size += bytes.count
+          if slice.found.count >= wanted || slice.size >= min(left, Limits.logSearchSlice) {
+            slice.next = number - 1
+            break
+          }
+        }
+        return slice
+      }
+      found += slice.found
+      left -= slice.size
+      guard let next = slice.next, next >= numbers.lowerBound else { break }
+      last = next
+    }
+    return Array(found.prefix(limit))
   }
 
   /// Takes the rows of devices out of the log: what they were pushed is nobody's business any longer.
@@ -335,11 +378,14 @@ package final class DeliveryLog: Sendable {
   private func write(_ batch: LogBatch) throws {
     try queue.writeWithoutTransaction { db in
       let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)")
-      insert.bind(batch.first)
-      insert.bind(batch.last)
-      try unsafe batch.bytes.withUnsafeBytes { bytes in
-        unsafe insert.bind(borrowed: bytes)
-        try insert.run()
+      for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
+        // The times of all pieces: a reader looks into one too many, at most.
+        insert.bind(batch.first)
+        insert.bind(batch.last)
+        try unsafe batch.bytes.withUnsafeBytes { bytes in
+          unsafe insert.bind(borrowed: UnsafeRawBufferPointer(rebasing: bytes[piece]))
+          try insert.run()
+        }
       }
     }
   }

@@ -110,6 +110,22 @@ package struct LogBatch: Sendable {
     return kept.count + (bytes.count - start) == bytes.count ? nil : kept
   }
 
+  /// Where to cut the rows so that no piece has more bytes than this, but for a row that has more by itself.
+  package func pieces(of size: Int) -> [Range<Int>] {
+    guard bytes.count > size else { return bytes.isEmpty ? [] : [0..<bytes.count] }
+    var pieces: [Range<Int>] = []
+    var (start, end) = (0, 0)
+    while end < bytes.count {
+      let next = end + LogBatch.fixedSize + (Int(bytes[end + 45]) | Int(bytes[end + 46]) << 8)
+      if next - start > size, end > start {
+        pieces.append(start..<end)
+        start = end
+      }
+      end = next
+    }
+    return pieces + [start..<end]
+  }
+
   /// The rows of a batch, in order, with their places; nothing after what makes no sense.
   ///
   /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.

@@ -264,4 +264,70 @@ import Testing
     defer { third.close() }
     #expect(try await third.rows(.init()).isEmpty)
   }
+
+  @Test func `more bytes than may wait are dropped, and what waits becomes records of a bounded size`() async throws {
+    let log = try log()
+    let detail = DeliveryDetail.words(String(repeating: "x", count: 60_000))
+    var (tooMuch, enough) = (LogBatch(), LogBatch())
+    for number in 0..<300 { tooMuch.append(row(number, detail: detail)) }
+    for number in 0..<250 { enough.append(row(number, .accepted, detail: detail)) }
+    #expect(tooMuch.bytes.count > Limits.maximumLogBacklogSize && enough.bytes.count < Limits.maximumLogBacklogSize)
+    log.append(&tooMuch)
+    #expect(tooMuch.count == 0)
+    log.append(&enough)
+    let records = try await log.rows(.init(limit: 1000))
+    #expect(records.map(\.row.id) == (0..<250).map { APNSID.number($0) })
+    #expect(records.allSatisfy { $0.row.event == .accepted })
+    #expect(zip(records, records.dropFirst()).allSatisfy { $0.number < $1.number })
+    log.close()
+    let sizes = try await DatabaseQueue(path: folder.file("log.sqlite")).read {
+      try Int.fetchAll($0, sql: "SELECT length(rows) FROM batch")
+    }
+    #expect(sizes.count >= 4)
+    #expect(sizes.allSatisfy { $0 <= Limits.maximumLogBatchSize })
+  }
+
+  @Test(arguments: [1, 47, 48, 100, 1000, 100_000])
+  func `a batch is cut between rows, and nothing is lost`(_ size: Int) {
+    var batch = LogBatch()
+    for number in 0..<20 { batch.append(row(number, detail: .words(String(repeating: "x", count: number * 13)))) }
+    let pieces = batch.pieces(of: size)
+    #expect(pieces.flatMap { Array(batch.bytes[$0]) } == batch.bytes)
+    for piece in pieces {
+      let rows = LogBatch.rows(Array(batch.bytes[piece]))
+      #expect(!rows.isEmpty && (piece.count <= size || rows.count == 1))
+    }
+    #expect(pieces.flatMap { LogBatch.rows(Array(batch.bytes[$0])).map(\.row.id) } == (0..<20).map { .number($0) })
+    #expect(LogBatch().pieces(of: size).isEmpty)
+  }
+
+  @Test func `a search reads the newest so many bytes, and nothing beyond them`() async throws {
+    let log = try log()
+    defer { log.close() }
+    for number in 0..<3 {
+      log.append([row(number)])
+      // Each is a record of its own.
+      _ = try await log.rows(.init(limit: 1))
+    }
+    func found(atMost size: Int) async throws -> [Int64] {
+      try await log.rows(.init(maximumReadSize: size)).map(\.row.at)
+    }
+    #expect(try await found(atMost: 1) == [1002])
+    #expect(try await found(atMost: 48) == [1001, 1002])
+    #expect(try await found(atMost: .max) == [1000, 1001, 1002])
+    #expect(try await log.push(named: .number(0))?.id == .number(0))
+    #expect(try await log.push(named: .number(0), atMost: 48) == nil)
+    #expect(try await log.push(named: .number(1), atMost: 48)?.id == .number(1))
+  }
+
+  @Test(arguments: [(Int64.max, 0), (1 << 30, 5), (5, -1), (Int64.min, Int64.min), (0, Int64.max)] as [(Int64, Int64)])
+  func `a search after one row and before another one finds what is between, or nothing`(
+    _ after: Int64, _ before: Int64
+  ) async throws {
+    let log = try log()
+    defer { log.close() }
+    log.append([row(1)])
+    let found = try await log.rows(.init(after: after, before: before))
+    #expect(found.count == (after == 0 ? 1 : 0))
+  }
 }

@@ -1,0 +1,86 @@
+/// An allowance that fills again: so many at once, and so many a second in the long run. A value; time is an argument.
+package struct TokenBucket: Sendable {
+  /// What an allowance is.
+  package struct Rate: Sendable, Equatable {
+    /// As many as may come at once.
+    package var burst: Int
+    /// As many as come back in a second.
+    package var perSecond: Int
+
+    package init(burst: Int, perSecond: Int) {
+      precondition(burst > 0 && perSecond > 0, "an allowance allows something")
+      (self.burst, self.perSecond) = (burst, perSecond)
+    }
+  }
+
+  package let rate: Rate
+  /// In thousandths, so that a millisecond counts.
+  private var left: Int
+  /// Milliseconds since 1970.
+  private var time: Int64
+
+  /// A full one.
+  package init(_ rate: Rate, at now: Int64) {
+    self.rate = rate
+    (left, time) = (rate.burst * 1000, now)
+  }
+
+  /// Takes one; false when there is none.
+  ///
+  /// - Parameter now: milliseconds since 1970. A clock that goes back fills nothing.
+  package mutating func take(at now: Int64) -> Bool {
+    fill(at: now)
+    guard left >= 1000 else { return false }
+    left -= 1000
+    return true
+  }
+
+  /// Whether there is one to take.
+  package mutating func has(at now: Int64) -> Bool {
+    fill(at: now)
+    return left >= 1000
+  }
+
+  /// Whether nothing is missing: a full one need not be remembered.
+  package mutating func isFull(at now: Int64) -> Bool {
+    fill(at: now)
+    return left == rate.burst * 1000
+  }
+
+  private mutating func fill(at now: Int64) {
+    // No more time than it takes to be full, which no clock can make overflow.
+    let elapsed = min(max(now - time, 0), Int64(rate.burst) * 1000 / Int64(rate.perSecond) + 1)
+    left = min(rate.burst * 1000, left + Int(elapsed) * rate.perSecond)
+    time = now
+  }
+}
+
+/// Allowances of many, each by what it belongs to. Those that are full again are forgotten.
+package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
+  private let rate: TokenBucket.Rate
+  private var buckets: [Key: TokenBucket] = [:]
+  /// How many there may be before the full ones are looked for.
+  private var sweepCount = 1000
+
+  package init(_ rate: TokenBucket.Rate) { self.rate = rate }
+
+  /// How many are remembered.
+  package var count: Int { buckets.count }
+
+  /// Whether a key has one left.
+  package mutating func has(_ key: Key, at now: Int64) -> Bool { buckets[key]?.has(at: now) ?? true }
+
+  /// Takes one of what belongs to a key; false when it has none left.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  package mutating func take(_ key: Key, at now: Int64) -> Bool {
+    if buckets.count >= sweepCount, buckets[key] == nil {
+      buckets = buckets.filter { entry in
+        var bucket = entry.value
+        return !bucket.isFull(at: now)
+      }
+      sweepCount = max(1000, 2 * buckets.count)
+    }
+    return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
+  }
+}

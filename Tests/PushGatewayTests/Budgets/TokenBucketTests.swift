@@ -1,0 +1,34 @@
+import Testing
+
+@testable import PushCore
+
+@Suite struct TokenBucketTests {
+  private let rate = TokenBucket.Rate(burst: 3, perSecond: 2)
+
+  @Test func `a burst is taken at once, and comes back by and by`() {
+    var bucket = TokenBucket(rate, at: 1000)
+    #expect((0..<5).map { _ in bucket.take(at: 1000) } == [true, true, true, false, false])
+    #expect([bucket.take(at: 1499)] == [false])
+    #expect([bucket.take(at: 1500)] == [true])
+    #expect([bucket.take(at: 1501)] == [false])
+    // However long nothing was taken, there is no more than a burst.
+    #expect((0..<4).map { _ in bucket.take(at: 1_000_000) } == [true, true, true, false])
+  }
+
+  @Test func `no clock fills what is not due, or ends the process`() {
+    var bucket = TokenBucket(rate, at: 1000)
+    for now in [1000, 0, 999, Int64.max / 2, 0, 5] {
+      for _ in 0..<3 { _ = bucket.take(at: now) }
+      #expect([bucket.take(at: now)] == [false])
+    }
+  }
+
+  @Test func `each has its own, and the full ones are forgotten`() {
+    var buckets = TokenBuckets<Int>(rate)
+    for key in 0..<5000 { #expect([buckets.take(key, at: Int64(key) * 10)] == [true]) }
+    #expect(buckets.count <= 2000)
+    let last = Int64(4999 * 10)
+    #expect((0..<3).map { _ in buckets.take(4999, at: last) } == [true, true, false])
+    #expect([buckets.take(4998, at: last)] == [true])
+  }
+}
