@@ -1,7 +1,7 @@
 import Foundation
 
 /// A broadcast channel's public name: 16 random bytes, in standard base64 on the wire (reference §8.2).
-package struct ChannelID: Sendable, Hashable, CustomStringConvertible {
+package struct ChannelID: Sendable, Hashable, Comparable, CustomStringConvertible {
   private var words: (UInt64, UInt64)
 
   package static let size = 16
@@ -32,6 +32,9 @@ package struct ChannelID: Sendable, Hashable, CustomStringConvertible {
   }
 
   package var description: String { Data(bytes).base64EncodedString() }
+
+  /// By their bytes.
+  package static func < (one: ChannelID, other: ChannelID) -> Bool { one.words < other.words }
 
   package static func == (one: ChannelID, other: ChannelID) -> Bool { one.words == other.words }
 

@@ -266,10 +266,14 @@ final class BroadcastAPI {
   }
 
   private func list(_ exchange: Exchange, _ caller: Caller) {
-    let channels = services.channels.channels(of: caller.app.id, environment: caller.environment)
-    let body = #"{"channels":["# + channels.map { "\"\($0.id)\"" }.joined(separator: ",") + "]}"
-    exchange.connection.allowAllStreams()
-    exchange.respond(head(200, exchange, caller.id), body: body.utf8)
+    let channels = services.channels
+    answerLater(exchange) {
+      let ids = channels.channels(of: caller.app.id, environment: caller.environment).map { "\"\($0.id)\"" }
+      return Array((#"{"channels":["# + ids.joined(separator: ",") + "]}").utf8)
+    } then: { [unowned self] exchange, body in
+      exchange.connection.allowAllStreams()
+      exchange.respond(head(200, exchange, caller.id), body: body)
+    }
   }
 
   /// - Throws: `BadPath`, for one that never was or is deleted.

@@ -92,11 +92,11 @@ package final class Channels: Sendable {
     return channel
   }
 
-  /// An app's channels in the order of their making.
+  /// An app's channels in the order of their making. They are sorted: not for a loop to wait for.
   package func channels(of app: AppID, environment: Environment) -> [BroadcastChannel] {
     state.withLock { state in
       (state.byApp[Key(app: app, environment: environment)] ?? []).compactMap { state.channels[$0] }
-    }.sorted { ($0.created, $0.id.description) < ($1.created, $1.id.description) }
+    }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
   /// Whether an app may broadcast.
