@@ -4,17 +4,20 @@ import Synchronization
 
 /// The rules of time zones, which the policy gets as an argument.
 enum TimeZones {
-  private static let known = Mutex<[String: TimeZone?]>([:])
+  /// Zones that were asked for, of those with a name of their own: some hundreds. Whatever else is a zone (`GMT+0123`), or
+  /// is none, comes from people in endless numbers, takes no room here and holds nobody up.
+  private static let cache = Mutex<[String: TimeZone]>([:])
+  private static let names = Set(TimeZone.knownTimeZoneIdentifiers)
+
+  /// How many zones are kept.
+  static var cachedCount: Int { cache.withLock { $0.count } }
 
   /// The zone of this name; nil when there is none.
   static func zone(named name: String) -> TimeZone? {
-    known.withLock { known in
-      if let zone = known[name] { return zone }
-      let zone = TimeZone(identifier: name)
-      // Names come from people: a bound keeps a mistaken program from filling the memory.
-      if known.count < 1000 { known[name] = zone }
-      return zone
-    }
+    if let zone = cache.withLock({ $0[name] }) { return zone }
+    guard let zone = TimeZone(identifier: name) else { return nil }
+    if names.contains(name) { cache.withLock { $0[name] = zone } }
+    return zone
   }
 
   /// Seconds east of UTC; a zone that there is not is UTC.
