@@ -11,7 +11,10 @@ struct DeviceAPI: Sendable {
 
   var router: Router {
     Router([
-      .init("GET", "/v1/health") { _ in CheckHealth(services)().response },
+      .init("GET", "/v1/health") { request in
+        let health = CheckHealth(services)()
+        return (request.isLocal ? health : health.forStrangers).response
+      },
       .init("POST", "/v1/devices", enrol),
       route("PUT", "/v1/device/apps/{topic}", register),
       route("DELETE", "/v1/device/apps/{topic}", unregister),
