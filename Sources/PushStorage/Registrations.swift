@@ -1,3 +1,4 @@
+import Foundation
 package import PushCore
 package import PushPolicy
 
@@ -6,8 +7,9 @@ package import PushPolicy
 ///
 /// A change is durable, as the home promises, when its call returns, and is seen by what is asked afterwards through the
 /// same home. Reading never waits: a push is checked on the hot path, so a home keeps at hand what it answers, and one that
-/// shares it with other gateways may be behind them by as long as its own documentation says. Nothing is ever forgotten of
-/// a token: ``unregister(_:topic:now:)`` leaves the time for `Unregistered`.
+/// shares it with other gateways may be behind them by as long as its own documentation says. Of a token
+/// ``unregister(_:topic:now:)`` leaves the time for `Unregistered`: it is forgotten only for a new one of a device that has
+/// had ``Limits/maximumDeviceTokens``.
 package protocol Registrations: AnyObject, Sendable {
   /// Calls `listener` after every change, on any thread.
   func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void)
@@ -152,4 +154,19 @@ package enum RegistrationChange: Sendable {
   case revokedDevices([DeviceID])
   /// The fingerprint of a provider's certificate that is no longer good.
   case revokedCertificate([UInt8])
+}
+
+extension Preferences {
+  /// These choices as a home keeps them.
+  ///
+  /// - Throws: a refusal when they are more than ``Limits/maximumPreferencesSize``.
+  package func stored() throws -> String {
+    let text = try JSONEncoder().encode(self)
+    guard text.count <= Limits.maximumPreferencesSize else {
+      throw RegistrationRefusal(
+        kind: .invalid,
+        description: "a person's choices take at most \(Limits.maximumPreferencesSize) bytes, not \(text.count)")
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 }

@@ -45,10 +45,12 @@ struct DeviceAPI: Sendable {
         Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
       },
       route("PUT", "/v1/device/channels/{id}") { device, request in
+        try countChange(of: device)
         try await ManageChannels(services).subscribe([device], to: try channel(request))
         return .noContent
       },
       route("DELETE", "/v1/device/channels/{id}") { device, request in
+        try countChange(of: device)
         try await ManageChannels(services).unsubscribe(device.id, from: try channel(request))
         return .noContent
       },
@@ -92,12 +94,14 @@ struct DeviceAPI: Sendable {
   }
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    try countChange(of: device)
     let registration = try await Register(services)(
       device.id, topic: request.parameters[0], environment: request.environment)
     return Response(["token": registration.token.hex])
   }
 
   private func unregister(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    try countChange(of: device)
     try await Unregister(services)(device.id, topic: request.parameters[0])
     return .noContent
   }
@@ -116,15 +120,36 @@ struct DeviceAPI: Sendable {
   private func change(
     _ device: Device, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
-    Response(try await ChangePreferences(services)(of: device.person, change))
+    try countChange(of: device.person)
+    return Response(try await ChangePreferences(services)(of: device.person, change))
   }
 
   /// Changes some choices and leaves the others as they are, whoever else changes them now.
   private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let wish: PreferencesRequest = try request.decoded()
+    try countChange(of: device.person)
     return Response(
       try await ChangePreferences(services)(
         of: device.person, assigning: wish.settings, app: wish.app, category: wish.category))
+  }
+
+  // MARK: Budgets
+
+  /// - Throws: 429 for a person whose choices change faster than a person changes them.
+  private func countChange(of person: PersonID) throws(Problem) {
+    guard services.budgets.allowsChange(person, at: services.clock.milliseconds()) else {
+      throw .tooManyRequests(
+        "choices change at most \(Limits.personChanges.perSecond) times a second: try again in a moment")
+    }
+  }
+
+  /// - Throws: 429 for a device that registers, subscribes and reports for ever.
+  private func countChange(of device: Device) throws(Problem) {
+    guard services.budgets.allowsChange(device.id, at: services.clock.milliseconds()) else {
+      throw .tooManyRequests(
+        "a device registers, subscribes and reports at most \(Limits.deviceChanges.perSecond) times a second: "
+          + "try again in a moment")
+    }
   }
 
   // MARK: Acknowledgements and log
@@ -142,20 +167,21 @@ struct DeviceAPI: Sendable {
   private func reportAd(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let report: AdReportRequest = try request.decoded()
     guard let id = APNSID(report.id) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
+    try countChange(of: device)
     try await ReportAd(services)(id, topic: report.topic, text: report.text ?? "", by: device.id)
     return .noContent
   }
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let search = LogSearch(services)
-    // The names of other devices are none of its business.
-    var query = try search.query(request.query.filter { $0.key != "device" })
-    query.device = device.id
-    return Response(try await search(query).map(LogRecord.init))
-  }
-}
     guard services.budgets.beginSearch(device.id) else {
       throw Problem.tooManyRequests("another search of this device's log goes on: wait for its answer")
     }
     defer { services.budgets.endSearch(device.id) }
+    let search = LogSearch(services)
+    // The names of other devices are none of its business.
+    var query = try search.query(request.query.filter { $0.key != "device" })
+    query.device = device.id
     query.maximumReadSize = Limits.deviceLogSearchSize
+    return Response(try await search(query).map(LogRecord.init))
+  }
+}

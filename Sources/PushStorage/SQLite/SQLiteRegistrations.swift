@@ -241,6 +241,8 @@ package final class SQLiteRegistrations: Sendable {
     return try await write { [self] db in
       // Asked again where changes come one after another: somebody else may have registered it meanwhile.
       if let known = known() { return known }
+      let ended = try tokenToForget(of: device, now: now)
+      if let ended { try db.execute(sql: "DELETE FROM token WHERE token = ?", arguments: [Data(ended.bytes)]) }
       let registration = Registration(
         token: .random(), device: device, app: app.id, environment: environment, expires: expires)
       try db.execute(
@@ -248,9 +250,36 @@ package final class SQLiteRegistrations: Sendable {
         arguments: [
           Data(registration.token.bytes), device.row, app.id.row, environment.rawValue, registration.expires,
         ])
-      db.afterNextTransaction { [self] _ in state.withLock { $0.add(registration) } }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          if let ended {
+            state.tokens[ended] = nil
+            state.tokensByDevice[device]?.removeAll { $0 == ended }
+          }
+          state.add(registration)
+        }
+      }
       return registration
     }
+  }
+
+  /// The token that a device's next one takes the place of: the one that ended first, where there are
+  /// ``Limits/maximumDeviceTokens``.
+  ///
+  /// - Throws: a refusal when all of them are in use.
+  private func tokenToForget(of device: DeviceID, now: Int64) throws(Refusal) -> DeviceToken? {
+    let known = state.withLock { state in (state.tokensByDevice[device] ?? []).compactMap { state.tokens[$0] } }
+    guard known.count >= Limits.maximumDeviceTokens else { return nil }
+    let ended = known.compactMap { registration -> (token: DeviceToken, at: Int64)? in
+      guard let end = registration.unregistered ?? registration.expires, end <= now else { return nil }
+      return (registration.token, end)
+    }
+    guard let first = ended.min(by: { $0.at < $1.at }) else {
+      throw Refusal(
+        kind: .conflict,
+        description: "a device has at most \(Limits.maximumDeviceTokens) registrations: unregister one first")
+    }
+    return first.token
   }
 
   package func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
@@ -272,17 +301,24 @@ package final class SQLiteRegistrations: Sendable {
   package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
-    try await write { [self] db in
-      var preferences = state.withLock { $0.persons[person]?.preferences } ?? Preferences()
-      try change(&preferences)
-      let text = String(decoding: try JSONEncoder().encode(preferences), as: UTF8.self)
-      try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
-      let changed = preferences
-      db.afterNextTransaction { [self] _ in
-        state.withLock { $0.persons[person]?.preferences = changed }
-        for listener in listeners.withLock({ $0 }) { listener(.preferences(person, changed)) }
+    @Sendable func current() -> Preferences { state.withLock { $0.persons[person]?.preferences } ?? Preferences() }
+    while true {
+      // Made and written down before the one writer is asked for, whom pushes wait for.
+      let before = current()
+      var changed = before
+      try change(&changed)
+      let text = try changed.stored()
+      let isDone = try await write { [self, changed] db in
+        // Somebody else was faster: their change is kept, and this one made to it.
+        guard current() == before else { return false }
+        try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
+        db.afterNextTransaction { [self] _ in
+          state.withLock { $0.persons[person]?.preferences = changed }
+          for listener in listeners.withLock({ $0 }) { listener(.preferences(person, changed)) }
+        }
+        return true
       }
-      return changed
+      if isDone { return changed }
     }
   }
 
@@ -346,6 +382,9 @@ package final class SQLiteRegistrations: Sendable {
 
   /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
   package func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
+    let devices = Set(removed.map(\.device))
+    // All secrets are looked through, while pushes go on.
+    let secrets = state.withLock { $0.devicesBySecret }.filter { devices.contains($0.value) }.map(\.key)
     state.withLock { state in
       for secret in secrets { state.devicesBySecret[secret] = nil }
       for device in devices {
@@ -367,9 +406,6 @@ package final class SQLiteRegistrations: Sendable {
   /// Changes come one after another; what the memory of this process should know by the next one is told it in
   /// `afterNextTransaction`.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    let devices = Set(removed.map(\.device))
-    // All secrets are looked through, while pushes go on.
-    let secrets = state.withLock { $0.devicesBySecret }.filter { devices.contains($0.value) }.map(\.key)
     do {
       return try await store.pool.write(change)
     } catch let error as DatabaseError {
@@ -473,6 +509,7 @@ extension SQLiteRegistrations.State {
   mutating func add(_ device: Device, secretHash: [UInt8]) {
     devices[device.id] = device
     devicesByName[device.name] = device.id
+    devicesByPerson[device.person, default: []].append(device.id)
     devicesBySecret[secretHash] = device.id
   }
 
@@ -481,4 +518,3 @@ extension SQLiteRegistrations.State {
     tokensByDevice[registration.device, default: []].append(registration.token)
   }
 }
-    devicesByPerson[device.person, default: []].append(device.id)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushCore
 import Synchronization
 
 /// What a 200 promises (`durability`).
@@ -35,7 +36,13 @@ package struct SQLiteStore: Sendable {
       let pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { db in
         // GRDB opens with NORMAL, which does not sync at commit.
-        try db.execute(sql: "PRAGMA synchronous = \(durability.rawValue); PRAGMA wal_autocheckpoint = 0")
+        // The mailbox moves the log long before it is as long as that: what else is written must not make it grow for
+        // ever.
+        try db.execute(
+          sql: """
+            PRAGMA synchronous = \(durability.rawValue);
+            PRAGMA wal_autocheckpoint = \(Limits.maximumDatabaseLogPages)
+            """)
       }
       let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
       if isCheckedWhole || size <= SQLiteStore.checkedSize {

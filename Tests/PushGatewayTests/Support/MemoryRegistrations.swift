@@ -418,6 +418,7 @@ final class MemoryRegistrations: Registrations {
       let current = state.persons[person]?.preferences ?? Preferences()
       var changed = fault == .undoesChoices ? state.oldChoices[person] ?? current : current
       try change(&changed)
+      _ = try changed.stored()
       state.oldChoices[person] = current
       state.persons[person]?.preferences = changed
       // Told under the lock, so that listeners hear of changes in their order.
