@@ -1,10 +1,45 @@
+import Glibc
+
 /// Bytes nobody can guess: of secrets, tokens, serial numbers.
 package func randomBytes(count: Int) -> [UInt8] {
   var system = SystemRandomNumberGenerator()
   return (0..<count).map { _ in UInt8.random(in: 0 ... .max, using: &system) }
 }
 
-/// Random numbers for identifiers that need be unique but not secret (xoshiro256**, Blackman and Vigna).
+/// Numbers nobody can guess, for identifiers of which many are made: the system's generator is asked for some hundred at a
+/// time. Each is given out once. Belongs to one thread.
+package struct BufferedRandom: RandomNumberGenerator {
+  private var numbers: [UInt64]
+  private var place: Int
+
+  /// - Parameter count: how many numbers are fetched at a time.
+  package init(count: Int = 512) {
+    precondition(count > 0, "a buffer holds a number")
+    numbers = [UInt64](repeating: 0, count: count)
+    place = count
+  }
+
+  package mutating func next() -> UInt64 {
+    if place == numbers.count { fill() }
+    defer { place += 1 }
+    return numbers[place]
+  }
+
+  private mutating func fill() {
+    unsafe numbers.withUnsafeMutableBytes { bytes in
+      // The system gives out at most 256 bytes at once.
+      for start in stride(from: 0, to: bytes.count, by: 256) {
+        let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<min(start + 256, bytes.count)])
+        guard unsafe getentropy(piece.baseAddress!, piece.count) == 0 else {
+          fatalError("the system has no random numbers: \(errno)")
+        }
+      }
+    }
+    place = 0
+  }
+}
+
+/// Random numbers for what need be neither unique nor secret (xoshiro256**, Blackman and Vigna).
 package struct FastRandom: RandomNumberGenerator {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 

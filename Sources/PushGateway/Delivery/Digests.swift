@@ -32,7 +32,7 @@ struct Digests: Sendable {
     guard !digest.entries.isEmpty else { return held.told(due, of: device) }
     // The same pushes make the same id, so that a digest whose commit was not heard of is not stored twice.
     let seed = due.map(\.id).sorted { $0.stored.lexicographicallyPrecedes($1.stored) }.flatMap(\.stored)
-    var random = FastRandom()
+    var random = SystemRandomNumberGenerator()
     guard let id = APNSID(stored: Array(Digest.sha256(seed).prefix(16)) + [255, 255, 255, 255]) else {
       return held.keep(device)
     }

@@ -15,7 +15,7 @@ final class BroadcastAPI {
   private let provider: ProviderAPI
   private let shared: LoopServices
   private let logger: Logger
-  private var random = FastRandom()
+  private var random = BufferedRandom()
   private var rate: RateLimit<ChannelID>
 
   init(_ shared: LoopServices, provider: ProviderAPI, logger: Logger) {

@@ -13,7 +13,7 @@ final class ProviderAPI {
   private let dispatcher: Dispatcher
   private let shared: LoopServices
   private var fields = HeaderFields()
-  private var random = FastRandom()
+  private var random = BufferedRandom()
   private var rate: RateLimit<DeviceToken>
 
   private let topics: TopicMemory
