@@ -1,14 +1,25 @@
 /// Base64 as provider tokens carry it: the URL alphabet (RFC 4648 §5), and the plain one with padding that some
 /// libraries send (reference §4.3).
 package enum Base64URL {
-  /// - Returns: nil when a character belongs to neither alphabet.
+  /// One text has one spelling in each alphabet, with padding or without: a token that was verified can't come as
+  /// another one for ever.
+  ///
+  /// - Returns: nil when a character belongs to neither alphabet or both are mixed, the padding is not what belongs
+  ///   there, or bits are left over that are not zero.
   package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
     var (bits, count): (UInt32, UInt32) = (0, 0)
+    var (isPlain, isURL, digits, padding) = (false, false, 0, 0)
     for character in text {
-      if character == UInt8(ascii: "=") { continue }
-      guard let value = value(character) else { return nil }
+      if character == UInt8(ascii: "=") {
+        padding += 1
+        continue
+      }
+      guard padding == 0, let value = value(character) else { return nil }
+      digits += 1
+      if character == UInt8(ascii: "+") || character == UInt8(ascii: "/") { isPlain = true }
+      if character == UInt8(ascii: "-") || character == UInt8(ascii: "_") { isURL = true }
       bits = bits << 6 | UInt32(value)
       count += 6
       if count >= 8 {
@@ -16,6 +27,8 @@ package enum Base64URL {
         bytes.append(UInt8(truncatingIfNeeded: bits >> count))
       }
     }
+    let isPadded = padding == 0 || padding == (4 - digits % 4) % 4
+    guard isPadded, !(isPlain && isURL), digits % 4 != 1, bits & (1 << count - 1) == 0 else { return nil }
     return bytes
   }
 

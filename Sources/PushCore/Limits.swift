@@ -89,8 +89,14 @@ package enum Limits {
   package static let maximumTokenSkew = 300
   /// Topics that one key may be for, as at Apple (reference §4.4).
   package static let maximumKeyTopics = 400
-  /// Verified provider tokens remembered by the process.
+  /// Verified provider tokens remembered by the process, and their bytes: a token may be as long as a field.
   package static let maximumCachedTokens = 10_000
+  package static let maximumCachedTokenSize = 8 << 20
+  /// Provider tokens of one address that turn out to be none: each costs the verification of a signature, some 100 µs of
+  /// a loop. A sender who begins to fail at all its connections at once is still told why.
+  package static let failedAuthentications = TokenBucket.Rate(burst: 200, perSecond: 20)
+  /// The same for all of this machine, where tests of client libraries fail by the hundred.
+  package static let localFailedAuthentications = TokenBucket.Rate(burst: 5_000, perSecond: 500)
   /// Values of a wrong type that the log tells of one payload.
   package static let maximumReportedFaults = 8
   /// An error body, which one client library reads no further than.
@@ -180,19 +186,6 @@ package enum Limits {
   package static let maximumDeviceBodySize = 16 << 10
   /// Log events that wait to be written, and their bytes; beyond either the newest are dropped and counted.
   package static let maximumLogBacklog = 200_000
-
-  // MARK: What a client takes from a gateway
-
-  /// A line of a gateway, which may be anybody's: a welcome names every app of the device and holds the person's choices.
-  package static let maximumGatewayLineSize = 4 << 20
-  /// A whole answer of a gateway; `pushcli log` may ask for a million rows.
-  package static let maximumAnswerSize = 512 << 20
-
-  // MARK: What is read back
-
-  /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from
-  /// ``maximumCursor``, so that those that were given out stay far below.
-  package static let maximumNumber: Int64 = 1 << 54
   package static let maximumLogBacklogSize = 16 << 20
   /// One record of the delivery log, which a reader takes into memory as a whole.
   package static let maximumLogBatchSize = 4 << 20
@@ -219,8 +212,6 @@ package enum Limits {
   package static let deviceChanges = TokenBucket.Rate(burst: 1_000, perSecond: 5)
   /// Tokens of a device that are remembered, also those that have ended: of them the oldest is forgotten for a new one.
   package static let maximumDeviceTokens = 1_000
-  /// A person's name, in bytes.
-  package static let maximumNameSize = 64
   /// Answered pushes that are remembered of a person, and persons of whom any are; the oldest are forgotten.
   package static let rememberedAnswers = 100
   package static let maximumAnsweringPersons = 10_000
@@ -228,6 +219,19 @@ package enum Limits {
   package static let maximumDatabaseLogPages = 8_192
   /// Streams of one device, each of which every push for it is written to: the terminals of a person and then some.
   package static let maximumDeviceStreams = 16
+
+  // MARK: What a client takes from a gateway
+
+  /// A line of a gateway, which may be anybody's: a welcome names every app of the device and holds the person's choices.
+  package static let maximumGatewayLineSize = 4 << 20
+  /// A whole answer of a gateway; `pushcli log` may ask for a million rows.
+  package static let maximumAnswerSize = 512 << 20
+
+  // MARK: What is read back
+
+  /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from
+  /// ``maximumCursor``, so that those that were given out stay far below.
+  package static let maximumNumber: Int64 = 1 << 54
   /// The last time that RFC 3339 can write, in seconds since 1970: the end of the year 9999.
   package static let maximumTime: Int64 = 253_402_300_799
   /// A file of the state folder in a backup; SQLite takes no value of 1 GB.

@@ -111,7 +111,10 @@ final class ProviderAPI {
     }
     let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
     guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
-    let token = try tokens.token(Array(bytes), parser: shared.parser)
+    let token = try tokens.token(
+      Array(bytes), parser: shared.parser,
+      failing: tokens.budget(
+        of: exchange.connection.remoteAddress, isLocal: exchange.connection.peer != .remote, at: now * 1000))
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)

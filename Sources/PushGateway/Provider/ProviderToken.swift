@@ -27,32 +27,61 @@ final class ProviderToken: Sendable {
 final class ProviderTokenCache: Sendable {
   private struct State {
     var tokens: [[UInt8]: ProviderToken] = [:]
+    /// Bytes of their keys.
+    var size = 0
     var generation: UInt64 = 0
   }
 
   private let state = Mutex(State())
   private let registrations: any Registrations
+  private let failures = AuthenticationFailures()
+
+  /// How many tokens are remembered, and their bytes.
+  var weight: (count: Int, size: Int) { state.withLock { ($0.tokens.count, $0.size) } }
 
   init(registrations: any Registrations) { self.registrations = registrations }
 
+  /// What a sender may fail at now.
+  ///
+  /// - Parameters:
+  ///   - address: nil for one without, on a Unix socket.
+  ///   - now: milliseconds since 1970.
+  func budget(of address: String?, isLocal: Bool, at now: Int64) -> AuthenticationBudget {
+    AuthenticationBudget(failures: failures, address: isLocal ? nil : address, now: now)
+  }
+
   /// The token that these bytes are, verified now or before. Its age is the caller's to check.
   ///
-  /// - Throws: `InvalidProviderToken`.
-  func token(_ bytes: [UInt8], parser: JSONParser) throws(Rejection) -> ProviderToken {
+  /// - Parameter budget: what the sender's address may fail at, counted where a token is verified and is none.
+  /// - Throws: `InvalidProviderToken`; `TooManyRequests` for an address that has failed too often.
+  func token(
+    _ bytes: [UInt8], parser: JSONParser, failing budget: AuthenticationBudget? = nil
+  ) throws(Rejection) -> ProviderToken {
     let generation = registrations.keyGeneration
     let known = state.withLock { state -> ProviderToken? in
       if state.generation != generation {
-        state.tokens.removeAll()
+        (state.tokens, state.size) = ([:], 0)
         state.generation = generation
       }
       return state.tokens[bytes]
     }
     if let known { return known }
-    let token = try verify(bytes, parser: parser)
+    if budget?.isSpent == true { throw Rejection(.tooManyRequests) }
+    let token: ProviderToken
+    do throws(Rejection) {
+      token = try verify(bytes, parser: parser)
+    } catch {
+      budget?.spend()
+      throw error
+    }
     state.withLock { state in
       guard state.generation == generation else { return }
-      if state.tokens.count >= Limits.maximumCachedTokens { state.tokens.removeAll() }
-      state.tokens[bytes] = token
+      if state.tokens.count >= Limits.maximumCachedTokens
+        || state.size + bytes.count > Limits.maximumCachedTokenSize
+      {
+        (state.tokens, state.size) = ([:], 0)
+      }
+      if state.tokens.updateValue(token, forKey: bytes) == nil { state.size += bytes.count }
     }
     return token
   }

@@ -24,6 +24,13 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "Zg=", "Zg===", "=Zg", "Z=g=", "Zm9v=", "Zm9v====", "Zh", "Zm9", "-_+/", "+_", "A", "Zm9vA", "=", "====",
+  ])
+  func `another spelling of the same bytes is refused`(_ text: String) {
+    #expect(Base64URL.decode(text.utf8) == nil)
+  }
+
   @Test(arguments: ["Zg!", "Z g", "Zm9v\n", "é", "Zm9v.Zm9v", "\0"])
   func `a character of neither alphabet is refused`(_ text: String) {
     #expect(Base64URL.decode(text.utf8) == nil)

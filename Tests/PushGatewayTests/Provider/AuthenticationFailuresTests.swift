@@ -1,0 +1,74 @@
+import PushPolicy
+import Testing
+
+@testable import GatewayProtocol
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Tokens that are none, or one token in many spellings.
+@Suite(.timeLimit(.minutes(1))) struct AuthenticationFailuresTests {
+  private let key: ES256Key
+  private let cache: ProviderTokenCache
+  private let parser = JSONParser()
+
+  init() async throws {
+    key = try ES256Key.generate()
+    let registrations = MemoryRegistrations()
+    try await registrations.addTeam("TEAM000001")
+    try await registrations.addKey(
+      ProviderKey(id: "ABC123DEFG", team: "TEAM000001", publicKey: key, environment: nil, topics: nil))
+    cache = ProviderTokenCache(registrations: registrations)
+  }
+
+  private func token(_ issued: Int, size: Int = 0) throws -> [UInt8] {
+    var recipe = TokenRecipe()
+    recipe.claims = #"{"iss":"TEAM000001","iat":\#(issued),"x":"\#(String(repeating: "x", count: size))"}"#
+    return Array(try recipe.text(by: key).utf8)
+  }
+
+  private func reason(_ token: [UInt8], _ address: String?, at now: Int64) -> Reason? {
+    rejection { () throws(Rejection) in
+      _ = try cache.token(
+        token, parser: parser, failing: cache.budget(of: address, isLocal: address == nil, at: now))
+    }?.reason
+  }
+
+  @Test func `an address that fails for ever is not verified any longer, and others are`() throws {
+    var wrong = try token(1)
+    wrong[wrong.count - 1] = wrong[wrong.count - 1] == UInt8(ascii: "A") ? UInt8(ascii: "Q") : UInt8(ascii: "A")
+    let (known, new) = (try token(2), try token(3))
+    #expect(reason(known, "10.0.0.1", at: 0) == nil)
+    for _ in 0..<Limits.failedAuthentications.burst {
+      #expect(reason(wrong, "10.0.0.1", at: 0) == .invalidProviderToken)
+    }
+    #expect(reason(wrong, "10.0.0.1", at: 0) == .tooManyRequests)
+    #expect(reason(new, "10.0.0.1", at: 0) == .tooManyRequests)
+    // What was verified before costs nothing.
+    #expect(reason(known, "10.0.0.1", at: 0) == nil)
+    #expect(reason(new, "10.0.0.2", at: 0) == nil)
+    #expect(reason(wrong, nil, at: 0) == .invalidProviderToken)
+    let back = Int64(1000 / Limits.failedAuthentications.perSecond)
+    #expect(reason(wrong, "10.0.0.1", at: back) == .invalidProviderToken)
+    #expect(reason(wrong, "10.0.0.1", at: back) == .tooManyRequests)
+  }
+
+  @Test func `a token that is good counts as no failure`() throws {
+    for number in 0..<Limits.failedAuthentications.burst + 10 {
+      #expect(reason(try token(number), "10.0.0.1", at: 0) == nil)
+    }
+  }
+
+  @Test func `long tokens take no more room than many short ones`() throws {
+    let first = try token(0, size: 40_000)
+    #expect(reason(first, nil, at: 0) == nil)
+    #expect(reason(first, nil, at: 0) == nil)
+    #expect(cache.weight == (1, first.count))
+    for number in 1..<200 {
+      #expect(reason(try token(number, size: 40_000), nil, at: 0) == nil)
+      let weight = cache.weight
+      #expect(weight.size <= Limits.maximumCachedTokenSize && weight.count > 0)
+    }
+    #expect(cache.weight.count < 199)
+  }
+}
