@@ -88,7 +88,7 @@ struct Send: AsyncParsableCommand {
     let answer = try await post(payload.bytes, token: token, topic: topic)
     let refusal = try? decodeJSON(Refusal.self, from: answer.body)
     report(answer, refusal, payload.bytes)
-    guard answer.status == 200 else { throw CommandFailure(exit(answer.status, refusal?.reason)) }
+    guard answer.status == 200 else { throw CommandFailure(Send.exit(answer.status, refusal?.reason)) }
     if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout) }
   }
 
@@ -152,7 +152,14 @@ struct Send: AsyncParsableCommand {
 
   // MARK: Sending
 
-  private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
+  /// The path of the request, and its fields but for who sends.
+  ///
+  /// - Parameters:
+  ///   - token: the device's; a broadcast has none.
+  ///   - id: where `--id` names none.
+  func head(token: String, topic: String, id newID: String, now: Date) throws -> (
+    path: String, fields: [(Client.Field, String)]
+  ) {
     var path = "/3/device/\(token)"
     // The id is chosen here, so that a push whose answer is lost can be sent again and still arrives once.
     var fields: [(Client.Field, String)] = [
@@ -162,17 +169,23 @@ struct Send: AsyncParsableCommand {
     if let channel {
       path = "/4/broadcasts/apps/\(pathPart(topic))"
       fields[0].1 = pushType ?? "liveactivity"
-      fields += [(.apnsChannelID, channel), (.apnsRequestID, id ?? UUID().uuidString)]
+      fields += [(.apnsChannelID, channel), (.apnsRequestID, id ?? newID)]
       if expires == nil { fields.append((.apnsExpiration, "0")) }
     } else {
-      fields += [(.apnsTopic, topic), (.apnsID, id ?? UUID().uuidString)]
-    }
-    if certificate == nil {
-      fields.append((.authorization, "bearer " + (try signer().token(now: Int(Date().timeIntervalSince1970)))))
+      fields += [(.apnsTopic, topic), (.apnsID, id ?? newID)]
     }
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
-    if let expires { fields.append((.apnsExpiration, try expiration(expires))) }
+    if let expires { fields.append((.apnsExpiration, try expiration(expires, now: now))) }
+    return (path, fields)
+  }
+
+  private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
+    let now = Date()
+    var (path, fields) = try head(token: token, topic: topic, id: UUID().uuidString, now: now)
+    if certificate == nil {
+      fields.append((.authorization, "bearer " + (try signer().token(now: Int(now.timeIntervalSince1970)))))
+    }
     var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
       do {
@@ -205,10 +218,10 @@ struct Send: AsyncParsableCommand {
     return try ProviderTokenSigner(path: path, keyID: keyID, teamID: team)
   }
 
-  private func expiration(_ text: String) throws -> String {
+  private func expiration(_ text: String, now: Date) throws -> String {
     if Int(text) != nil { return text }
     let span = try TimeSpan(text, option: "--expires", requiresUnit: true)
-    return String(Int64(Date().timeIntervalSince1970 + span.seconds))
+    return String(Int64(now.timeIntervalSince1970 + span.seconds))
   }
 
   // MARK: The answer
@@ -238,7 +251,8 @@ struct Send: AsyncParsableCommand {
     Output.words("pushcli: refused with \(answer.status) \(refusal?.reason ?? "")\(why.map { ": " + $0 } ?? "")")
   }
 
-  private func exit(_ status: Int, _ reason: String?) -> Exit {
+  /// What a refusal means for a script.
+  static func exit(_ status: Int, _ reason: String?) -> Exit {
     switch (status, reason) {
     case (403, "Forbidden"): .refused
     case (403, _): .notAuthorized
@@ -254,7 +268,7 @@ struct Send: AsyncParsableCommand {
     let admin = try await Admin(gateway.state)
     let end = ContinuousClock.now + timeout.duration
     var last: Int64 = 0
-    var isSuppressed = false
+    var progress = DeliveryProgress(awaited: awaited)
     // What other devices say of a push with the same id does not count. A broadcast has no device.
     var device = to.map { String($0.prefix { $0 != "/" }) }
     while ContinuousClock.now < end {
@@ -263,21 +277,35 @@ struct Send: AsyncParsableCommand {
       device = device ?? records.last { $0.event == "accepted" }?.device
       for record in records where device == nil || record.device == device {
         if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
-        switch record.event {
-        case "suppressed": isSuppressed = true
-        case "presented": isSuppressed = false
-        case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(record.event) before it arrived")
-        case awaited.rawValue, "viewed", "closed", "action":
-          if isSuppressed {
-            throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice")
-          }
-          return
-        default: break
-        }
+        if try progress.take(record.event) { return }
       }
       try await Task.sleep(for: .milliseconds(100))
     }
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout.seconds) seconds")
+  }
+}
+
+/// How far a push has come, by the events of the delivery log.
+struct DeliveryProgress {
+  let awaited: Send.Awaited
+  private var isSuppressed = false
+
+  init(awaited: Send.Awaited) { self.awaited = awaited }
+
+  /// Takes the next event; true when the push is where it should be.
+  ///
+  /// - Throws: ``CommandFailure`` when it never will be, or arrived without a part.
+  mutating func take(_ event: String) throws(CommandFailure) -> Bool {
+    switch event {
+    case "suppressed": isSuppressed = true
+    case "presented": isSuppressed = false
+    case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(event) before it arrived")
+    case awaited.rawValue, "viewed", "closed", "action":
+      guard isSuppressed else { return true }
+      throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice")
+    default: break
+    }
+    return false
   }
 }
 

@@ -68,10 +68,11 @@ final class ConnectionPair {
   /// - Returns: the stream's number.
   @discardableResult
   func request(
-    _ path: String = "/3/device/ab", _ fields: [(HeaderName, String)] = [], body: [UInt8]? = nil, isEnding: Bool = true
+    _ path: String = "/3/device/ab", method: String = "POST", _ fields: [(HeaderName, String)] = [],
+    body: [UInt8]? = nil, isEnding: Bool = true
   ) throws -> Int32 {
     var head = HeaderFields()
-    head.append(.method, "POST".utf8)
+    head.append(.method, method.utf8)
     head.append(.scheme, "https".utf8)
     head.append(.authority, "localhost".utf8)
     head.append(.path, path.utf8)

@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import GatewayClient
+import Testing
+
+@testable import pushcli
+
+/// What the command `send` makes of its options, and of what comes back, without a gateway.
+@Suite struct SendTests {
+  private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+  private static let token = String(repeating: "ab", count: 32)
+
+  private func send(_ options: String...) throws -> Send { try Send.parse(options) }
+
+  /// The fields of a push, as `name: value`.
+  private func head(_ send: Send, topic: String = "com.example.news") throws -> (path: String, fields: [String]) {
+    let head = try send.head(token: Self.token, topic: topic, id: "NEW", now: Self.now)
+    return (head.path, head.fields.map { "\($0): \($1)" })
+  }
+
+  @Test func `a push goes to its token, with an id of its own`() throws {
+    let head = try head(try send("--token", Self.token, "--topic", "com.example.news", "--title", "T"))
+    #expect(head.path == "/3/device/" + Self.token)
+    #expect(
+      head.fields == [
+        "apnsPushType: alert", "contentType: application/json", "apnsTopic: com.example.news", "apnsID: NEW",
+      ])
+  }
+
+  @Test func `what an option says is sent`() throws {
+    let all = try send(
+      "--token", Self.token, "--topic", "t", "--id", "I", "--priority", "5", "--collapse-id", "c", "--expires", "10m",
+      "--push-type", "background")
+    #expect(
+      try head(all).fields == [
+        "apnsPushType: background", "contentType: application/json", "apnsTopic: com.example.news", "apnsID: I",
+        "apnsPriority: 5", "apnsCollapseID: c", "apnsExpiration: 1800000600",
+      ])
+    #expect(try head(all, topic: "com.example.news.voip").fields.first == "apnsPushType: background")
+    let voip = try send("--token", Self.token, "--topic", "t")
+    #expect(try head(voip, topic: "com.example.news.voip").fields.first == "apnsPushType: voip")
+  }
+
+  @Test(
+    arguments: [
+      ("0", "0"), ("1800000007", "1800000007"), ("30s", "1800000030"), ("2h", "1800007200"), ("7d", "1800604800"),
+    ])
+  func `an expiration is a time, or a span from now`(_ text: String, _ value: String) throws {
+    let fields = try head(try send("--token", Self.token, "--topic", "t", "--expires", text)).fields
+    #expect(fields.last == "apnsExpiration: " + value)
+  }
+
+  @Test(arguments: ["soon", "5 parsecs", "1x", ""])
+  func `any other expiration is refused before anything is sent`(_ text: String) throws {
+    let send = try send("--token", Self.token, "--topic", "t", "--expires", text)
+    #expect(throws: (any Error).self) { try head(send) }
+  }
+
+  @Test func `a broadcast goes to its channel, for now unless it says until when`() throws {
+    let now = try head(try send("--channel", "CHANNEL==", "--topic", "t"))
+    #expect(now.path == "/4/broadcasts/apps/com.example.news")
+    #expect(
+      now.fields == [
+        "apnsPushType: liveactivity", "contentType: application/json", "apnsChannelID: CHANNEL==", "apnsRequestID: NEW",
+        "apnsExpiration: 0",
+      ])
+    let stored = try head(try send("--channel", "CHANNEL==", "--topic", "t", "--expires", "1h"))
+    #expect(stored.fields.filter { $0.hasPrefix("apnsExpiration") } == ["apnsExpiration: 1800003600"])
+  }
+
+  @Test(
+    arguments: [
+      [], ["--to", "a/b", "--token", "c"], ["--channel", "c", "--to", "a/b"],
+      ["--to", "a/b", "--title", "T", "payload.json"], ["--to", "a/b", "--badge", "1", "-"],
+      ["--to", "a/b", "--environment", "staging"],
+    ])
+  func `options that do not go together are refused`(_ options: [String]) {
+    #expect(throws: (any Error).self) { try Send.parse(options) }
+  }
+
+  @Test func `a payload is made of the options, and only of those that are there`() throws {
+    func payload(_ options: String...) throws -> String {
+      String(decoding: try Payload.read(try Send.parse(["--to", "a/b"] + options)).bytes, as: UTF8.self)
+    }
+    #expect(try payload("--badge", "0") == #"{"aps":{"badge":0}}"#)
+    #expect(try payload("--title", "a/b") == #"{"aps":{"alert":{"title":"a/b"}}}"#)
+    let all = try payload(
+      "--title", "T", "--subtitle", "S", "--body", "B", "--badge", "3", "--sound", "default", "--category", "C")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(all.utf8)) as? [String: [String: Any]])
+    #expect(object["aps"]?["alert"] as? [String: String] == ["title": "T", "subtitle": "S", "body": "B"])
+    #expect(object["aps"]?["badge"] as? Int == 3)
+    #expect(object["aps"]?["sound"] as? String == "default" && object["aps"]?["category"] as? String == "C")
+  }
+
+  @Test func `a simulator's file names its app, which is not sent`() throws {
+    var payload = Payload(bytes: Array(#"{"Simulator Target Bundle":"com.example.news","aps":{"badge":1}}"#.utf8))
+    #expect(payload.takeTarget() == "com.example.news")
+    #expect(String(decoding: payload.bytes, as: UTF8.self) == #"{"aps":{"badge":1}}"#)
+    #expect(payload.takeTarget() == nil)
+    var broken = Payload(bytes: Array("{".utf8))
+    #expect(broken.takeTarget() == nil && broken.bytes == Array("{".utf8))
+  }
+
+  @Test(
+    arguments: [
+      (400, "BadDeviceToken", .refused), (403, "Forbidden", .refused), (403, "ExpiredProviderToken", .notAuthorized),
+      (410, "Unregistered", .refused), (413, "PayloadTooLarge", .refused), (429, "TooManyRequests", .unreachable),
+      (500, "InternalServerError", .unreachable), (503, "ServiceUnavailable", .unreachable),
+    ] as [(Int, String, Exit)])
+  func `a refusal has its exit code`(_ status: Int, _ reason: String, _ exit: Exit) {
+    #expect(Send.exit(status, reason) == exit)
+  }
+
+  /// Where the events lead: nil while the push is under way.
+  private func outcome(_ awaited: Send.Awaited, _ events: [String]) -> String? {
+    var progress = DeliveryProgress(awaited: awaited)
+    do {
+      for event in events where try progress.take(event) { return "arrived at \(event)" }
+      return nil
+    } catch {
+      return "\(error.exit)"
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.acknowledged, ["accepted", "stored", "transmitted"], nil),
+      (.acknowledged, ["accepted", "acknowledged"], "arrived at acknowledged"),
+      (.viewed, ["acknowledged", "presented"], nil), (.viewed, ["presented", "viewed"], "arrived at viewed"),
+      (.viewed, ["presented", "closed"], "arrived at closed"), (.closed, ["action"], "arrived at action"),
+      (.acknowledged, ["suppressed", "acknowledged"], "suppressed"),
+      (.viewed, ["suppressed", "presented", "viewed"], "arrived at viewed"),
+      (.viewed, ["stored", "dropped"], "suppressed"), (.acknowledged, ["expired"], "suppressed"),
+    ] as [(Send.Awaited, [String], String?)])
+  func `a push is followed until it is there, or never will be`(
+    _ awaited: Send.Awaited, _ events: [String], _ expected: String?
+  ) {
+    #expect(outcome(awaited, events) == expected)
+  }
+}
