@@ -21,13 +21,14 @@ package struct Credentials: Codable, Sendable {
 
   /// Writes them where ``read(_:in:)`` finds them.
   package func save(in folder: StateFolder) throws {
-    try FileManager.default.createDirectory(
-      atPath: folder.devicesPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let path = Credentials.path(of: name, in: folder)
-    guard
-      FileManager.default.createFile(
-        atPath: path, contents: try JSONEncoder().encode(self), attributes: [.posixPermissions: 0o600])
-    else { throw DeviceError(.storage, "\(path) can't be written: check the folder's permissions") }
+    let bytes = Array(try JSONEncoder().encode(self))
+    do {
+      try PrivateFile.createFolder(folder.devicesPath)
+      try PrivateFile.replace(path, with: bytes)
+    } catch {
+      throw DeviceError(.storage, "\(path) can't be written (\(error)): check the folder's permissions")
+    }
   }
 
   /// Forgets a device that the gateway has forgotten, and up to where it had received.

@@ -9,7 +9,7 @@ final class CursorFile: Sendable {
 
   init(path: String) throws {
     self.path = path
-    file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw DeviceError(.storage, "\(path) can't be written: check the folder's permissions") }
   }
 

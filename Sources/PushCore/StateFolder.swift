@@ -57,8 +57,10 @@ package struct StateFolder: Sendable {
   /// That one gateway alone uses a folder; given up with the last reference, and with the process.
   package final class Claim: Sendable {
     private let file: Int32
+    /// Whether the folder was open to others, and empty, before this.
+    package let hasNarrowed: Bool
 
-    fileprivate init(file: Int32) { self.file = file }
+    fileprivate init(file: Int32, hasNarrowed: Bool) { (self.file, self.hasNarrowed) = (file, hasNarrowed) }
 
     deinit { close(file) }
   }
@@ -66,23 +68,80 @@ package struct StateFolder: Sendable {
   /// Makes the folder, and sees to it that one gateway alone uses it for as long as the claim is held.
   package func claim() throws(Failure) -> Claim {
     do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try PrivateFile.createFolder(path)
     } catch {
-      throw Failure(description: "the state folder \(path) can't be made: choose another with --state DIR")
+      throw Failure(description: "the state folder \(path) can't be made (\(error)): choose another with --state DIR")
     }
-    let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let hasNarrowed = try secure()
+    let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard lock >= 0 else {
       throw Failure(
         description:
           "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR"
       )
     }
-    let claim = Claim(file: lock)
+    let claim = Claim(file: lock, hasNarrowed: hasNarrowed)
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       throw Failure(description: "another gateway runs on \(path): stop it, or choose another folder with --state DIR")
     }
     return claim
+  }
+
+  /// Sees to it that nobody else can read or change what is in the folder: it holds keys and everybody's pushes.
+  ///
+  /// An empty folder of one's own is narrowed; then this returns true. Files in it that an earlier version left readable
+  /// are narrowed, too.
+  private func secure() throws(Failure) -> Bool {
+    let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else {
+      throw Failure(
+        description: "the state folder \(path) can't be read (\(reason(errno))): choose another with --state DIR")
+    }
+    defer { close(folder) }
+    var status = stat()
+    guard unsafe fstat(folder, &status) == 0 else {
+      throw Failure(description: "the state folder \(path) can't be read (\(reason(errno)))")
+    }
+    guard status.st_uid == geteuid() || geteuid() == 0 else {
+      throw Failure(
+        description:
+          "the state folder \(path) belongs to another user (\(status.st_uid)): run as that user, or choose another with --state DIR"
+      )
+    }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    var hasNarrowed = false
+    if status.st_mode & PrivateFile.foreignRights != 0 {
+      guard names.isEmpty, fchmod(folder, 0o700) == 0 else {
+        let mode = String(status.st_mode & 0o7777, radix: 8)
+        throw Failure(
+          description:
+            "others can get at the state folder \(path) (mode \(mode)), which holds keys: chmod 700 '\(path)' and start again"
+        )
+      }
+      hasNarrowed = true
+    }
+    for name in names {
+      guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_uid == geteuid(),
+        status.st_mode & S_IFMT == S_IFREG, status.st_mode & PrivateFile.foreignRights != 0,
+        ![trustPath, certificatePath, listeningPath].contains(path + "/" + name)
+      else { continue }
+      unsafe fchmodat(folder, name, 0o600, 0)
+    }
+    return hasNarrowed
+  }
+
+  /// Makes the folder for another user, who is to run the gateway: for root, who starts it. One that is there and empty
+  /// becomes the user's, any other stays whose it is.
+  package func prepare(for user: ServiceUser) throws(Failure) {
+    do {
+      try PrivateFile.createFolder(path)
+    } catch {
+      throw Failure(description: "the state folder \(path) can't be made (\(error)): choose another with --state DIR")
+    }
+    guard (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? false else { return }
+    guard unsafe lchown(path, user.uid, user.gid) == 0 else {
+      throw Failure(description: "the state folder \(path) can't be given to \(user.name) (\(reason(errno)))")
+    }
   }
 
   /// The whole path of a file in the folder.
@@ -100,14 +159,10 @@ package struct StateFolder: Sendable {
 
   /// Replaces a file as a whole: nobody ever sees half of it.
   package func write(_ bytes: [UInt8], to path: String, mode: Int) throws(Failure) {
-    let draft = path + ".new"
-    let files = FileManager.default
-    try? files.removeItem(atPath: draft)
-    guard files.createFile(atPath: draft, contents: Data(bytes), attributes: [.posixPermissions: mode]),
-      unsafe rename(draft, path) == 0
-    else {
-      throw Failure(
-        description: "\(path) can't be written (\(reason(errno))): check the disk and the folder's permissions")
+    do {
+      try PrivateFile.replace(path, with: bytes, mode: mode_t(mode))
+    } catch {
+      throw Failure(description: "\(path) can't be written (\(error)): check the disk and the folder's permissions")
     }
   }
 

@@ -54,8 +54,14 @@ package final class Gateway: Sendable {
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
     TLSMemory.use()
+    PrivateFile.restrictProcess()
+    let user = try assumeUser(configuration, logger)
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
+    if claim.hasNarrowed {
+      logger.notice(
+        "the state folder was open to others: it is this user's alone now", metadata: ["path": "\(folder.path)"])
+    }
     try folder.prepareCertificates()
     let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     let clock = WallClock.system
@@ -96,7 +102,7 @@ package final class Gateway: Sendable {
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
       Digests(services).deliverDue(isStart: true)
-      return try await Gateway(configuration, folder, claim, services, store, tls, logger)
+      return try await Gateway(configuration, folder, claim, user, services, store, tls, logger)
     } catch {
       backend.close()
       log.close()
@@ -104,9 +110,33 @@ package final class Gateway: Sendable {
     }
   }
 
+  /// Does what is to be done for ``Configuration/user`` before anything is made: from here on the files are this user's.
+  private static func assumeUser(_ configuration: Configuration, _ logger: Logger) throws -> ServiceUser? {
+    guard let name = configuration.user else {
+      if ServiceUser.isRoot {
+        logger.warning("the gateway runs as root: name a user of its own with --user NAME")
+      }
+      return nil
+    }
+    let user: ServiceUser
+    do {
+      user = try ServiceUser(name: name)
+    } catch {
+      throw ConfigurationError(description: "there is no user \(name) (\(error)): make one, or leave --user out")
+    }
+    if user.uid == geteuid() { return nil }
+    guard ServiceUser.isRoot else {
+      throw ConfigurationError(
+        description: "only root can start a gateway as \(name): leave --user out, or run as \(name)")
+    }
+    try StateFolder(configuration.state).prepare(for: user)
+    try user.assume()
+    return user
+  }
+
   private init(
-    _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ services: Services,
-    _ store: SQLiteStore, _ tls: TLSSource, _ logger: Logger
+    _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ user: ServiceUser?,
+    _ services: Services, _ store: SQLiteStore, _ tls: TLSSource, _ logger: Logger
   ) async throws {
     self.folder = folder
     self.claim = claim
@@ -145,6 +175,8 @@ package final class Gateway: Sendable {
     var listeners: [Listener] = []
     var records: [GatewayStatus.ListenerRecord] = []
     do {
+      // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
+      try user?.regainRoot()
       for entry in configuration.listen {
         let (address, world) = try Configuration.listener(entry, otherwise: configuration.environment)
         let servesChannelsOnly = Configuration.servesChannelsOnly(entry)
@@ -157,6 +189,7 @@ package final class Gateway: Sendable {
         let environment = world.description + (servesChannelsOnly ? "+channels" : "")
         records.append(.init(address: listener.description, environment: environment))
       }
+      try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops)
       // Devices and senders on this machine take the first.
       let isOther = configuration.listen.map(Configuration.servesChannelsOnly)

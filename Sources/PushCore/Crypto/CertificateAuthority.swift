@@ -23,7 +23,7 @@ import COpenSSL
 
   /// Reads an authority's certificate and key from PEM.
   package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
-    let bio = unsafe BIO_new_mem_buf(certificatePEM, Int32(clamping: certificatePEM.count))
+    let bio = unsafe PEM.reader(certificatePEM)
     defer { unsafe BIO_free(bio) }
     guard let certificate = unsafe PEM.certificate(in: bio) else {
       throw TLSError(openSSL: "not a certificate")

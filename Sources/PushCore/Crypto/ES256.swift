@@ -26,7 +26,7 @@ import COpenSSL
   ///
   /// - Throws: ``TLSError`` when the text holds no P-256 private key.
   package convenience init(privatePEM pem: [UInt8]) throws {
-    let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
+    let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
     // The empty password keeps OpenSSL from asking on the terminal; so below.
     guard let handle = unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil) else {
@@ -40,7 +40,7 @@ import COpenSSL
   ///
   /// - Throws: ``TLSError`` when the text holds no P-256 key.
   package convenience init(pem: [UInt8]) throws {
-    let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
+    let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
     if let handle = unsafe PEM_read_bio_PUBKEY(bio, nil, { _, _, _, _ in 0 }, nil) {
       try unsafe self.init(owning: handle)
@@ -148,6 +148,20 @@ import COpenSSL
 
 /// PEM text through a memory BIO.
 package enum PEM {
+  /// A BIO that reads a copy of `bytes`, owned by the caller; nil when there is no memory for it.
+  ///
+  /// `BIO_new_mem_buf` would keep a pointer to bytes that nothing keeps alive.
+  package static func reader(_ bytes: [UInt8]) -> OpaquePointer? {
+    let bio = unsafe BIO_new(BIO_s_mem())
+    let count = Int32(clamping: bytes.count)
+    if count == 0 { return unsafe bio }
+    guard unsafe BIO_write(bio, bytes, count) == count else {
+      unsafe BIO_free(bio)
+      return nil
+    }
+    return unsafe bio
+  }
+
   /// The next certificate in a BIO, owned by the caller; nil when there is none, or it is encrypted.
   package static func certificate(in bio: OpaquePointer?) -> OpaquePointer? {
     unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)

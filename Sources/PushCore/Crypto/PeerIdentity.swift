@@ -26,7 +26,7 @@ package struct PeerIdentity: Sendable, Equatable {
 
   /// Reads a certificate in PEM, whoever issued it.
   package init(pem: [UInt8]) throws(TLSError) {
-    let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
+    let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
     guard let certificate = unsafe PEM.certificate(in: bio) else {
       throw TLSError(openSSL: "not a certificate in PEM form (-----BEGIN CERTIFICATE-----)")

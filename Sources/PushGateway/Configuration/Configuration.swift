@@ -25,6 +25,8 @@ package struct Configuration: Sendable {
   package var logLevel = "info"
   /// nil: the gateway's own authority alone.
   var clientCA: String?
+  /// nil: whoever starts it.
+  package var user: String?
   /// nil: for ever.
   var idleTimeout: Duration? = .seconds(7200)
   var enrollment = EnrollmentPolicy.openOnLoopback
@@ -106,12 +108,17 @@ package struct Configuration: Sendable {
   }
 
   /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the XDG data home.
-  package static func stateFolder(flag: String?, environment: [String: String]) -> String {
+  ///
+  /// - Throws: ``ConfigurationError`` where there is no home: a folder that everybody shares is no place for keys.
+  package static func stateFolder(flag: String?, environment: [String: String]) throws(ConfigurationError) -> String {
     if let flag { return flag }
     if let state = environment["PUSHGATEWAY_STATE"], !state.isEmpty { return state }
-    let home = environment["HOME"] ?? "/tmp"
-    let data = environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.local/share"
-    return data + "/pushgateway"
+    if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/pushgateway" }
+    guard let home = environment["HOME"], !home.isEmpty else {
+      throw ConfigurationError(
+        description: "there is no $HOME to keep the state in: name a folder with --state DIR or $PUSHGATEWAY_STATE")
+    }
+    return home + "/.local/share/pushgateway"
   }
 
   /// Whether an entry of `listen` is for the management of broadcast channels alone: `HOST:PORT=production+channels`.
@@ -222,6 +229,9 @@ extension Configuration: SettingHolder {
     Setting(
       "client_ca", \.clientCA, .orNone(.file("a PEM file")),
       "Further authorities whose certificates senders may show, a PEM file."),
+    Setting(
+      "user", \.user, .orNone(.word("the name of a user")),
+      "Whom a gateway that root starts becomes once its ports are bound, or none."),
     Setting(
       "idle_timeout", \.idleTimeout, .orNone(.seconds(1...31_536_000)), "Seconds a silent connection is kept, or none."),
     Setting(

@@ -101,6 +101,11 @@ extension SettingType<String> {
     SettingType(expected: "the path of \(what)", form: .file, read: { $0 }, text: { $0 })
   }
 
+  /// Any text that is not empty.
+  static func word(_ what: String) -> Self {
+    SettingType(expected: what, read: { $0.isEmpty ? nil : $0 }, text: { $0 })
+  }
+
   static func oneOf(_ words: [String]) -> Self {
     SettingType(expected: alternatives(words), choices: words, read: { words.contains($0) ? $0 : nil }, text: { $0 })
   }

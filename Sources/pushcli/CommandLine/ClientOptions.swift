@@ -11,8 +11,16 @@ struct StateOptions: ParsableArguments {
   @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).")
   var state: String?
 
+  /// - Throws: ``CommandFailure`` where none is named and there is no home.
   var folder: StateFolder {
-    StateFolder(Configuration.stateFolder(flag: state, environment: ProcessInfo.processInfo.environment))
+    get throws {
+      do {
+        return StateFolder(
+          try Configuration.stateFolder(flag: state, environment: ProcessInfo.processInfo.environment))
+      } catch {
+        throw CommandFailure(.usage, error.description)
+      }
+    }
   }
 }
 
@@ -38,7 +46,7 @@ struct GatewayOptions: ParsableArguments {
   ///   - address: an address that was found otherwise, where the person names none.
   ///   - identity: a certificate to show.
   func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
-    let folder = state.folder
+    let folder = try state.folder
     guard let address = gateway ?? found ?? firstLine(of: folder.listeningPath) else {
       throw CommandFailure(
         .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
@@ -66,7 +74,7 @@ struct Admin {
 
   /// - Throws: ``CommandFailure`` when no gateway runs there.
   init(_ options: StateOptions) async throws {
-    let folder = options.folder
+    let folder = try options.folder
     do {
       client = try await Client.connect(to: .admin(path: folder.adminSocket))
     } catch is ClientError {

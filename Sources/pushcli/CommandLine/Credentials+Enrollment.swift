@@ -8,7 +8,7 @@ extension Credentials {
       var person: String?
     }
     let credentials: Credentials = try await Admin(state).post("/v1/devices", Request(name: name, person: person))
-    try credentials.save(in: state.folder)
+    try credentials.save(in: try state.folder)
     return credentials
   }
 }

@@ -46,8 +46,10 @@ struct AdminCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
+      PrivateFile.restrictProcess()
+      let folder = try state.folder
       do {
-        AdminCommand.report("restored \(state.folder.path) from", try Backup.restore(file, into: state.folder), format)
+        AdminCommand.report("restored \(folder.path) from", try Backup.restore(file, into: folder), format)
       } catch {
         throw CommandFailure(.failed, "\(error)")
       }

@@ -87,7 +87,7 @@ struct Certs: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let files = try CertificateFiles(folder: out ?? state.folder.path, name: "server", isReplaced: out == nil)
+      let files = try CertificateFiles(folder: out ?? (try state.folder.path), name: "server", isReplaced: out == nil)
       let created: CreatedCertificate = try await Admin(state).post(
         "/admin/v1/certificates/server",
         ServerCertificateRequest(names: name, addresses: address, isInstalled: out == nil))
@@ -147,11 +147,12 @@ private struct CertificateFiles {
   }
 
   func write(_ created: CreatedCertificate) throws {
-    let files = FileManager.default
-    guard
-      files.createFile(atPath: key, contents: Data(created.key.utf8), attributes: [.posixPermissions: 0o600]),
-      files.createFile(atPath: certificate, contents: Data(created.certificate.utf8))
-    else { throw CommandFailure(.failed, "\(certificate) can't be written: try again with another --out") }
+    do {
+      try PrivateFile.replace(key, with: Array(created.key.utf8))
+      try PrivateFile.replace(certificate, with: Array(created.certificate.utf8), mode: 0o644)
+    } catch {
+      throw CommandFailure(.failed, "\(certificate) can't be written (\(error)): try again with another --out")
+    }
   }
 
   func report(_ created: CreatedCertificate, _ format: FormatOptions, _ words: String) {

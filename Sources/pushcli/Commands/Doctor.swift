@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import PushCore
 import PushStorage
 
 /// `pushcli doctor`: what is wrong here, and what to do about it.
@@ -23,7 +24,7 @@ struct Doctor: AsyncParsableCommand {
 
   func run() async throws {
     if repair { return try mend() }
-    let findings = await Examination(folder: state.folder).findings()
+    let findings = await Examination(folder: try state.folder).findings()
     if format.json {
       Output.json(lines: findings)
     } else {
@@ -33,9 +34,11 @@ struct Doctor: AsyncParsableCommand {
   }
 
   private func mend() throws {
+    PrivateFile.restrictProcess()
+    let folder = try state.folder
     let report: RepairReport?
     do {
-      report = try state.folder.repair()
+      report = try folder.repair()
     } catch {
       throw CommandFailure(.failed, "\(error)")
     }

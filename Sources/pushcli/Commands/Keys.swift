@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GatewayProtocol
 import Glibc
+import PushCore
 
 /// `pushcli keys`: what provider tokens are signed with.
 struct Keys: AsyncParsableCommand {
@@ -67,11 +68,11 @@ struct Keys: AsyncParsableCommand {
         KeyRequest(
           team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related))
       let path = "\(out)/AuthKey_\(created.id).p8"
-      guard
-        FileManager.default.createFile(
-          atPath: path, contents: Data((created.privateKey ?? "").utf8), attributes: [.posixPermissions: 0o600])
-      else {
-        throw CommandFailure(.failed, "\(path) can't be written: remove the key and try again with another --out")
+      do {
+        try PrivateFile.create(Array((created.privateKey ?? "").utf8), at: path)
+      } catch {
+        throw CommandFailure(
+          .failed, "\(path) can't be written (\(error)): remove the key and try again with another --out")
       }
       if format.json {
         Output.json(Created(keyID: created.id, teamID: created.team, path: path))

@@ -205,7 +205,7 @@ struct Send: AsyncParsableCommand {
   }
 
   private func signer() throws -> ProviderTokenSigner {
-    let development = Development.read(gateway.state.folder)
+    let development = Development.read(try gateway.state.folder)
     guard let path = key ?? development?.keyPath else {
       throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }

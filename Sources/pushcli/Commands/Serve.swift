@@ -35,16 +35,18 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup(title: "Settings") var settings: SettingOptions
 
   func run() async throws {
+    PrivateFile.restrictProcess()
+    let folder = try state.folder
     let configuration: Configuration
     do {
       configuration = try Configuration(
-        state: state.folder.path, flags: settings.values, file: config, environment: ProcessInfo.processInfo.environment
+        state: folder.path, flags: settings.values, file: config, environment: ProcessInfo.processInfo.environment
       )
     } catch {
       throw CommandFailure(.usage, error.description)
     }
     if check { return printSettings(configuration) }
-    try await serve(configuration)
+    try await serve(configuration, folder)
   }
 
   private func printSettings(_ configuration: Configuration) {
@@ -56,7 +58,7 @@ struct Serve: AsyncParsableCommand {
     Output.words("state folder: \(configuration.state)")
   }
 
-  private func serve(_ configuration: Configuration) async throws {
+  private func serve(_ configuration: Configuration, _ folder: StateFolder) async throws {
     let stops = StopSignals()
     DescriptorLimit.raise()
     let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
@@ -65,22 +67,21 @@ struct Serve: AsyncParsableCommand {
       handler.logLevel = level
       return handler
     }
-    let isFirstStart = !FileManager.default.fileExists(atPath: state.folder.developmentPath)
+    let isFirstStart = !FileManager.default.fileExists(atPath: folder.developmentPath)
     let gateway: Gateway
     do {
       gateway = try await Gateway.start(configuration, logger: logger)
     } catch {
       throw CommandFailure(.failed, "\(error)")
     }
-    if isFirstStart { welcome() }
+    if isFirstStart { welcome(folder) }
     for address in gateway.addresses { Output.data("listening on \(address)") }
     _ = await stops.next()
     await gateway.stop()
   }
 
   /// Where things are, and the lines to try.
-  private func welcome() {
-    let folder = state.folder
+  private func welcome(_ folder: StateFolder) {
     guard let development = Development.read(folder) else { return }
     let option = state.state.map { " --state \($0)" } ?? ""
     Output.words(

@@ -55,12 +55,12 @@ struct Subscribe: AsyncParsableCommand {
   func run() async throws {
     let credentials = try await enrolled()
     let session = try DeviceSession(
-      credentials, folder: gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
+      credentials, folder: try gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
     ) { [gateway] in try gateway.endpoint() }
     let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(
-        session, device: device, folder: gateway.state.folder,
+        session, device: device, folder: try gateway.state.folder,
         commands: OpenCommands(
           everything: open, apps: Dictionary(openFor.compactMap(Subscribe.openFor), uniquingKeysWith: { $1 }))
       ).run()
@@ -76,7 +76,7 @@ struct Subscribe: AsyncParsableCommand {
 
   /// The device's credentials; a device or an app that is not known yet is made known.
   private func enrolled() async throws -> Credentials {
-    let folder = gateway.state.folder
+    let folder = try gateway.state.folder
     var credentials = try Credentials.read(device, in: folder)
     if credentials == nil {
       credentials = try await Credentials.enroll(device, person: nil, state: gateway.state)

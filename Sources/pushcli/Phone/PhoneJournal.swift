@@ -25,13 +25,13 @@ final class PhoneJournal {
   init(folder: String, device: String) throws {
     for number in 1...9 {
       let path = folder + "/" + device + (number == 1 ? ".phone" : ".phone-\(number)")
-      let lock = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      let lock = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard lock >= 0 else { throw PhoneJournal.unwritable(path) }
       guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
         close(lock)
         continue
       }
-      let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      let file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else {
         close(lock)
         throw PhoneJournal.unwritable(path)
@@ -139,7 +139,7 @@ final class PhoneJournal {
   func compact(_ state: PhoneState) throws {
     let bytes = PhoneJournal.lines(state.records)
     let draft = path + ".new"
-    let new = unsafe open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    let new = unsafe open(draft, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard new >= 0 else { throw PhoneJournal.unwritable(path) }
     guard PhoneJournal.write(bytes, to: new, at: 0), fdatasync(new) == 0, unsafe rename(draft, path) == 0 else {
       close(new)

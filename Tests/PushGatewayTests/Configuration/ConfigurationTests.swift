@@ -233,10 +233,19 @@ import Testing
       (nil, ["PUSHGATEWAY_STATE": "", "HOME": "/h"], "/h/.local/share/pushgateway"),
       (nil, ["XDG_DATA_HOME": "/x", "HOME": "/h"], "/x/pushgateway"),
       (nil, ["XDG_DATA_HOME": "", "HOME": "/h"], "/h/.local/share/pushgateway"),
-      (nil, [:], "/tmp/.local/share/pushgateway"),
     ] as [(String?, [String: String], String)])
-  func `the state folder is found`(_ flag: String?, _ environment: [String: String], _ path: String) {
-    #expect(Configuration.stateFolder(flag: flag, environment: environment) == path)
+  func `the state folder is found`(_ flag: String?, _ environment: [String: String], _ path: String) throws {
+    #expect(try Configuration.stateFolder(flag: flag, environment: environment) == path)
+  }
+
+  @Test(arguments: [[:], ["HOME": ""], ["PUSHGATEWAY_STATE": "", "XDG_DATA_HOME": ""]])
+  func `without a home there is no state folder, least of all one that everybody shares`(
+    _ environment: [String: String]
+  ) {
+    let error = #expect(throws: ConfigurationError.self) {
+      _ = try Configuration.stateFolder(flag: nil, environment: environment)
+    }
+    #expect(error?.description.contains("--state") == true)
   }
 
   @Test(arguments: [
