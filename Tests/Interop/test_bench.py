@@ -2,12 +2,15 @@
 
 import json
 import re
+import subprocess
 import xml.etree.ElementTree as xml
+from pathlib import Path
 
 import pytest
 
 from gateway import poll, run
 
+ROOT = Path(__file__).resolve().parents[2]
 SHORT = ["--devices", 5, "--providers", 2, "--duration", 0.5, "--warm-up", 0.1]
 
 
@@ -18,7 +21,7 @@ def assert_clean(result):
 
 
 def test_with_a_gateway_of_its_own(tmp_path):
-    done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path, "--svg", tmp_path / "a.svg",
+    done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path,
                "--histogram", tmp_path / "a.hgrm", timeout=60)
     assert done.code == 0, done.err
     assert done.err == ""
@@ -30,9 +33,29 @@ def test_with_a_gateway_of_its_own(tmp_path):
     assert result["delivery_latency_ms"]["count"] > 0
     assert result["gateway_process"]["resident_bytes_at_end"] > 0
     assert sum(second["delivered"] for second in result["seconds"]) == 240
-    assert xml.parse(tmp_path / "a.svg").getroot().tag.endswith("svg")
     assert "Percentile" in (tmp_path / "a.hgrm").read_text()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("pushcli-bench")] == []
+
+
+def picture(report):
+    return subprocess.run([ROOT / "bench" / "picture"], input=report, capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_a_picture_of_a_report(tmp_path):
+    done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path, timeout=60)
+    drawn = xml.fromstring(picture(done.out).stdout)
+    curves = [path.get("class") for path in drawn.iter("{http://www.w3.org/2000/svg}path")]
+    assert curves == ["accepted", "delivered"] * 2
+    # The slowest push is the last point of its curve, and an axis ends above it.
+    slowest = done.json["delivery_latency_ms"]["max"]
+    labels = [float(text.text.replace(",", "")) for text in drawn.iter("{http://www.w3.org/2000/svg}text")
+              if text.get("text-anchor") == "end"]
+    assert max(labels[:5]) >= slowest
+
+
+def test_no_picture_of_something_else():
+    done = picture("{}")
+    assert done.returncode == 1 and "pushcli bench --json" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_flat_out_on_a_gateway_that_is_there(gateway):

@@ -21,7 +21,7 @@ struct Bench: AsyncParsableCommand {
       Examples:
         pushcli bench --devices 1000 --providers 4 --rate max --duration 10 --pin
         pushcli bench --devices 1000 --rate 15000 --duration 30 --fail-if 'p99>25ms' --fail-if 'rate<14900'
-        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 --svg load.svg
+        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 --json > load.json
         pushcli bench --accept-only --gateway 127.0.0.1:8443 --path / --ca ca.pem
       """)
 
@@ -64,7 +64,6 @@ struct Bench: AsyncParsableCommand {
     help: "NAME>NUMBER or NAME<NUMBER, such as p99>25ms or rate<30000: then the test has failed. Several may be given.")
   var failIf: [String] = []
   @Option(help: "Write the whole latency distribution to a file (.hgrm).") var histogram: String?
-  @Option(help: "Draw latency percentiles and rates to a file.") var svg: String?
   @OptionGroup var format: FormatOptions
 
   /// Pushes a second, or as many as there can be.
@@ -284,11 +283,6 @@ struct Bench: AsyncParsableCommand {
   private func present(_ report: LoadTest.Report, _ setting: BenchReport.Setting, _ thresholds: [Threshold]) throws {
     let full = BenchReport(setting: setting, workload: workload, result: report.result, thresholds: thresholds)
     if format.json { Output.json(full) } else { for line in BenchTable.lines(full) { Output.data(line) } }
-    let subtitle =
-      BenchTable.lines(full).dropFirst().first.map { String($0.drop { $0 != " " }.drop { $0 == " " }) } ?? ""
-    if let svg {
-      try write(BenchPicture(report, title: "pushcli bench", subtitle: subtitle).svg, to: svg)
-    }
     if let histogram {
       let latencies = report.deliveryLatencies.count > 0 ? report.deliveryLatencies : report.acceptLatencies
       try write(latencies.distribution, to: histogram)
