@@ -1,13 +1,13 @@
 /// A value of `aps` that is not of the type Apple documents: devices ignore it.
-public struct SchemaFault: Sendable, Equatable {
+package struct SchemaFault: Sendable, Equatable {
   /// Where in the payload, as a JSON pointer (RFC 6901), such as `/aps/category`.
-  public var pointer: String
+  package var pointer: String
   /// One sentence: what is due and what is there.
-  public var message: String
+  package var message: String
   /// The value as short JSON.
-  public var evidence: String
+  package var evidence: String
 
-  public init(pointer: String, message: String, evidence: String) {
+  package init(pointer: String, message: String, evidence: String) {
     self.pointer = pointer
     self.message = message
     self.evidence = evidence

@@ -1,23 +1,23 @@
 /// The alerts that one app has shown on one device within an hour, by which its budget is counted (A8).
-public struct AlertHistory<ID: Hashable & Sendable>: Sendable {
+package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
   /// The time that a budget is for, in seconds.
-  public static var span: Int64 { 3600 }
+  package static var span: Int64 { 3600 }
 
   private var shown: [(at: Int64, id: ID)] = []
 
-  public init() {}
+  package init() {}
 
-  public var isEmpty: Bool { shown.isEmpty }
+  package var isEmpty: Bool { shown.isEmpty }
 
   /// Alerts within the hour before `now`, in seconds since 1970, without the push `id` itself: asking twice about a push
   /// gets the same answer.
-  public mutating func count(at now: Int64, without id: ID) -> Int {
+  package mutating func count(at now: Int64, without id: ID) -> Int {
     shown.removeAll { $0.at <= now - Self.span }
     return (shown.firstIndex { $0.id == id }) ?? shown.count
   }
 
   /// An alert was shown.
-  public mutating func note(_ id: ID, at now: Int64) {
+  package mutating func note(_ id: ID, at now: Int64) {
     guard !shown.contains(where: { $0.id == id }) else { return }
     shown.append((now, id))
   }

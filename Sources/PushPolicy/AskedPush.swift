@@ -2,14 +2,14 @@
 ///
 /// It reads `badge sound alert`, then what is not as usual, each after a semicolon: the level, `category NAME`, `silent`,
 /// `focus NAME`.
-public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
+package struct AskedPush: Sendable, Equatable, CustomStringConvertible {
   private var asked: PartSet
   /// As the sender says, critical also by its sound.
-  public var level: InterruptionLevel
-  public var category: String?
-  public var device: Policy.DeviceState
+  package var level: InterruptionLevel
+  package var category: String?
+  package var device: Policy.DeviceState
 
-  public init(_ push: PushNotification, on device: Policy.DeviceState) {
+  package init(_ push: PushNotification, on device: Policy.DeviceState) {
     level = push.claimedLevel
     asked = []
     if push.badge != nil { asked.insert(.badge) }
@@ -38,9 +38,9 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// What it asks for.
-  public var parts: [Part] { AskedPush.parts(Int(asked.rawValue)) }
+  package var parts: [Part] { AskedPush.parts(Int(asked.rawValue)) }
 
-  public var description: String {
+  package var description: String {
     // The eight usual ones cost nothing.
     let words = AskedPush.words[Int(asked.rawValue)]
     guard level != .active || category != nil || device != .init() else { return words }
@@ -63,7 +63,7 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Reads what ``description`` has written; `nil` for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var rest = text[...]
     func field() -> Substring? {
       guard !rest.isEmpty else { return nil }
@@ -95,7 +95,7 @@ public struct AskedPush: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// A push that asks for the same.
-  public var notification: PushNotification {
+  package var notification: PushNotification {
     var push = PushNotification()
     if asked.contains(.badge) { push.badge = 0 }
     if asked.contains(.sound) { push.sound = .init(name: "default") }

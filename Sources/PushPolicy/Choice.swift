@@ -3,12 +3,12 @@
 /// How it is coded, the form of what a client may write, what an assignment such as `badge=off` may say, the settings
 /// screen, `pushcli prefs`, the command that an explanation names and docs/preferences.md follow from the row. What the
 /// choice means is for `Policy` to say, which reads the stored properties and none of this.
-public struct Choice: Sendable {
+package struct Choice: Sendable {
   /// Whose choice it is.
-  public enum Scope: Sendable, CaseIterable { case everything, app, category }
+  package enum Scope: Sendable, CaseIterable { case everything, app, category }
 
   /// As assignments name it; they may also write it as JSON does.
-  public let name: String
+  package let name: String
   /// As JSON names it.
   let key: String
   /// As a settings screen names it.
@@ -18,7 +18,7 @@ public struct Choice: Sendable {
   /// Whether there is one for each name that somebody gives, as `focus.work`.
   let isNamed: Bool
   /// What it does, in a few words.
-  public let help: String
+  package let help: String
   let everything: ChoiceSlot<Preferences>?
   let app: ChoiceSlot<AppPreferences>?
   let category: ChoiceSlot<CategoryPreferences>?
@@ -36,7 +36,7 @@ public struct Choice: Sendable {
 
 extension Choice {
   /// The table of choices: a row for each, in the order in which they are listed.
-  public static let all: [Choice] = [
+  package static let all: [Choice] = [
     Choice(
       "notifications", title: "Allow Notifications", help: "whether there are notifications at all",
       everything: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
@@ -105,13 +105,13 @@ extension Choice {
   private var names: [String] { [name, key, key.replacing("_", with: "-")] }
 
   /// How it is written where it is listed: `focus.NAME`.
-  public var listedName: String { isNamed ? name + ".NAME" : name }
+  package var listedName: String { isNamed ? name + ".NAME" : name }
 
   /// The choices of a scope.
-  public static func choices(of scope: Scope) -> [Choice] { all.filter { $0.values(in: scope) != nil } }
+  package static func choices(of scope: Scope) -> [Choice] { all.filter { $0.values(in: scope) != nil } }
 
   /// What it can be there, in words; `nil` where there is no such choice.
-  public func values(in scope: Scope) -> String? {
+  package func values(in scope: Scope) -> String? {
     switch scope {
     case .everything: everything?.words
     case .app: app?.words
@@ -128,23 +128,23 @@ extension Choice {
 }
 
 /// A choice as it holds for somebody.
-public struct ChoiceInForce: Sendable, Equatable {
+package struct ChoiceInForce: Sendable, Equatable {
   /// As an assignment names it.
-  public var name: String
+  package var name: String
   /// As a settings screen names it.
-  public var title: String
+  package var title: String
   /// As a list of what holds names it.
-  public var label: String
+  package var label: String
   /// The value, as an assignment writes it.
-  public var value: String
+  package var value: String
   /// The usual values, as a settings screen offers them.
-  public var values: [String]
+  package var values: [String]
   /// Whether other values may be typed.
-  public var isText: Bool
+  package var isText: Bool
   /// Whether it is one of those that have names, and this name is only offered.
-  public var isForgotten: Bool
+  package var isForgotten: Bool
   /// What is to say of it where it is not as usual; `nil` where it is, or where its value says all.
-  public var remark: String?
+  package var remark: String?
 }
 
 /// What has choices: everything, an app, a category.
@@ -158,7 +158,7 @@ extension Preferences: ChoiceHolder {
   }
 
   /// What holds for everything.
-  public var choices: [ChoiceInForce] { inForce() }
+  package var choices: [ChoiceInForce] { inForce() }
 }
 
 extension AppPreferences: ChoiceHolder {
@@ -167,7 +167,7 @@ extension AppPreferences: ChoiceHolder {
   }
 
   /// What holds for the app.
-  public var choices: [ChoiceInForce] { inForce() }
+  package var choices: [ChoiceInForce] { inForce() }
 }
 
 extension CategoryPreferences: ChoiceHolder {
@@ -176,7 +176,7 @@ extension CategoryPreferences: ChoiceHolder {
   }
 
   /// What holds for the category.
-  public var choices: [ChoiceInForce] { inForce() }
+  package var choices: [ChoiceInForce] { inForce() }
 }
 
 extension ChoiceHolder {

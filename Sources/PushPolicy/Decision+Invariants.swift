@@ -1,7 +1,7 @@
 extension Decision {
   /// What of a decision does not fit; nil when all does: each part that was asked for is presented or removed, and counts
   /// once.
-  public func brokenInvariant(asked: [Part]) -> String? {
+  package func brokenInvariant(asked: [Part]) -> String? {
     for part in Part.allCases {
       let isPresented =
         switch part {

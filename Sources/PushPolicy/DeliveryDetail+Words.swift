@@ -1,6 +1,6 @@
 extension DeliveryDetail {
   /// As people read it; empty for nothing.
-  public var words: String {
+  package var words: String {
     switch self {
     case .nothing: ""
     case .fact(let fact): fact.words
@@ -19,7 +19,7 @@ extension DeliveryDetail {
   /// Reads what the log had before it kept facts: words, which are those of ``words``.
   ///
   /// - Parameter event: The row's event, which says what words there may be.
-  public init(words: String, of event: String) {
+  package init(words: String, of event: String) {
     self = DeliveryDetail.parsed(words, event) ?? (words.isEmpty ? .nothing : .words(words))
   }
 

@@ -1,7 +1,7 @@
 /// What a row of the delivery log tells besides its event: facts, of which ``words`` are made where they are shown.
 ///
 /// What nearly every push has is one byte in the log, a ``code``; the rest is JSON, as ``appendJSON(to:)`` writes it.
-public enum DeliveryDetail: Sendable, Equatable {
+package enum DeliveryDetail: Sendable, Equatable {
   case nothing
   case fact(Fact)
   /// What was asked of the device (`transmitted`).
@@ -24,7 +24,7 @@ public enum DeliveryDetail: Sendable, Equatable {
   case words(String)
 
   /// A detail that has no parameters.
-  public enum Fact: String, Sendable, Codable, CaseIterable {
+  package enum Fact: String, Sendable, Codable, CaseIterable {
     /// The push had waited for the device.
     case fromStorage = "from_storage"
     /// No stream of the device was open.
@@ -66,25 +66,25 @@ public enum DeliveryDetail: Sendable, Equatable {
   }
 
   /// A rule that the sender broke.
-  public struct Finding: Sendable, Equatable {
+  package struct Finding: Sendable, Equatable {
     /// A numbered rule, or `aps` for the types of its members.
-    public var rule: String
+    package var rule: String
     /// Where in the payload, as a JSON pointer.
-    public var pointer: String
-    public var message: String
+    package var pointer: String
+    package var message: String
     /// The offending texts; nil where the rule is about no text.
-    public var evidence: [String]?
+    package var evidence: [String]?
     /// Whether the push was let through all the same.
-    public var isReportOnly: Bool
+    package var isReportOnly: Bool
 
-    public init(
+    package init(
       rule: String, pointer: String, message: String, evidence: [String]? = nil, isReportOnly: Bool = false
     ) {
       (self.rule, self.pointer, self.message) = (rule, pointer, message)
       (self.evidence, self.isReportOnly) = (evidence, isReportOnly)
     }
 
-    public init(_ violation: Violation, isReportOnly: Bool) {
+    package init(_ violation: Violation, isReportOnly: Bool) {
       self.init(
         rule: violation.rule.rawValue, pointer: violation.pointer, message: violation.message,
         evidence: violation.evidence, isReportOnly: isReportOnly)
@@ -96,7 +96,7 @@ public enum DeliveryDetail: Sendable, Equatable {
 
 extension DeliveryDetail {
   /// The byte that says it all; nil where it takes more.
-  public var code: UInt8? {
+  package var code: UInt8? {
     switch self {
     case .fact(let fact): fact.code
     case .asked(let asked): asked.usualParts.map { DeliveryDetail.askedMark | $0 }
@@ -105,7 +105,7 @@ extension DeliveryDetail {
   }
 
   /// What a ``code`` means; nil for a newer version's.
-  public init?(code: UInt8) {
+  package init?(code: UInt8) {
     if code & DeliveryDetail.askedMark != 0 {
       guard let asked = AskedPush(usualParts: code & ~DeliveryDetail.askedMark) else { return nil }
       self = .asked(asked)
@@ -118,7 +118,7 @@ extension DeliveryDetail {
   private static let askedMark: UInt8 = 0x80
 
   /// Appends this as one JSON object; its decoded form is this value.
-  public func appendJSON(to bytes: inout [UInt8]) {
+  package func appendJSON(to bytes: inout [UInt8]) {
     var object = JSONObjectText(bytes)
     bytes = []
     switch self {
@@ -239,7 +239,7 @@ extension DeliveryDetail: Codable {
   }
 
   /// Decodes what ``appendJSON(to:)`` and ``encode(to:)`` write; what a newer version may tell is nothing.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let form = try Form(from: decoder)
     if let fact = form.fact {
       self = .fact(fact)
@@ -270,7 +270,7 @@ extension DeliveryDetail: Codable {
     }
   }
 
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var form = Form()
     switch self {
     case .nothing: break

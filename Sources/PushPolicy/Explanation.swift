@@ -1,16 +1,16 @@
 /// Why a part was removed, for the person who wonders: what holds, where it was chosen, and what changes it.
-public struct Explanation: Sendable, Equatable {
+package struct Explanation: Sendable, Equatable {
   /// What the setting is, in words.
-  public var reason: String
+  package var reason: String
   /// Where it was made.
-  public var place: String
+  package var place: String
   /// The command that changes it; for what no command changes, what to do.
-  public var remedy: String
+  package var remedy: String
 
   /// Explains a removal.
   ///
   /// - Parameter device: the device's name, for the command.
-  public init(_ removal: Decision.Removal, preferences: Preferences, device: String) {
+  package init(_ removal: Decision.Removal, preferences: Preferences, device: String) {
     let path = removal.setting.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     let set = "pushcli prefs set --device \(shellWord(device))"
     switch (path[0], path.count) {
@@ -74,7 +74,7 @@ public struct Explanation: Sendable, Equatable {
 
 extension Explanation {
   /// Like ``init(_:preferences:device:)``, with the app's topic where a command needs one.
-  public init(_ removal: Decision.Removal, preferences: Preferences, device: String, topic: String) {
+  package init(_ removal: Decision.Removal, preferences: Preferences, device: String, topic: String) {
     self.init(removal, preferences: preferences, device: device)
     remedy = remedy.split(separator: "TOPIC", maxSplits: 1, omittingEmptySubsequences: false).joined(separator: topic)
   }

@@ -1,5 +1,5 @@
 /// How much a push may interrupt (reference §7.4), as its sender says.
-public enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Comparable {
+package enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Comparable {
   case passive, active
   case timeSensitive = "time-sensitive"
   case critical
@@ -13,11 +13,11 @@ public enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Comparab
     }
   }
 
-  public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+  package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }
 
 /// What holds when a push arrives and may keep it from interrupting, in the order in which it is asked.
-public enum Circumstance: String, Sendable, CaseIterable {
+package enum Circumstance: String, Sendable, CaseIterable {
   /// Nothing in particular.
   case always
   /// The app is on probation.
@@ -59,7 +59,7 @@ extension Circumstance {
   /// Whether `part` of a push of this level gets through, where the person has allowed the level for the app.
   ///
   /// What is not in the table is removed; of an alert the notification centre keeps an entry.
-  public func lets(_ part: Part, of level: InterruptionLevel) -> Bool {
+  package func lets(_ part: Part, of level: InterruptionLevel) -> Bool {
     parts(of: level).contains(PartSet(part))
   }
 

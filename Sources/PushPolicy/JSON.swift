@@ -6,19 +6,19 @@ import Glibc
 /// It reads strict JSON (RFC 8259) in valid UTF-8, at most ``maximumDepth`` levels deep. A number too large for its type — an
 /// integer of more than 64 bits, a double of more than 1.8e308 — is an error of the whole document, as in simdjson.
 @safe
-public final class JSONParser {
+package final class JSONParser {
   private let handle: OpaquePointer
   /// Whether elements of the last document are still in somebody's hands.
   private var isReading = false
 
   /// Levels of arrays and objects in a payload and in any other document of a peer: more than people write, and few
   /// enough for every parser.
-  public static let maximumDepth = 64
+  package static let maximumDepth = 64
   /// The same for a line that holds a payload, some levels down: of a device's stream, or of a file of such lines.
-  public static let maximumLineDepth = maximumDepth + 8
+  package static let maximumLineDepth = maximumDepth + 8
 
   /// A parser that refuses documents of more levels; the root is the first.
-  public init(maximumDepth: Int = JSONParser.maximumDepth) {
+  package init(maximumDepth: Int = JSONParser.maximumDepth) {
     precondition(maximumDepth > 0, "a document has a level")
     guard let handle = unsafe csimdjson_parser_create(maximumDepth) else { fatalError("no memory for a JSON parser") }
     unsafe self.handle = handle
@@ -32,7 +32,7 @@ public final class JSONParser {
   ///
   /// `body` must not parse with the same parser.
   /// - Throws: ``JSONSyntaxError`` when `bytes` are not one JSON value.
-  public func parse<Value>(
+  package func parse<Value>(
     _ bytes: Span<UInt8>,
     _ body: (JSONElement) -> Value
   ) throws(JSONSyntaxError) -> Value {
@@ -49,18 +49,18 @@ public final class JSONParser {
 }
 
 /// Why some bytes are not JSON.
-public struct JSONSyntaxError: Error, Sendable, Equatable {
+package struct JSONSyntaxError: Error, Sendable, Equatable {
   /// simdjson's words, for people.
-  public var message: String
+  package var message: String
 
-  public init(message: String) {
+  package init(message: String) {
     self.message = message
   }
 }
 
 /// A value of a parsed document, borrowed from the parser: it cannot leave the closure that it was handed to.
 @safe
-public struct JSONElement: ~Escapable {
+package struct JSONElement: ~Escapable {
   private let node: csimdjson_node
 
   @_lifetime(borrow parser)
@@ -74,12 +74,12 @@ public struct JSONElement: ~Escapable {
   }
 
   /// The types of a JSON value. A number is an integer when it is written without fraction and exponent.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     case null, bool, integer, double, string, array, object
   }
 
   /// The type of this value.
-  public var kind: Kind {
+  package var kind: Kind {
     switch unsafe csimdjson_kind_of(node) {
     case .null: .null
     case .boolean: .bool
@@ -92,13 +92,13 @@ public struct JSONElement: ~Escapable {
   }
 
   /// The value of `true` or `false`, `nil` when of another type.
-  public var boolean: Bool? {
+  package var boolean: Bool? {
     var value = false
     return unsafe csimdjson_get_boolean(node, &value) ? value : nil
   }
 
   /// The value of a number written without fraction and exponent that fits `Int`, otherwise `nil`.
-  public var integer: Int? {
+  package var integer: Int? {
     var value: Int64 = 0
     return unsafe csimdjson_get_int64(node, &value) ? Int(value) : nil
   }
@@ -110,19 +110,19 @@ public struct JSONElement: ~Escapable {
   }
 
   /// The value of any number, rounded to the nearest double; `nil` when of another type.
-  public var double: Double? {
+  package var double: Double? {
     var value = 0.0
     return unsafe csimdjson_get_double(node, &value) ? value : nil
   }
 
   /// The text of a string without its escapes, `nil` when of another type.
-  public var string: String? {
+  package var string: String? {
     var text = unsafe csimdjson_text()
     return unsafe csimdjson_get_string(node, &text) ? unsafe String(text) : nil
   }
 
   /// The first member of an object with this name; `nil` when there is none or this is no object.
-  public subscript(_ key: StaticString) -> JSONElement? {
+  package subscript(_ key: StaticString) -> JSONElement? {
     @_lifetime(copy self)
     get {
       var value = unsafe csimdjson_node()
@@ -133,7 +133,7 @@ public struct JSONElement: ~Escapable {
   }
 
   /// Hands every member of an object to `body`, in order and also when a name comes twice; of other types, nothing.
-  public func forEachMember(_ body: (_ key: String, _ value: JSONElement) -> Void) {
+  package func forEachMember(_ body: (_ key: String, _ value: JSONElement) -> Void) {
     visitMembers { body($0.string, $1) }
   }
 
@@ -148,7 +148,7 @@ public struct JSONElement: ~Escapable {
   }
 
   /// Hands every element of an array to `body`, in order; of other types, nothing.
-  public func forEachElement(_ body: (JSONElement) -> Void) {
+  package func forEachElement(_ body: (JSONElement) -> Void) {
     var cursor = unsafe csimdjson_elements(node)
     var value = unsafe csimdjson_node()
     while unsafe csimdjson_next_element(&cursor, &value) {

@@ -1,5 +1,5 @@
 /// Appends `string` as a JSON string literal: quote, backslash and control characters are escaped, the rest is as it is.
-public func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
+package func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
   append("\"", to: &bytes)
   appendEscaped(string, to: &bytes)
   append("\"", to: &bytes)
@@ -9,7 +9,7 @@ extension Presentation {
   /// Appends this presentation as one JSON object, without the parts that are `nil`; its decoded form is this value.
   ///
   /// The gateway calls it once per delivery, so it makes no value in between.
-  public func appendJSON(to bytes: inout [UInt8]) {
+  package func appendJSON(to bytes: inout [UInt8]) {
     append("{", to: &bytes)
     let start = bytes.count
     func separate() { if bytes.count > start { append(",", to: &bytes) } }
@@ -89,12 +89,12 @@ extension AlertPresentation {
 
 extension SoundPresentation: Codable {
   /// Decodes the bare name.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     name = try decoder.singleValueContainer().decode(String.self)
   }
 
   /// Encodes the bare name.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(name)
   }
@@ -159,6 +159,6 @@ private func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
 }
 
 /// Appends a text that is known when the program is built.
-public func append(_ literal: StaticString, to bytes: inout [UInt8]) {
+package func append(_ literal: StaticString, to bytes: inout [UInt8]) {
   unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
 }

@@ -1,17 +1,17 @@
 /// A moment, and what clocks on the wall show then: the time and the time zones' rules are arguments of every decision.
-public struct Moment: Sendable {
+package struct Moment: Sendable {
   /// Seconds since 1970, UTC.
-  public var seconds: Int64
+  package var seconds: Int64
   /// How many seconds east of UTC the named time zone is at a moment; `nil` is the gateway's own zone.
-  public var offset: @Sendable (_ zone: String?, _ seconds: Int64) -> Int
+  package var offset: @Sendable (_ zone: String?, _ seconds: Int64) -> Int
 
-  public init(seconds: Int64, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
+  package init(seconds: Int64, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
     self.seconds = seconds
     self.offset = offset
   }
 
   /// A moment where every zone is UTC.
-  public static func utc(_ seconds: Int64) -> Moment { Moment(seconds: seconds) { _, _ in 0 } }
+  package static func utc(_ seconds: Int64) -> Moment { Moment(seconds: seconds) { _, _ in 0 } }
 
   /// The day of the week, 0 for Monday, and the minute of the day that a clock in `zone` shows.
   func wallClock(in zone: String?) -> (day: Int, minute: Int) {

@@ -1,13 +1,13 @@
 /// A payload that is JSON: what it asks for, and what of it a rule refuses.
-public struct ParsedPayload: Sendable, Equatable {
+package struct ParsedPayload: Sendable, Equatable {
   /// What the sender asks for. What broke a rule is not in it.
-  public var notification: PushNotification
+  package var notification: PushNotification
   /// Every breach of a rule that holds at the door, in the order of the payload; usually empty.
-  public var violations: [Violation]
+  package var violations: [Violation]
   /// Every value of `aps` that is of a wrong type, in the order of the payload; usually empty.
-  public var faults: [SchemaFault]
+  package var faults: [SchemaFault]
 
-  public init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaFault] = []) {
+  package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaFault] = []) {
     self.notification = notification
     self.violations = violations
     self.faults = faults
@@ -15,7 +15,7 @@ public struct ParsedPayload: Sendable, Equatable {
 }
 
 /// Why a payload is none.
-public enum PayloadError: Error, Sendable, Equatable {
+package enum PayloadError: Error, Sendable, Equatable {
   /// It has no bytes.
   case empty
   /// It is not JSON, with the parser's words for people.
@@ -30,7 +30,7 @@ extension JSONParser {
   /// A payload without `aps` is empty, and keys of a wrong type count as absent. Where a key comes twice, every
   /// occurrence is checked and the last valid one holds.
   /// - Throws: ``PayloadError`` when `bytes` are not a JSON object.
-  public func payload(_ bytes: Span<UInt8>) throws(PayloadError) -> ParsedPayload {
+  package func payload(_ bytes: Span<UInt8>) throws(PayloadError) -> ParsedPayload {
     if bytes.isEmpty { throw .empty }
     let payload: ParsedPayload?
     do {

@@ -1,14 +1,14 @@
 /// Decides what of a push reaches a person: a pure function of the push, the person's choices, the device's state, the
 /// moment and what the app has shown lately.
-public enum Policy {
+package enum Policy {
   /// The device's state at the moment of delivery.
-  public struct DeviceState: Sendable, Equatable {
+  package struct DeviceState: Sendable, Equatable {
     /// Whether the ring/silent switch is on silent (S4).
-    public var isSilent = false
+    package var isSilent = false
     /// The Focus that is on.
-    public var focus: String?
+    package var focus: String?
 
-    public init() {}
+    package init() {}
   }
 
   /// Returns what of `notification` is presented, and for each part that is not, the first rule that removed it.
@@ -24,7 +24,7 @@ public enum Policy {
   ///   - recentAlerts: how many alerts the app has shown within the last hour (A8).
   ///   - isCatchingUp: whether the device has been away and is being sent what waited.
   ///   - isAdvertisement: whether its texts advertise (``AdDetector``).
-  public static func decide(
+  package static func decide(
     _ notification: PushNotification,
     topic: String,
     preferences: Preferences,
@@ -86,7 +86,7 @@ public enum Policy {
   }
 
   /// Whether a person lets the app have this part at all, whatever the circumstances (N4, N5, N6).
-  public static func allows(_ part: Part, topic: String, category: String?, preferences: Preferences) -> Bool {
+  package static func allows(_ part: Part, topic: String, category: String?, preferences: Preferences) -> Bool {
     let app = preferences.apps[topic]
     return choice(against: part, topic, app, category, category.flatMap { app?.categories[$0] }, preferences) == nil
   }
@@ -115,7 +115,7 @@ public enum Policy {
   /// How many alerts the app may show within an hour; `nil`: any number.
   ///
   /// Without any such budget a decision does not depend on what was shown before.
-  public static func alertBudget(
+  package static func alertBudget(
     of app: AppPreferences?, received: Int64, at now: Int64, isCatchingUp: Bool
   ) -> Int? {
     app?.alertBudget ?? (isCatchingUp && now - received > absence ? returnBudget : nil)

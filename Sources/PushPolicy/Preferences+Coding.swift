@@ -13,7 +13,7 @@
 extension Preferences: Codable {
   /// Decodes a person's choices.
   /// - Throws: `DecodingError` when a known key has a value of another type.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: ChoiceKey.self)
     self.init()
     try decodeChoices(from: container)
@@ -21,7 +21,7 @@ extension Preferences: Codable {
   }
 
   /// Encodes the switches, also those that are the default, and the other choices where they are not.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ChoiceKey.self)
     try encodeChoices(into: &container)
     try container.encode(apps, forKey: "apps")
@@ -31,7 +31,7 @@ extension Preferences: Codable {
 extension AppPreferences: Codable {
   /// Decodes a person's choices for one app.
   /// - Throws: `DecodingError` when a known key has a value of another type.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: ChoiceKey.self)
     self.init()
     try decodeChoices(from: container)
@@ -39,7 +39,7 @@ extension AppPreferences: Codable {
   }
 
   /// Encodes the switches, also those that are the default, and the other choices where they are not.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ChoiceKey.self)
     try encodeChoices(into: &container)
     try container.encode(categories, forKey: "categories")
@@ -49,13 +49,13 @@ extension AppPreferences: Codable {
 extension CategoryPreferences: Codable {
   /// Decodes a person's choices for one category of an app.
   /// - Throws: `DecodingError` when a known key has a value of another type.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     self.init()
     try decodeChoices(from: decoder.container(keyedBy: ChoiceKey.self))
   }
 
   /// Encodes what is not inherited.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ChoiceKey.self)
     try encodeChoices(into: &container)
   }

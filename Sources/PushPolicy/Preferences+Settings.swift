@@ -4,7 +4,7 @@ extension Preferences {
   ///
   /// It is the choice for everything, for the topic `app`, or for the `category` of that app.
   /// - Throws: ``SettingError``, and then nothing has changed.
-  public mutating func set(_ assignment: String, app: String?, category: String?) throws(SettingError) {
+  package mutating func set(_ assignment: String, app: String?, category: String?) throws(SettingError) {
     guard let equals = assignment.firstIndex(of: "=") else {
       throw SettingError("\"\(assignment)\" is no assignment: write <setting>=<value>, such as badge=off")
     }
@@ -53,5 +53,5 @@ extension Choice {
 
 extension Preferences {
   /// Every time zone that is named.
-  public var zones: Set<String> { Set(quietHours.compactMap(\.zone) + [summary.zone].compactMap(\.self)) }
+  package var zones: Set<String> { Set(quietHours.compactMap(\.zone) + [summary.zone].compactMap(\.self)) }
 }

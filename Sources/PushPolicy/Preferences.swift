@@ -4,33 +4,33 @@
 ///
 /// These are what the policy reads. A choice is a stored property, whose initial value is its default, and a row of
 /// ``Choice/all``, from which everything else follows.
-public struct Preferences: Sendable, Equatable {
+package struct Preferences: Sendable, Equatable {
   /// The one switch for everything (N4).
-  public var notifications = true
+  package var notifications = true
   /// What any app may use; off here is off everywhere.
-  public var parts = PartSwitches()
+  package var parts = PartSwitches()
   /// The choices per app, by topic. An app that is not listed has the defaults.
-  public var apps: [String: AppPreferences] = [:]
+  package var apps: [String: AppPreferences] = [:]
   /// When nothing is to be seen or heard but what waits silently; empty: never.
-  public var quietHours: [QuietWindow] = []
+  package var quietHours: [QuietWindow] = []
   /// The apps that each Focus lets through, by its name. A Focus that is not listed lets none through.
-  public var focuses: [String: Set<String>] = [:]
+  package var focuses: [String: Set<String>] = [:]
   /// When what is held for the summary arrives; by default at 08:00 and 18:00.
-  public var summary = SummaryTimes()
+  package var summary = SummaryTimes()
 
-  public init() {}
+  package init() {}
 }
 
 /// On or off for each of the three parts of a notification (N5).
-public struct PartSwitches: Sendable, Equatable {
-  public var badge = true
-  public var sound = true
-  public var alert = true
+package struct PartSwitches: Sendable, Equatable {
+  package var badge = true
+  package var sound = true
+  package var alert = true
 
-  public init() {}
+  package init() {}
 
   /// The switch of `part`.
-  public subscript(part: Part) -> Bool {
+  package subscript(part: Part) -> Bool {
     get {
       switch part {
       case .badge: badge
@@ -49,44 +49,44 @@ public struct PartSwitches: Sendable, Equatable {
 }
 
 /// A person's choices for one app (N5), and for its categories (N6).
-public struct AppPreferences: Sendable, Equatable {
+package struct AppPreferences: Sendable, Equatable {
   /// Whether the app may notify at all.
-  public var notifications = true
+  package var notifications = true
   /// Which of the three parts the app may use.
-  public var parts = PartSwitches()
+  package var parts = PartSwitches()
   /// The choices per category. A category that is not listed inherits all three from the app.
-  public var categories: [String: CategoryPreferences] = [:]
+  package var categories: [String: CategoryPreferences] = [:]
   /// Whether its alerts may advertise (A9).
-  public var advertising = false
+  package var advertising = false
   /// Whether its time-sensitive pushes break through quiet hours and Focus.
-  public var timeSensitive = false
+  package var timeSensitive = false
   /// Whether its critical pushes break through everything, the silent switch too (S4).
-  public var critical = false
+  package var critical = false
   /// Alerts an hour, beyond which its pushes only reach badge and notification centre (A8); `nil`: any number.
-  public var alertBudget: Int?
+  package var alertBudget: Int?
   /// Whether its pushes interrupt now or are held for the summary.
-  public var delivery = Delivery.now
+  package var delivery = Delivery.now
   /// Whether it is on probation: quiet until the person keeps it or turns it off.
-  public var provisional = false
+  package var provisional = false
 
-  public init() {}
+  package init() {}
 }
 
 /// When an app's pushes interrupt.
-public enum Delivery: String, Sendable, Codable {
+package enum Delivery: String, Sendable, Codable {
   case now, summary
 }
 
 /// A person's choices for one category of an app; `nil` inherits from the app (N6).
-public struct CategoryPreferences: Sendable, Equatable {
-  public var badge: Bool?
-  public var sound: Bool?
-  public var alert: Bool?
+package struct CategoryPreferences: Sendable, Equatable {
+  package var badge: Bool?
+  package var sound: Bool?
+  package var alert: Bool?
 
-  public init() {}
+  package init() {}
 
   /// The choice for `part`.
-  public subscript(part: Part) -> Bool? {
+  package subscript(part: Part) -> Bool? {
     get {
       switch part {
       case .badge: badge

@@ -3,13 +3,13 @@
 /// What is stored is read leniently, by `Codable`, so that older and newer versions read each other; what somebody sends
 /// is checked here first, so that no misspelled choice is taken for none. The keys and their values are in the table of
 /// choices.
-public enum PreferencesForm: Sendable {
+package enum PreferencesForm: Sendable {
   case everything, app, category
 
   /// Finds the first key that is unknown, and the first value of a wrong type or out of its range.
   ///
   /// - Returns: one line that says where it is and what was expected there; `nil` when all is well.
-  public func error(in root: JSONElement) -> String? {
+  package func error(in root: JSONElement) -> String? {
     switch self {
     case .everything: Shape.everything.error(in: root, at: "")
     case .app: Shape.app.error(in: root, at: "")

@@ -1,21 +1,21 @@
 /// One push that was held, as a digest tells it.
-public struct DigestEntry: Sendable, Equatable {
-  public var id: String
-  public var topic: String
+package struct DigestEntry: Sendable, Equatable {
+  package var id: String
+  package var topic: String
   /// The app's name.
-  public var app: String
+  package var app: String
   /// What a person reads of it, in one line; may be empty.
-  public var title: String
+  package var title: String
   /// The sender's `relevance-score`.
-  public var relevance: Double
+  package var relevance: Double
   /// The count that came with it.
-  public var badge: Int?
+  package var badge: Int?
   /// When the gateway accepted it, in milliseconds since 1970.
-  public var received: Int64
+  package var received: Int64
   /// A later entry of the same app with the same one replaces this; empty for none.
-  public var collapseID: String
+  package var collapseID: String
 
-  public init(
+  package init(
     id: String, topic: String, app: String, title: String, relevance: Double = 0, badge: Int? = nil, received: Int64,
     collapseID: String = ""
   ) {
@@ -30,10 +30,10 @@ public struct DigestEntry: Sendable, Equatable {
   }
 
   /// How much of a text a digest tells, in Unicode scalars.
-  public static let maximumTitleSize = 80
+  package static let maximumTitleSize = 80
 
   /// The one line for a title, or, where there is none, for a body.
-  public static func line(_ alert: AlertPresentation) -> String {
+  package static func line(_ alert: AlertPresentation) -> String {
     let text = [alert.title, alert.subtitle, alert.body].first { !$0.isEmpty } ?? ""
     let scalars = text.unicodeScalars.prefix(maximumTitleSize + 1)
     var line = String.UnicodeScalarView()
@@ -43,14 +43,14 @@ public struct DigestEntry: Sendable, Equatable {
 }
 
 /// What was held and is told at once: every entry, the most relevant first, and of each app the newest badge.
-public struct PushDigest: Sendable, Equatable {
-  public var entries: [DigestEntry]
+package struct PushDigest: Sendable, Equatable {
+  package var entries: [DigestEntry]
 
   /// How many entries the text names.
   static let namedCount = 5
 
   /// Orders what was held, the oldest first, by relevance, and the newest first among equals; what comes twice is told once, and what was replaced is not.
-  public init(_ held: some Sequence<DigestEntry>) {
+  package init(_ held: some Sequence<DigestEntry>) {
     var replaced: Set<Slot> = []
     var ids: Set<String> = []
     var kept: [DigestEntry] = []
@@ -72,7 +72,7 @@ public struct PushDigest: Sendable, Equatable {
   }
 
   /// The badge of the newest entry with one, by topic.
-  public var badges: [(topic: String, badge: Int)] {
+  package var badges: [(topic: String, badge: Int)] {
     var newest: [String: (received: Int64, badge: Int)] = [:]
     for entry in entries {
       guard let badge = entry.badge, newest[entry.topic].map({ entry.received > $0.received }) ?? true else { continue }
@@ -83,7 +83,7 @@ public struct PushDigest: Sendable, Equatable {
 
   /// The digest as the payload of a push: an alert with one button, which names the first entries, and all of them under
   /// `digest`.
-  public var payload: [UInt8] {
+  package var payload: [UInt8] {
     var lines = entries.prefix(PushDigest.namedCount).map { entry in
       entry.title.isEmpty ? entry.app : "\(entry.app): \(entry.title)"
     }

@@ -2,16 +2,16 @@
 ///
 /// It holds while a clock on the wall shows a time of the window, so that it also begins and ends by the clock on the
 /// days when clocks change. Its days are those on which it begins.
-public struct QuietWindow: Sendable, Hashable {
+package struct QuietWindow: Sendable, Hashable {
   /// Minutes of the day. A window that does not end after it begins reaches into the next day.
-  public var from: Int
-  public var to: Int
+  package var from: Int
+  package var to: Int
   /// One flag a day, Monday first.
-  public var days: [Bool]
+  package var days: [Bool]
   /// A name such as `Europe/Berlin`; `nil`: the gateway's zone.
-  public var zone: String?
+  package var zone: String?
 
-  public init(from: Int, to: Int, days: [Bool] = .init(repeating: true, count: 7), zone: String? = nil) {
+  package init(from: Int, to: Int, days: [Bool] = .init(repeating: true, count: 7), zone: String? = nil) {
     precondition((0..<1440).contains(from) && (0..<1440).contains(to) && days.count == 7)
     self.from = from
     self.to = to
@@ -20,7 +20,7 @@ public struct QuietWindow: Sendable, Hashable {
   }
 
   /// Whether it is quiet at a moment.
-  public func contains(_ moment: Moment) -> Bool {
+  package func contains(_ moment: Moment) -> Bool {
     let (day, minute) = moment.wallClock(in: zone)
     if from < to { return days[day] && (from..<to).contains(minute) }
     return days[day] && minute >= from || days[(day + 6) % 7] && minute < to
@@ -28,23 +28,23 @@ public struct QuietWindow: Sendable, Hashable {
 }
 
 /// The times of day when the summary comes: `08:00,18:00 Europe/Berlin`.
-public struct SummaryTimes: Sendable, Equatable {
+package struct SummaryTimes: Sendable, Equatable {
   /// Minutes of the day, rising, at least one.
-  public var minutes: [Int]
+  package var minutes: [Int]
   /// A name such as `Europe/Berlin`; `nil`: the gateway's zone.
-  public var zone: String?
+  package var zone: String?
 
   /// The most times a day.
   static let maximumCount = 12
 
-  public init(minutes: [Int] = [8 * 60, 18 * 60], zone: String? = nil) {
+  package init(minutes: [Int] = [8 * 60, 18 * 60], zone: String? = nil) {
     precondition(!minutes.isEmpty && minutes.allSatisfy((0..<1440).contains))
     self.minutes = minutes
     self.zone = zone
   }
 
   /// When what arrives at a moment is due, in seconds since 1970.
-  public func due(after moment: Moment) -> Int64 {
+  package func due(after moment: Moment) -> Int64 {
     moment.next(of: minutes, in: zone) ?? moment.seconds
   }
 }
@@ -54,7 +54,7 @@ extension QuietWindow: CustomStringConvertible {
 
   /// Reads `22:00-07:00`, then days (`mon-fri`, `sat,sun`, `daily`) and a time zone if there are any; `nil` if it is
   /// none of that.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
     guard !words.isEmpty else { return nil }
     let times = words.removeFirst().split(separator: "-", omittingEmptySubsequences: false)
@@ -87,7 +87,7 @@ extension QuietWindow: CustomStringConvertible {
   }
 
   /// As it is read.
-  public var description: String {
+  package var description: String {
     var words = ["\(clock(from))-\(clock(to))"]
     if days.contains(false) {
       words.append(
@@ -100,7 +100,7 @@ extension QuietWindow: CustomStringConvertible {
 
 extension SummaryTimes: CustomStringConvertible {
   /// Reads `08:00,18:00`, then a time zone if there is one; `nil` if it is none of that.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
     guard (1...2).contains(words.count), words.dropFirst().allSatisfy(isZoneName) else { return nil }
     let times = words[0].split(separator: ",", omittingEmptySubsequences: false).map(minute)
@@ -109,14 +109,14 @@ extension SummaryTimes: CustomStringConvertible {
   }
 
   /// As it is read.
-  public var description: String {
+  package var description: String {
     minutes.map(clock).joined(separator: ",") + (zone.map { " " + $0 } ?? "")
   }
 }
 
 extension QuietWindow: Codable {
   /// Decodes what the person would write.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let window = QuietWindow(text) else {
       throw DecodingError.dataCorrupted(
@@ -125,7 +125,7 @@ extension QuietWindow: Codable {
     self = window
   }
 
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }
@@ -133,7 +133,7 @@ extension QuietWindow: Codable {
 
 extension SummaryTimes: Codable {
   /// Decodes what the person would write.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let times = SummaryTimes(text) else {
       throw DecodingError.dataCorrupted(
@@ -142,7 +142,7 @@ extension SummaryTimes: Codable {
     self = times
   }
 
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }

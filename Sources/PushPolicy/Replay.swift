@@ -1,19 +1,19 @@
 /// Decides again what was delivered, with other choices: what would have been different.
 ///
 /// Deliveries come in the order in which they were, because budgets count.
-public struct Replay {
+package struct Replay {
   /// One push as the delivery log tells of it.
-  public struct Delivery: Sendable, Equatable {
-    public var id: String
-    public var topic: String
+  package struct Delivery: Sendable, Equatable {
+    package var id: String
+    package var topic: String
     /// When it was sent to the device, and when it was accepted, in seconds since 1970.
-    public var at: Int64
-    public var received: Int64
-    public var asked: AskedPush
+    package var at: Int64
+    package var received: Int64
+    package var asked: AskedPush
     /// What was removed, as the log says.
-    public var removed: [Decision.Removal]
+    package var removed: [Decision.Removal]
 
-    public init(
+    package init(
       id: String, topic: String, at: Int64, received: Int64, asked: AskedPush, removed: [Decision.Removal] = []
     ) {
       self.id = id
@@ -25,7 +25,7 @@ public struct Replay {
     }
 
     /// The parts that were presented.
-    public var presented: [Part] { asked.parts.filter { part in !removed.contains { $0.part == part } } }
+    package var presented: [Part] { asked.parts.filter { part in !removed.contains { $0.part == part } } }
 
     /// Whether it was taken for advertising: the log has no texts to judge again.
     ///
@@ -34,17 +34,17 @@ public struct Replay {
   }
 
   /// What one push would have become.
-  public struct Outcome: Sendable, Equatable {
-    public var delivery: Delivery
-    public var presented: [Part]
-    public var removed: [Decision.Removal]
+  package struct Outcome: Sendable, Equatable {
+    package var delivery: Delivery
+    package var presented: [Part]
+    package var removed: [Decision.Removal]
     /// Whether it would have waited for a digest.
-    public var isHeld: Bool
+    package var isHeld: Bool
 
     /// Parts that would have been presented and were not.
-    public var gained: [Part] { presented.filter { !delivery.presented.contains($0) } }
+    package var gained: [Part] { presented.filter { !delivery.presented.contains($0) } }
     /// Parts that were presented and would not have been.
-    public var lost: [Part] { delivery.presented.filter { !presented.contains($0) } }
+    package var lost: [Part] { delivery.presented.filter { !presented.contains($0) } }
   }
 
   private let preferences: Preferences
@@ -54,13 +54,13 @@ public struct Replay {
   /// A push that reached the device this much later than the gateway had waited for it, in seconds.
   private static let wait: Int64 = 60
 
-  public init(_ preferences: Preferences, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
+  package init(_ preferences: Preferences, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
     self.preferences = preferences
     self.offset = offset
   }
 
   /// What the next push would have become.
-  public mutating func decide(_ delivery: Delivery) -> Outcome {
+  package mutating func decide(_ delivery: Delivery) -> Outcome {
     let isCatchingUp = delivery.at - delivery.received > Replay.wait
     let recent = histories[delivery.topic]?.count(at: delivery.at, without: delivery.id) ?? 0
     let decision = Policy.decide(
@@ -80,10 +80,10 @@ public struct Replay {
 
 extension Decision.Removal: CustomStringConvertible {
   /// `part RULE setting`, as the delivery log has it.
-  public var description: String { "\(part.rawValue) \(rule.rawValue) \(setting)" }
+  package var description: String { "\(part.rawValue) \(rule.rawValue) \(setting)" }
 
   /// Reads what ``description`` has written; `nil` for anything else.
-  public init?(_ text: Substring) {
+  package init?(_ text: Substring) {
     let fields = text.split(separator: Character(" "), maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
     guard fields.count == 3, let part = Part(rawValue: fields[0]), let rule = Rule(rawValue: fields[1]) else {
       return nil
@@ -92,7 +92,7 @@ extension Decision.Removal: CustomStringConvertible {
   }
 
   /// Reads removals with `; ` between them.
-  public static func list(_ text: String) -> [Decision.Removal] {
+  package static func list(_ text: String) -> [Decision.Removal] {
     var removals: [Decision.Removal] = []
     for piece in text.split(separator: ";", omittingEmptySubsequences: false) {
       let trimmed = piece.drop { $0 == " " }

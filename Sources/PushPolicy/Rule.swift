@@ -1,7 +1,7 @@
 /// A numbered rule of the interface guidelines that this product enforces.
 ///
 /// The numbers are stable: decisions, refusals, the delivery log and tests quote them.
-public enum Rule: String, Sendable, Codable, CaseIterable {
+package enum Rule: String, Sendable, Codable, CaseIterable {
   /// A badge is a whole number of at least 0; nothing else is a badge.
   case b1 = "B1"
   /// A sound is named by a bare file name.
@@ -25,17 +25,17 @@ public enum Rule: String, Sendable, Codable, CaseIterable {
 }
 
 /// A sender's breach of a rule that holds at the door: the push is refused and the sender is told.
-public struct Violation: Error, Sendable, Equatable {
+package struct Violation: Error, Sendable, Equatable {
   /// The rule that was broken.
-  public var rule: Rule
+  package var rule: Rule
   /// Where in the payload, as a JSON pointer (RFC 6901), such as `/aps/badge`.
-  public var pointer: String
+  package var pointer: String
   /// One sentence: what is wrong and what to write instead.
-  public var message: String
+  package var message: String
   /// The offending texts of the payload, as short as they can be shown.
-  public var evidence: [String]
+  package var evidence: [String]
 
-  public init(rule: Rule, pointer: String, message: String, evidence: [String] = []) {
+  package init(rule: Rule, pointer: String, message: String, evidence: [String] = []) {
     self.rule = rule
     self.pointer = pointer
     self.message = message

@@ -1,7 +1,7 @@
 extension AdDetector {
   /// Judges all that a person may read of an alert: title, subtitle, body, button, and arguments that an app's strings
   /// file may show.
-  public func assess(_ alert: PushNotification.Alert) -> AdAssessment {
+  package func assess(_ alert: PushNotification.Alert) -> AdAssessment {
     begin()
     if !alert.title.isEmpty { add(alert.title) }
     if !alert.subtitle.isEmpty { add(alert.subtitle) }
@@ -12,7 +12,7 @@ extension AdDetector {
   }
 
   /// The breach of A9 by an alert that is no pass, with what speaks for it, the heaviest first.
-  public func violation(of alert: PushNotification.Alert) -> Violation {
+  package func violation(of alert: PushNotification.Alert) -> Violation {
     var texts = [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }
     if case .title(let title) = alert.action { texts.append(title) }
     texts += alert.arguments

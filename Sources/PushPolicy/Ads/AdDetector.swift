@@ -2,13 +2,13 @@
 ///
 /// It reads through disguises (``AdReader``), looks for phrases with a meaning (``AdLexicon``) and for n-grams, and adds up
 /// their weights (``AdModel``). A verdict allocates nothing. It keeps buffers, so it belongs to one thread at a time.
-public final class AdDetector {
+package final class AdDetector {
   let reader: AdReader
   let lexicon: AdLexicon
   let model: AdModel
 
   /// A detector with the model that is part of the program.
-  public convenience init() { self.init(model: .embedded) }
+  package convenience init() { self.init(model: .embedded) }
 
   package init(model: AdModel) {
     self.model = model
@@ -26,23 +26,23 @@ public final class AdDetector {
   /// Judges the texts of one notification: title, subtitle, body, and whatever else a person would read.
   ///
   /// Of more than 8 KiB only the beginning is read.
-  public func assess(_ texts: [String]) -> AdAssessment {
+  package func assess(_ texts: [String]) -> AdAssessment {
     begin()
     for text in texts { add(text) }
     return verdict()
   }
 
   /// Begins a notification; ``add(_:)`` its texts, then ask for the ``verdict()``.
-  public func begin() { reader.reset() }
+  package func begin() { reader.reset() }
 
   /// Adds a text of the notification.
-  public func add(_ text: String) { reader.append(text) }
+  package func add(_ text: String) { reader.append(text) }
 
   /// Adds a text of the notification, in UTF-8.
-  public func add(_ text: Span<UInt8>) { unsafe text.withUnsafeBufferPointer { unsafe reader.append($0) } }
+  package func add(_ text: Span<UInt8>) { unsafe text.withUnsafeBufferPointer { unsafe reader.append($0) } }
 
   /// Judges what was added.
-  public func verdict() -> AdAssessment {
+  package func verdict() -> AdAssessment {
     reader.tokenize()
     let score = score()
     return AdAssessment(score: Double(score), outcome: outcome(score))
@@ -83,8 +83,8 @@ public final class AdDetector {
 }
 
 /// What the detector thinks of a notification.
-public struct AdAssessment: Sendable, Equatable {
-  public enum Outcome: String, Sendable, CaseIterable {
+package struct AdAssessment: Sendable, Equatable {
+  package enum Outcome: String, Sendable, CaseIterable {
     case pass
     /// Perhaps an ad: only for a person who allowed advertising of the app, or who looks at what was held.
     case hold
@@ -92,6 +92,6 @@ public struct AdAssessment: Sendable, Equatable {
   }
 
   /// Larger is more promotional; about 0 where an ad is as likely as none in the training data.
-  public var score: Double
-  public var outcome: Outcome
+  package var score: Double
+  package var outcome: Outcome
 }

@@ -1,22 +1,22 @@
 /// A place in a text that spoke for an ad.
-public struct AdEvidence: Sendable, Equatable {
+package struct AdEvidence: Sendable, Equatable {
   /// Which of the texts that were judged.
-  public var text: Int
+  package var text: Int
   /// Where in it, in bytes of UTF-8.
-  public var range: Range<Int>
+  package var range: Range<Int>
   /// The place as it was written.
-  public var quote: String
+  package var quote: String
   /// What it speaks of, such as `price cut`; `wording` when only its n-grams count.
-  public var feature: String
+  package var feature: String
   /// How much of the score goes with it.
-  public var weight: Double
+  package var weight: Double
 }
 
 extension AdDetector {
   /// The places that make `texts` an ad, those of most weight first; none for texts that pass.
   ///
   /// Without these places the rest passes: they are taken out in a few rounds, and the rest is judged anew after each.
-  public func explain(_ texts: [String]) -> [AdEvidence] {
+  package func explain(_ texts: [String]) -> [AdEvidence] {
     let texts = texts.map { Array($0.utf8) }
     var remains = texts
     // Where each remaining byte was in its text.

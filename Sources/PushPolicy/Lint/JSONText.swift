@@ -113,7 +113,7 @@ extension PayloadLint {
   /// The file with everything mended that follows from a rule alone: capitals and end punctuation.
   ///
   /// - Returns: `nil` when there is nothing to mend.
-  public func fixed(_ bytes: [UInt8]) -> [UInt8]? {
+  package func fixed(_ bytes: [UInt8]) -> [UInt8]? {
     var result = bytes
     // A text may break several rules; each round mends one rule of each text.
     for _ in 0..<8 {

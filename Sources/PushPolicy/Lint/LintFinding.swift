@@ -1,5 +1,5 @@
 /// What a finding quotes: a rule of the interface guidelines, or what comes before them.
-public enum LintRule: String, Sendable, Codable, CaseIterable {
+package enum LintRule: String, Sendable, Codable, CaseIterable {
   /// The file is no JSON, or no payload.
   case json = "JSON"
   /// The types and keys of `aps`.
@@ -24,8 +24,8 @@ public enum LintRule: String, Sendable, Codable, CaseIterable {
 }
 
 /// Something about a payload that its sender should know.
-public struct LintFinding: Sendable, Equatable {
-  public enum Severity: String, Sendable, Codable {
+package struct LintFinding: Sendable, Equatable {
+  package enum Severity: String, Sendable, Codable {
     /// The gateway or the device would refuse or ignore it.
     case error
     /// It would be shown, but not as well as it could be.
@@ -33,15 +33,15 @@ public struct LintFinding: Sendable, Equatable {
   }
 
   /// Where, as a JSON pointer (RFC 6901).
-  public var pointer: String
-  public var rule: LintRule
-  public var severity: Severity
+  package var pointer: String
+  package var rule: LintRule
+  package var severity: Severity
   /// What is wrong.
-  public var message: String
+  package var message: String
   /// What to write instead, in words or as the text itself.
-  public var advice: String
+  package var advice: String
   /// The whole text as it should be, where that follows from the rule alone.
-  public var fix: String?
+  package var fix: String?
 
   init(
     _ rule: LintRule, at pointer: String, _ message: String, advice: String, severity: Severity = .warning,

@@ -1,7 +1,7 @@
 /// Finds what is wrong with payload files: JSON, the schema of `aps`, the rules at the door, and the texts.
 ///
 /// Keeps its parser from file to file; belongs to one thread at a time.
-public final class PayloadLint {
+package final class PayloadLint {
   private let parser = JSONParser()
   private let width: (String) -> Int
   /// Made with the first alert: its tables take some milliseconds.
@@ -13,12 +13,12 @@ public final class PayloadLint {
   private static let maximumActions = 4
 
   /// - Parameter width: how many columns of a terminal a text takes.
-  public init(width: @escaping (String) -> Int) { self.width = width }
+  package init(width: @escaping (String) -> Int) { self.width = width }
 
   /// All findings about one file, in the order of the payload as far as it has one.
   ///
   /// A file with `actions` or `categories` at its top is an app's categories; any other is a payload.
-  public func findings(in bytes: [UInt8]) -> [LintFinding] {
+  package func findings(in bytes: [UInt8]) -> [LintFinding] {
     var findings: [LintFinding] = []
     let payload: ParsedPayload
     do {
