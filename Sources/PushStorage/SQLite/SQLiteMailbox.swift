@@ -180,28 +180,32 @@ package final class SQLiteMailbox: Mailbox {
         let isDue = due <= .now()
         var hasCommitted = false
         var failure = engine.turn(operations, &unsettled, isDue: isDue) { transaction in
-          // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
-          let current = try writer ?? Writer(store.pool)
-          writer = nil
           let began = ContinuousClock.now
           defer { meter.commitTimes.record(ContinuousClock.now - began) }
-          try current.commit(transaction)
+          do {
+            // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
+            let current = try writer ?? Writer(store.pool)
+            writer = nil
+            try current.commit(transaction)
+            writer = current
+          } catch {
+            // Before anybody is answered: who hears of the failure finds its reason.
+            note(error, pushes: weight)
+            throw error
+          }
           meter.commitSizes.record(Int64(transaction.appended.count))
-          writer = current
           rows += transaction.rowCount
           hasCommitted = true
         }
         inbox.withLock { $0.uncommitted -= weight }
         if failure == nil, problem != nil {
-          if !hasCommitted, isDue { failure = probe() }
+          if !hasCommitted, isDue, let refusal = probe() {
+            note(refusal, pushes: 0)
+            failure = refusal
+          }
           if failure == nil, hasCommitted || isDue { trouble.withLock { $0 = nil } }
         }
-        if let failure {
-          let explanation = SQLiteStore.explain(failure, path: store.path)
-          meter.failures.add()
-          logger.error("not stored: \(explanation)", metadata: ["pushes": "\(weight)"])
-          let beginning = HealthProblem(part: "mailbox", problem: explanation.description, since: clock())
-          trouble.withLock { $0 = $0 ?? beginning }
+        if failure != nil {
           due = .now() + SQLiteMailbox.probeTime
         } else if unsettled.isEmpty, problem == nil {
           due = .distantFuture
@@ -216,6 +220,15 @@ package final class SQLiteMailbox: Mailbox {
     // The database is one file again, for whoever copies it now.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     stopped.signal()
+  }
+
+  /// Logs and keeps why nothing was stored.
+  private func note(_ failure: any Error, pushes: Int) {
+    let explanation = SQLiteStore.explain(failure, path: store.path)
+    meter.failures.add()
+    logger.error("not stored: \(explanation)", metadata: ["pushes": "\(pushes)"])
+    let beginning = HealthProblem(part: "mailbox", problem: explanation.description, since: clock())
+    trouble.withLock { $0 = $0 ?? beginning }
   }
 
   /// Writes a page that says nothing new, to see whether the disk takes it again.
