@@ -9,7 +9,7 @@ import Testing
 @testable import GatewayClient
 
 /// A device's session with a gateway that is a script: no socket, and no time passes.
-@Suite(.timeLimit(.minutes(1))) struct DeviceSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceSessionTests {
   /// What a gateway hears of a session, and what the test has it say.
   private final class ScriptedLink: DeviceLink {
     let lines: AsyncThrowingStream<[UInt8], any Error>

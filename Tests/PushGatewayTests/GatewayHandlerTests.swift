@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-@Suite(.timeLimit(.minutes(1))) struct GatewayHandlerTests {
+@Suite(.timeLimit(.minutes(5))) struct GatewayHandlerTests {
   @Test func `a request without a path is answered, too`() async throws {
     try await TestGateway.run { gateway in
       let sleepy = try await SleepyClient.connect(path: gateway.folder.file("socket"))

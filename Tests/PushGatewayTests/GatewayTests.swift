@@ -7,7 +7,7 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-@Suite(.timeLimit(.minutes(1))) struct GatewayTests {
+@Suite(.timeLimit(.minutes(5))) struct GatewayTests {
   let folder: TemporaryFolder
   var state: StateFolder { StateFolder(folder.file("state")) }
 

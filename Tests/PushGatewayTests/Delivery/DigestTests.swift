@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 /// What is held comes as one digest, whatever happens in between.
-@Suite(.timeLimit(.minutes(1))) struct DigestTests {
+@Suite(.timeLimit(.minutes(5))) struct DigestTests {
   static let topic = SampleRequest.topic
 
   func choose(_ gateway: TestGateway, _ device: TestDevice, _ assignments: String..., app: String? = topic) async throws

@@ -7,7 +7,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct LiveChannelsTests {
+@Suite(.timeLimit(.minutes(5))) struct LiveChannelsTests {
   /// Counts what it is handed.
   private final class Receiver: BroadcastReceiver, Sendable {
     let numbers = Mutex<[UInt64]>([])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushGateway
 
-@Suite(.timeLimit(.minutes(1))) struct RouterConformanceTests {
+@Suite(.timeLimit(.minutes(5))) struct RouterConformanceTests {
   @Test(arguments: RouterConformance.checks.map(\.name))
   func `the registry does what every router does`(_ name: String) async throws {
     try await RouterConformance.run(name, on: SubscriptionRegistry())

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceAPITests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceAPITests {
   func object(_ answer: Client.Answer) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
   }

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 /// Who may become whom.
-@Suite(.timeLimit(.minutes(1))) struct EnrollmentTests {
+@Suite(.timeLimit(.minutes(5))) struct EnrollmentTests {
   static let peers: [Connection.Peer] = [.adminSocket, .loopback, .remote]
 
   /// Whom a peer can enroll a device for: what the policy needs of it.

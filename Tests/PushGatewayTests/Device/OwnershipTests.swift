@@ -12,7 +12,7 @@ import Testing
 @testable import PushStorage
 
 /// Whose word counts of a push: that of the device which was sent it.
-@Suite(.timeLimit(.minutes(1))) struct OwnershipTests {
+@Suite(.timeLimit(.minutes(5))) struct OwnershipTests {
   static let question = #"{"aps":{"alert":{"title":"Deploy?"},"category":"DEPLOY"}}"#
 
   /// A device, and what it says of the push of `me`.

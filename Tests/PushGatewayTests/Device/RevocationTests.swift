@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// What ends when a device, a secret or a person goes.
-@Suite(.timeLimit(.minutes(1))) struct RevocationTests {
+@Suite(.timeLimit(.minutes(5))) struct RevocationTests {
   static let revoked = #"{"type":"bye","reason":"revoked"}"#
 
   @Test(arguments: [

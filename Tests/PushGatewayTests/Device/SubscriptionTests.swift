@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionTests {
   @Test func `a device gets its welcome, and pushes as they come`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enrol())

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 /// Tokens that are none, or one token in many spellings.
-@Suite(.timeLimit(.minutes(1))) struct AuthenticationFailuresTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticationFailuresTests {
   private let key: ES256Key
   private let cache: ProviderTokenCache
   private let parser = JSONParser()

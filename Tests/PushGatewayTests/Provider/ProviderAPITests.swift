@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct ProviderAPITests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderAPITests {
   /// A mailbox that takes nothing: its disk is full, or what else a test says.
   final class FullMailbox: Mailbox {
     let outcome: AppendOutcome

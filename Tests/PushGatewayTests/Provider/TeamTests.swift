@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 /// An app is one team's: keys of others reach neither its devices nor its channels.
-@Suite(.timeLimit(.minutes(1))) struct TeamTests {
+@Suite(.timeLimit(.minutes(5))) struct TeamTests {
   static let other = "OTHERTEAM1"
 
   /// Gives the sample app to a team.

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 /// A gateway on another backend: its APIs know nothing of it.
-@Suite(.timeLimit(.minutes(1))) struct GatewayBackendTests {
+@Suite(.timeLimit(.minutes(5))) struct GatewayBackendTests {
   let clock = TestClock()
   let folder: TemporaryFolder
   let removals = SQLiteHome.Removals()

@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct BackupTests {
+@Suite(.timeLimit(.minutes(5))) struct BackupTests {
   @Test func `a running gateway is saved, and goes on elsewhere as it was then`() async throws {
     let (home, target) = (try SQLiteHome(), try TemporaryFolder())
     let folder = StateFolder(home.folder.path)

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct ChannelsTests {
+@Suite(.timeLimit(.minutes(5))) struct ChannelsTests {
   private let folder: TemporaryFolder
   private let store: SQLiteStore
   private let channels: PushStorage.Channels

@@ -6,7 +6,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct DeliveryLogTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryLogTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

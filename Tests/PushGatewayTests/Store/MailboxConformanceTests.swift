@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MailboxConformanceTests {
+@Suite(.timeLimit(.minutes(5))) struct MailboxConformanceTests {
   @Test(arguments: MailboxHome.all, MailboxConformance.checks.map(\.name))
   func `it does what every mailbox does`(_ home: MailboxHome, _ name: String) async throws {
     try await MailboxConformance.run(name, on: home)

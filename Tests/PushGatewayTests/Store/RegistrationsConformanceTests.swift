@@ -29,7 +29,7 @@ struct RegistrationsHome: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RegistrationsConformanceTests {
+@Suite(.timeLimit(.minutes(5))) struct RegistrationsConformanceTests {
   @Test(arguments: RegistrationsHome.all, RegistrationsConformance.checks.map(\.name))
   func `it does what every home of the registrations does`(_ home: RegistrationsHome, _ name: String) async throws {
     try await RegistrationsConformance.run(name, on: home)

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct SQLiteMailboxTests {
+@Suite(.timeLimit(.minutes(5))) struct SQLiteMailboxTests {
   @Test(arguments: [1, 2, 3, 40])
   func `what lies between a device's rows is neither read nor deleted with them`(_ distance: Int) async throws {
     var home = try SQLiteHome()

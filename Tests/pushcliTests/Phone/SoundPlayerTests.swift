@@ -51,7 +51,7 @@ import Testing
     #expect(player.play("ding") == .started(["\(path)/aplay", "-q", "\(cache)/ding-100.wav"]))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a player that has ended is waited for without another sound`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

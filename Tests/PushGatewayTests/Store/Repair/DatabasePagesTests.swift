@@ -4,7 +4,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(1))) struct DatabasePagesTests {
+@Suite(.timeLimit(.minutes(5))) struct DatabasePagesTests {
   /// A file of empty pages with a header.
   private func file(pageSize: Int, count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: pageSize * count)
