@@ -13,7 +13,7 @@ struct DeviceAPI: Sendable {
     Router([
       .init("GET", "/v1/health") { request in
         let health = CheckHealth(services)()
-        return (request.isLocal ? health : health.forStrangers).response
+        return (request.peer != .remote ? health : health.forStrangers).response
       },
       .init("POST", "/v1/devices", enrol),
       route("PUT", "/v1/device/apps/{topic}", register),

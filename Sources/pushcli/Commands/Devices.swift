@@ -61,7 +61,7 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
       try await Admin(state).delete("/admin/v1/devices/\(pathPart(name))")
-      Credentials.remove(name, from: state.folder)
+      Credentials.remove(name, from: try state.folder)
       if format.json { Output.json(["removed": name]) } else { Output.words("removed \(name)") }
     }
   }

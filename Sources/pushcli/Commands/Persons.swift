@@ -54,7 +54,8 @@ struct Persons: AsyncParsableCommand {
       let persons: [PersonRecord] = try await admin.get("/admin/v1/persons")
       let devices = persons.first { $0.name == person }?.devices ?? []
       try await admin.delete("/admin/v1/persons/\(pathPart(person))")
-      for device in devices { Credentials.remove(device, from: state.folder) }
+      let folder = try state.folder
+      for device in devices { Credentials.remove(device, from: folder) }
       if format.json { Output.json(["removed": person]) } else { Output.words("removed \(person)") }
     }
   }

@@ -186,7 +186,7 @@ import Testing
         return
       }
       for isLocal in [true, false] {
-        let answer = try await serve(ControlRequest(SampleRequest().message, isLocal: isLocal))
+        let answer = try await serve(ControlRequest(SampleRequest().message, from: isLocal ? .loopback : .remote))
         #expect(answer.status == 503)
         let health = try JSONDecoder().decode(Health.self, from: Data(answer.body))
         #expect(health.status == "degraded" && health.problems.map(\.part) == ["mailbox"])
