@@ -44,11 +44,11 @@ package struct ConnectionOptions: Sendable {
   /// How long a connection without open streams may be silent; nil: for ever.
   package var idleTimeout: Duration?
   /// What every peer of the listener is, whatever is known of it; nil: loopback or remote, by its address.
-  package var peer: Connection.Peer?
+  package var peer: PeerPlace?
 
   package init(
     world: World = World.fixed(.development), initialStreams: Int = Limits.maximumConcurrentStreams,
-    servesChannelsOnly: Bool = false, idleTimeout: Duration? = nil, peer: Connection.Peer? = nil
+    servesChannelsOnly: Bool = false, idleTimeout: Duration? = nil, peer: PeerPlace? = nil
   ) {
     self.peer = peer
     self.world = world

@@ -114,10 +114,4 @@ extension SQLiteRegistrations {
           "there is a person \(person) already: joining needs an invitation, `pushcli devices invite --person NAME`")
     }
   }
-
-  static func requirePersonName(_ name: String) throws(Refusal) {
-    guard ShownName.isValid(name) else {
-      throw Refusal(kind: .invalid, description: "a person's name has \(ShownName.expected)")
-    }
-  }
 }

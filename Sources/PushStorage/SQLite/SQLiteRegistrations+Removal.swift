@@ -5,12 +5,6 @@ import Synchronization
 
 /// Devices and persons that go, and secrets that are replaced.
 extension SQLiteRegistrations {
-  /// The number of a new device, as SQL. One that was given out before is in the log, in mailboxes and with channels: whoever
-  /// got it again would inherit all that.
-  static let nextDevice = """
-    (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
-    """
-
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
     let old = try await write { db in
@@ -142,21 +136,5 @@ extension SQLiteRegistrations {
 
   func tell(_ change: RegistrationChange) {
     for listener in listeners.withLock({ $0 }) { listener(change) }
-  }
-
-  /// Reads the tokens of devices that are gone, and whether their numbers are sound.
-  static func loadFormer(_ db: Database, into state: inout State) throws {
-    let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
-    while try devices.next() {
-      _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
-    }
-    let tokens = try PreparedStatement(db, "SELECT token, device, app, environment, unregistered FROM former_token")
-    while try tokens.next() {
-      guard let token = DeviceToken(bytes: tokens.blob(0)) else { continue }
-      state.tokens[token] = Registration(
-        token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
-        environment: Environment(rawValue: try tokens.text(3)) ?? .development,
-        unregistered: try tokens.integer(4, in: StoredRange.milliseconds))
-    }
   }
 }

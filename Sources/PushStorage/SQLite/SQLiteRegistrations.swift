@@ -222,6 +222,18 @@ package final class SQLiteRegistrations: Sendable {
     return (record, secret)
   }
 
+  /// The number of a new device, as SQL. One that was given out before is in the log, in mailboxes and with channels: whoever
+  /// got it again would inherit all that.
+  static let nextDevice = """
+    (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
+    """
+
+  static func requirePersonName(_ name: String) throws(Refusal) {
+    guard ShownName.isValid(name) else {
+      throw Refusal(kind: .invalid, description: "a person's name has \(ShownName.expected)")
+    }
+  }
+
   static func newSecret() -> String {
     String(decoding: randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
   }
@@ -427,6 +439,22 @@ package final class SQLiteRegistrations: Sendable {
 
   /// Reads all of it as a start does, and keeps nothing.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
+
+  /// Reads the tokens of devices that are gone, and whether their numbers are sound.
+  private static func loadFormer(_ db: Database, into state: inout State) throws {
+    let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
+    while try devices.next() {
+      _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
+    }
+    let tokens = try PreparedStatement(db, "SELECT token, device, app, environment, unregistered FROM former_token")
+    while try tokens.next() {
+      guard let token = DeviceToken(bytes: tokens.blob(0)) else { continue }
+      state.tokens[token] = Registration(
+        token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
+        environment: Environment(rawValue: try tokens.text(3)) ?? .development,
+        unregistered: try tokens.integer(4, in: StoredRange.milliseconds))
+    }
+  }
 
   private static func load(_ db: Database) throws -> State {
     var state = State()
