@@ -55,7 +55,7 @@ package final class Gateway: Sendable {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
     TLSMemory.use()
     PrivateFile.restrictProcess()
-    let user = try assumeUser(configuration, logger)
+    let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
     if claim.hasNarrowed {
@@ -102,7 +102,11 @@ package final class Gateway: Sendable {
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
       Digests(services).deliverDue(isStart: true)
-      return try await Gateway(configuration, folder, claim, user, services, store, tls, logger)
+      let gateway = try await Gateway(configuration, folder, claim, user, services, store, tls, logger)
+      if configuration.user == nil, ServiceUser.isRoot {
+        logger.warning("the gateway runs as root: name a user of its own with --user NAME")
+      }
+      return gateway
     } catch {
       backend.close()
       log.close()
@@ -111,13 +115,8 @@ package final class Gateway: Sendable {
   }
 
   /// Does what is to be done for ``Configuration/user`` before anything is made: from here on the files are this user's.
-  private static func assumeUser(_ configuration: Configuration, _ logger: Logger) throws -> ServiceUser? {
-    guard let name = configuration.user else {
-      if ServiceUser.isRoot {
-        logger.warning("the gateway runs as root: name a user of its own with --user NAME")
-      }
-      return nil
-    }
+  private static func assumeUser(_ configuration: Configuration) throws -> ServiceUser? {
+    guard let name = configuration.user else { return nil }
     let user: ServiceUser
     do {
       user = try ServiceUser(name: name)

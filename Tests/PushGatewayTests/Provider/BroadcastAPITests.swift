@@ -57,6 +57,7 @@ import Testing
         log: shared.log))
     let api = BroadcastAPI(shared, provider: provider, logger: .silent)
     self.api = api
+    handler.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
     handler.onRequest = { api.serve($0) }
   }
 
