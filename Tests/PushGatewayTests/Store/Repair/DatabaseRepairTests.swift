@@ -114,13 +114,13 @@ import Testing
   }
 
   @Test func `a file that ends in the middle gives what it has`() async throws {
-    let sample = try await Sample(pushCount: 2000)
+    let sample = try await Sample(pushCount: 4000)
     for share in [0.3, 0.5, 0.8] {
       try sample.place(Array(sample.bytes.prefix(Int(Double(sample.bytes.count) * share))))
       _ = try #require(try sample.folder.repair())
       let payloads = try sample.opened().payloads
       #expect(Set(payloads).isSubset(of: sample.pushes))
-      #expect(Double(payloads.count) > 2000 * (share - 0.1))
+      #expect(Double(payloads.count) > 4000 * (share - 0.1))
     }
   }
 
