@@ -46,6 +46,7 @@ import Testing
       ProviderKey(id: "ABC123DEFG", team: TestGateway.team, publicKey: key, environment: nil, topics: nil))
     app = try await registrations.putApp(topic: Self.topic, name: "News", icon: "N", policyMode: .enforce)
     let handler = StubHandler()
+    handler.maximumBodySize = Limits.maximumControlBodySize
     pair = try ConnectionPair(handler)
     shared = LoopServices(services, loop: pair.context, logger: .silent)
     let provider = ProviderAPI(
