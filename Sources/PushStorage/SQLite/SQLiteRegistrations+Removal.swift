@@ -23,7 +23,7 @@ extension SQLiteRegistrations {
     }
     state.withLock { state in
       state.devicesBySecret[old] = nil
-      if let known = state.devices.removeValue(forKey: device) { state.devicesByName[known.name] = nil }
+      state.remove(device)
       for token in state.tokensByDevice.removeValue(forKey: device) ?? [] {
         let before = state.tokens[token]?.unregistered
         state.tokens[token]?.unregistered = before ?? now
@@ -120,7 +120,10 @@ extension SQLiteRegistrations {
       try db.execute(sql: "UPDATE former_device SET person = 0 WHERE person = ?", arguments: [person.row])
       try db.execute(sql: "DELETE FROM person WHERE id = ?", arguments: [person.row])
     }
-    state.withLock { _ = $0.persons.removeValue(forKey: person) }
+    state.withLock { state in
+      state.persons[person] = nil
+      state.devicesByPerson[person] = nil
+    }
   }
 
   // MARK: Inside

@@ -400,10 +400,7 @@ package final class SQLiteRegistrations: Sendable {
     state.withLock { state in
       for secret in secrets { state.devicesBySecret[secret] = nil }
       for device in devices {
-        if let known = state.devices.removeValue(forKey: device) {
-          state.devicesByName[known.name] = nil
-          state.devicesByPerson[known.person]?.removeAll { $0 == device }
-        }
+        state.remove(device)
         for token in state.tokensByDevice.removeValue(forKey: device) ?? [] { state.tokens[token] = nil }
       }
       for (_, person) in removed where state.devicesByPerson[person]?.isEmpty ?? true {
@@ -539,6 +536,13 @@ extension SQLiteRegistrations.State {
     devicesByName[device.name] = device.id
     devicesByPerson[device.person, default: []].append(device.id)
     devicesBySecret[secretHash] = device.id
+  }
+
+  /// Takes a device out of every index but those of secrets and tokens.
+  mutating func remove(_ device: DeviceID) {
+    guard let known = devices.removeValue(forKey: device) else { return }
+    devicesByName[known.name] = nil
+    devicesByPerson[known.person]?.removeAll { $0 == device }
   }
 
   mutating func add(_ registration: Registration) {
