@@ -62,6 +62,13 @@ extension SQLiteRegistrations {
     String(decoding: hash.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
   }
 
+  /// - Throws: a refusal where a device has the name.
+  static func requireFreeName(_ name: String, _ db: Database) throws {
+    guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {
+      throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
+    }
+  }
+
   /// Whom a device that enrolls belongs to, and its role; an invitation is used up.
   ///
   /// - Throws: a refusal, with which the whole transaction is undone.
@@ -71,6 +78,8 @@ extension SQLiteRegistrations {
     switch warrant {
     case .anyPerson: return (person ?? name, .device)
     case .newPerson:
+      // Whoever asks for the same again is told that, and not that an invitation is needed.
+      try requireFreeName(name, db)
       try requireNew(person ?? name, db)
       return (person ?? name, .device)
     case .invitation(let code, let now):

@@ -197,9 +197,7 @@ package final class SQLiteRegistrations: Sendable {
     let uuid = UUID().uuidString
     let (record, personName) = try await write { db in
       let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
-      guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {
-        throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
-      }
+      try SQLiteRegistrations.requireFreeName(name, db)
       try db.execute(
         sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
       let owner = try Int64.fetchOne(db, sql: "SELECT id FROM person WHERE name = ?", arguments: [personName]) ?? 0
