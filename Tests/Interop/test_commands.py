@@ -90,7 +90,7 @@ def test_a_state_folder_below_a_file_is_said(tmp_path):
 def test_a_state_folder_on_a_read_only_disk_is_said(tmp_path):
     place = tmp_path / "read-only"
     (place).mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", place], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m,mode=700", "tmpfs", place], capture_output=True).returncode:
         pytest.skip("nothing can be mounted here")
     try:
         assert_fails(serve(place / "state"), 1, "read-only/state", "--state")
