@@ -163,8 +163,10 @@ def test_a_database_that_is_cut_off_is_said(stopped):
 
 
 def test_a_database_that_is_a_folder_is_said(tmp_path):
-    (tmp_path / "s" / "pushgateway.sqlite").mkdir(parents=True)
-    assert_fails(serve(tmp_path / "s"), 1, "pushgateway.sqlite")
+    state = tmp_path / "s"
+    state.mkdir(mode=0o700)
+    (state / "pushgateway.sqlite").mkdir()
+    assert_fails(serve(state), 1, "pushgateway.sqlite")
 
 
 def openssl(*arguments, cwd):

@@ -23,7 +23,7 @@ WORDS = set("""
     action address ads also app batch body broadcast-feature-reason ca category certificate certificate-key channel
     client-ca collapse-id config device durability environment environment-key-reason event exec file focus folder
     goaway histogram icon id key key-id kind log-level name open open-for out path person policy preferences push-type
-    push-type-check reason related set sound state stream-limit subtitle team title to token topic wait
+    push-type-check reason related role set sound state stream-limit subtitle team title to token topic user wait
 """.split())
 
 #: Where a number is a part of the value.
