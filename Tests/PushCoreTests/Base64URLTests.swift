@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -37,7 +38,7 @@ import Testing
   }
 
   @Test func `every size comes back`() {
-    var random = SeededGenerator(state: 7)
+    var random = SplitMix64(state: 7)
     for size in 0..<100 {
       let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
       #expect(Base64URL.decode(Base64URL.encode(bytes).utf8) == bytes)

@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -15,7 +16,7 @@ import Testing
   }
 
   @Test func `eight digits at once are what they are one by one`() {
-    var random = SeededGenerator(state: 3)
+    var random = SplitMix64(state: 3)
     let signs = Array("0123456789abcdefABCDEF/:@`gG \u{7F}".utf8) + [0, 0x80, 0xFF, 0xB0, 0xE1]
     for _ in 0..<20_000 {
       // Mostly digits, so that most are whole.
@@ -31,7 +32,7 @@ import Testing
   }
 
   @Test func `eight digits are written at once as they are one by one`() {
-    var random = SeededGenerator(state: 5)
+    var random = SplitMix64(state: 5)
     for _ in 0..<20_000 {
       let value = UInt32.random(in: 0 ... .max, using: &random)
       let upperCase = UInt8.random(in: 0 ... .max, using: &random)

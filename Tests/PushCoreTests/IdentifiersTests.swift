@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test func `an id of ours is a version 4 UUID in upper case`() {
-    var random = SeededGenerator(state: 1)
+    var random = SplitMix64(state: 1)
     for _ in 0..<100 {
       let text = APNSID(using: &random).description
       #expect(text == text.uppercased())

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushTesting
 import Testing
 
 @testable import PushCore

@@ -1,4 +1,5 @@
 import PushCore
+import PushTesting
 import Testing
 
 @Suite struct TimeSpanTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PushTesting
 import Testing
 
 @testable import GatewayClient

@@ -1,5 +1,6 @@
 import NIOEmbedded
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport

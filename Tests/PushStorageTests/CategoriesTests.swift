@@ -1,8 +1,8 @@
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 @Suite struct CategoriesTests {
@@ -42,14 +42,5 @@ import Testing
     await #expect(throws: RegistrationRefusal.self) {
       try await registrations.putCategory(app.id, category, actions)
     }
-  }
-
-  @Test func `the first answer counts, for each person`() throws {
-    let answers = AnsweredPushes()
-    let (one, other) = (PersonID(row: 1), PersonID(row: 2))
-    #expect(answers.isFirst(.number(1), by: one))
-    #expect(!answers.isFirst(.number(1), by: one))
-    #expect(answers.isFirst(.number(1), by: other))
-    #expect(answers.isFirst(.number(2), by: one))
   }
 }

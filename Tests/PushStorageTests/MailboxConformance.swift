@@ -1,4 +1,5 @@
 import Dispatch
+import PushTesting
 import Synchronization
 import Testing
 

@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -79,7 +80,7 @@ import Testing
 
   static let devices: [DeviceID] = [1, 2, 3]
 
-  static func randomPush(at now: Int64, using random: inout SeededGenerator) -> StoredPush {
+  static func randomPush(at now: Int64, using random: inout SplitMix64) -> StoredPush {
     samplePush(
       Bool.random(using: &random) ? Int.random(in: 1...12, using: &random) : nil,
       to: devices.randomElement(using: &random) ?? 1, app: Bool.random(using: &random) ? 1 : 2,
@@ -93,7 +94,7 @@ import Testing
 
   /// Runs one seed on the index with its steps of writing, crashing between any two.
   func simulateIndex(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed)
+    var random = SplitMix64(state: seed)
     var mailbox = IndexOnDisk()
     mailbox.cap = Int.random(in: 2...8, using: &random)
     var model = Model()
@@ -160,7 +161,7 @@ import Testing
 
   /// Runs one seed on SQLite, which is closed, or left behind as after a crash, now and then.
   func simulateDatabase(seed: UInt64) async throws {
-    var random = SeededGenerator(state: seed)
+    var random = SplitMix64(state: seed)
     let cap = Int.random(in: 3...10, using: &random)
     var home = try SQLiteHome(cap: cap)
     defer { home.mailbox.close() }

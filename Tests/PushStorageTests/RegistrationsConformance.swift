@@ -1,4 +1,5 @@
 import PushPolicy
+import PushTesting
 import Synchronization
 import Testing
 

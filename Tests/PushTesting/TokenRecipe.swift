@@ -1,17 +1,19 @@
-@testable import PushCore
+package import PushCore
 
 /// A provider token (reference §4), of which a test changes one thing.
-struct TokenRecipe {
-  enum Signature { case raw, der }
-  enum Alphabet { case url, plainWithPadding }
+package struct TokenRecipe {
+  package enum Signature { case raw, der }
+  package enum Alphabet { case url, plainWithPadding }
 
-  var header = #"{"alg":"ES256","kid":"ABC123DEFG"}"#
-  var claims = #"{"iss":"TEAM000001","iat":1800000000}"#
-  var signature = Signature.raw
-  var alphabet = Alphabet.url
+  package var header = #"{"alg":"ES256","kid":"ABC123DEFG"}"#
+  package var claims = #"{"iss":"TEAM000001","iat":1800000000}"#
+  package var signature = Signature.raw
+  package var alphabet = Alphabet.url
+
+  package init() {}
 
   /// The token, signed.
-  func text(by key: ES256Key) throws -> String {
+  package func text(by key: ES256Key) throws -> String {
     let head = encode(Array(header.utf8)) + "." + encode(Array(claims.utf8))
     let raw = try key.signature(of: Array(head.utf8))
     return head + "." + encode(signature == .raw ? raw : der(fromRaw: raw))
@@ -26,7 +28,7 @@ struct TokenRecipe {
 }
 
 /// A raw signature as an ASN.1 SEQUENCE of two INTEGERs.
-func der(fromRaw raw: [UInt8]) -> [UInt8] {
+package func der(fromRaw raw: [UInt8]) -> [UInt8] {
   func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var digits = Array(bytes.drop { $0 == 0 })
     if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }

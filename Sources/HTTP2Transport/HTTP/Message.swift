@@ -29,6 +29,8 @@ import PushCore
   /// Whether a field that may come once came twice.
   package private(set) var hasDuplicateFields = false
 
+  package init() {}
+
   deinit { unsafe storage.deallocate() }
 
   /// The size of all fields that came, as RFC 9113 §6.5.2 counts it.

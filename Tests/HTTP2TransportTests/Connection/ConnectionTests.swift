@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport

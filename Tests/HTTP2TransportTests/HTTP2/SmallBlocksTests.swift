@@ -1,5 +1,6 @@
 import CNGHTTP2
 import Glibc
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport

@@ -1,4 +1,5 @@
 import COpenSSL
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport

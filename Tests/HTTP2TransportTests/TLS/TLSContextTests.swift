@@ -1,5 +1,6 @@
 import COpenSSL
 import NIOCore
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport

@@ -1,4 +1,5 @@
 import NIOCore
+import PushTesting
 import Synchronization
 
 @testable import PushCore

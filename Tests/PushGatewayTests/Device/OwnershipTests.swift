@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import PushPolicy
+import PushTesting
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 import NIOCore
+import PushTesting
 import Testing
 
 @testable import GatewayClient

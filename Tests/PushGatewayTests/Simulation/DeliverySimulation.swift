@@ -1,3 +1,4 @@
+import PushTesting
 import Synchronization
 
 @testable import PushCore
@@ -66,7 +67,7 @@ final class DeliverySimulation {
     let removals = Mutex<[MailboxRemoval]>([])
   }
 
-  private var random: SeededGenerator
+  private var random: SplitMix64
   private let ledger = Ledger()
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
@@ -88,7 +89,7 @@ final class DeliverySimulation {
 
   init(seed: UInt64, isTraced: Bool = false) {
     self.isTraced = isTraced
-    random = SeededGenerator(state: seed)
+    random = SplitMix64(state: seed)
     cap = Int.random(in: 3...30, using: &random)
     devices = (1...3).map { Device(id: DeviceID(row: $0)) }
     engine = MailboxEngine(index: MailboxIndex(), cap: 0, now: { 0 }, removed: { _ in })

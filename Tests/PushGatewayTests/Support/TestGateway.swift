@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOPosix
+import PushTesting
 import Synchronization
 
 @testable import GatewayClient

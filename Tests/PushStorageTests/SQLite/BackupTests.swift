@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
+import PushTesting
 import Testing
 
 @testable import PushCore
-@testable import PushGateway
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct BackupTests {
@@ -62,20 +62,6 @@ import Testing
     for _ in 0..<2 { try write(to: backup) }
     #expect(FileManager.default.contents(atPath: backup + ".new") == Data("half".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: target.path).count == 4)
-  }
-
-  @Test func `the development key is found where it was restored`() async throws {
-    let (source, target) = (try TemporaryFolder(), try TemporaryFolder())
-    let folder = StateFolder(source.path)
-    let store = try SQLiteStore(path: folder.databasePath)
-    try await folder.prepareDevelopment(try SQLiteRegistrations(store: store))
-    _ = try Backup.write(store, folder, to: target.file("a.backup"), now: Date())
-    let restored = StateFolder(target.file("state"))
-    _ = try Backup.restore(target.file("a.backup"), into: restored)
-    let content = try #require(FileManager.default.contents(atPath: restored.developmentPath))
-    let development = try JSONDecoder().decode(StateFolder.Development.self, from: content)
-    #expect(development.keyPath.hasPrefix(restored.path + "/AuthKey_"))
-    #expect(FileManager.default.fileExists(atPath: development.keyPath))
   }
 
   @Test func `a folder that holds a gateway is not overwritten`() async throws {

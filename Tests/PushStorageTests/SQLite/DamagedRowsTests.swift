@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushTesting
 import Testing
 
 @testable import PushCore

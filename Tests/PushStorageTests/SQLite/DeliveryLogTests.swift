@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import PushCore

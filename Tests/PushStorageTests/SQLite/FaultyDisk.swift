@@ -1,8 +1,10 @@
 import CFaultyDisk
 import Foundation
 import GRDBSQLite
+import PushTesting
 import Synchronization
 
+@testable import PushCore
 @testable import PushStorage
 
 /// A disk under SQLite itself: it keeps what was synced, and of what was not, whatever its seed says.
@@ -34,7 +36,7 @@ import Synchronization
 
   private struct State {
     var files: [String: File] = [:]
-    var random: SeededGenerator
+    var random: SplitMix64
     /// How many more operations fail.
     var failures = 0
     var untilStop: Int
@@ -48,7 +50,7 @@ import Synchronization
   ///
   /// - Parameter stopped: hears of what a machine that stops now would find, after about every `operations` operations.
   init(folder: String, seed: UInt64, operations: Int, stopped: @escaping @Sendable ([String: [UInt8]]) -> Void) throws {
-    var random = SeededGenerator(state: seed)
+    var random = SplitMix64(state: seed)
     var files: [String: File] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) where !name.hasSuffix("-shm") {
       files[name] = File(durable: Array(FileManager.default.contents(atPath: folder + "/" + name) ?? Data()))
@@ -101,7 +103,7 @@ import Synchronization
   }
 
   /// Each write since the last sync is there, is not, or is torn between two sectors.
-  private static func image(of files: [String: File], using random: inout SeededGenerator) -> [String: [UInt8]] {
+  private static func image(of files: [String: File], using random: inout SplitMix64) -> [String: [UInt8]] {
     files.mapValues { file in
       var bytes = file.durable
       for change in file.pending {

@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Synchronization
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
     let mailbox = try SQLiteMailbox(
       store: store, cap: 10_000, logger: .silent, now: { clock.seconds }, removed: { _ in }, checkpointInterval: 40)
     defer { mailbox.close() }
-    var random = SeededGenerator(state: seed &+ 1000)
+    var random = SplitMix64(state: seed &+ 1000)
     var number = 0
     for _ in 0..<60 {
       if Int.random(in: 0..<8, using: &random) == 0 { disk.fail(Int.random(in: 1...6, using: &random)) }

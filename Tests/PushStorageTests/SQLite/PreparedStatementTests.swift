@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import PushTesting
 import Testing
 
 @testable import PushStorage

@@ -1,3 +1,5 @@
+import PushTesting
+
 /// Databases as released versions wrote them. They never change: a version that was out there must come over whole.
 ///
 /// A new migration gets an element of ``steps``: its statements as they are then, and a row of whatever is new.

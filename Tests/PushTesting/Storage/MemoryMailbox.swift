@@ -1,12 +1,11 @@
 import Dispatch
+package import PushCore
+package import PushStorage
 import Synchronization
-
-@testable import PushCore
-@testable import PushStorage
 
 /// The contract of the mailbox as a plain model: everything in memory, nothing shared with the real one, so that each is a
 /// check on the other.
-final class MemoryMailbox: Mailbox {
+package final class MemoryMailbox: Mailbox {
   fileprivate struct Box: Sendable {
     var lastSeq: UInt64 = 0
     var acknowledged: UInt64 = 0
@@ -33,7 +32,8 @@ final class MemoryMailbox: Mailbox {
   /// Everything happens here, one thing after another.
   private let queue = DispatchQueue(label: "memory mailbox")
 
-  convenience init(cap: Int = 10_000, clock: TestClock, removed: @escaping @Sendable ([MailboxRemoval]) -> Void) {
+  package convenience init(cap: Int = 10_000, clock: TestClock, removed: @escaping @Sendable ([MailboxRemoval]) -> Void)
+  {
     self.init(State(), cap: cap, clock: clock, removed: removed)
   }
 
@@ -45,11 +45,11 @@ final class MemoryMailbox: Mailbox {
   }
 
   /// What a later process would find, if memory were a disk.
-  func reopened(removed: @escaping @Sendable ([MailboxRemoval]) -> Void) -> MemoryMailbox {
+  package func reopened(removed: @escaping @Sendable ([MailboxRemoval]) -> Void) -> MemoryMailbox {
     queue.sync { MemoryMailbox(state.withLock { $0 }, cap: cap, clock: clock, removed: removed) }
   }
 
-  func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+  package func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
     change { [cap, clock] state, removals in
       let now = clock.seconds
       return pushes.map { state.append($0, cap: cap, now: now, &removals) }
@@ -58,7 +58,7 @@ final class MemoryMailbox: Mailbox {
     }
   }
 
-  func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+  package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     await withCheckedContinuation { continuation in
       change { [clock] state, _ in
         state.pending(device, after: seq, limit: limit, now: clock.seconds)
@@ -68,32 +68,32 @@ final class MemoryMailbox: Mailbox {
     }
   }
 
-  func acknowledge(_ device: DeviceID, through seq: UInt64) {
+  package func acknowledge(_ device: DeviceID, through seq: UInt64) {
     change { [clock] state, _ in state.acknowledge(device, through: seq, now: clock.seconds) }
   }
 
-  func purge(_ device: DeviceID, app: AppID?) {
+  package func purge(_ device: DeviceID, app: AppID?) {
     change { [clock] state, removals in
       state.remove(.unregistered, of: device, now: clock.seconds, &removals) { app == nil || $0.app == app }
     }
   }
 
-  func discard(_ device: DeviceID, seq: UInt64) {
+  package func discard(_ device: DeviceID, seq: UInt64) {
     change { [clock] state, removals in
       guard let push = state.push(seq, of: device) else { return }
       state.remove(.undeliverable, of: device, now: clock.seconds, &removals) { $0 === push }
     }
   }
 
-  func expire(now: Int64) {
+  package func expire(now: Int64) {
     change { state, removals in
       for device in state.devices { state.remove(.expired, of: device, now: now, &removals) { $0.expires <= now } }
     }
   }
 
-  var problem: HealthProblem? { nil }
+  package var problem: HealthProblem? { nil }
 
-  func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.count(device) } }
+  package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.count(device) } }
 
   private func change<Value: Sendable>(
     _ body: @escaping @Sendable (inout State, inout [MailboxRemoval]) -> Value,
@@ -112,15 +112,15 @@ final class MemoryMailbox: Mailbox {
 }
 
 extension MemoryMailbox.State {
-  var devices: [DeviceID] { Array(boxes.keys) }
+  package var devices: [DeviceID] { Array(boxes.keys) }
 
-  func count(_ device: DeviceID) -> Int { boxes[device]?.entries.count ?? 0 }
+  package func count(_ device: DeviceID) -> Int { boxes[device]?.entries.count ?? 0 }
 
-  func push(_ seq: UInt64, of device: DeviceID) -> StoredPush? {
+  package func push(_ seq: UInt64, of device: DeviceID) -> StoredPush? {
     boxes[device]?.entries.first { $0.seq == seq }?.push
   }
 
-  mutating func append(
+  package mutating func append(
     _ push: StoredPush, cap: Int, now: Int64, _ removals: inout [MailboxRemoval]
   ) -> AppendOutcome {
     let waiting = boxes[push.device]?.entries.map(\.push) ?? []
@@ -148,7 +148,7 @@ extension MemoryMailbox.State {
     return .queued(seq: box.lastSeq, replaced: replaced)
   }
 
-  mutating func pending(_ device: DeviceID, after seq: UInt64, limit: Int, now: Int64) -> PendingPushes {
+  package mutating func pending(_ device: DeviceID, after seq: UInt64, limit: Int, now: Int64) -> PendingPushes {
     var box = boxes[device] ?? MemoryMailbox.Box()
     if seq > box.lastSeq {
       let pushes = box.entries.map(\.push)
@@ -165,7 +165,7 @@ extension MemoryMailbox.State {
       isComplete: due.count <= limit)
   }
 
-  mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) {
+  package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) {
     guard let box = boxes[device], seq > box.acknowledged, seq <= box.lastSeq else { return }
     boxes[device]?.acknowledged = seq
     if let gap = box.gap, gap.to <= seq { boxes[device]?.gap = nil }
@@ -173,7 +173,7 @@ extension MemoryMailbox.State {
     boxes[device]?.entries.removeAll { $0.seq <= seq }
   }
 
-  mutating func remove(
+  package mutating func remove(
     _ cause: RemovalCause, of device: DeviceID, now: Int64, _ removals: inout [MailboxRemoval],
     where isGone: (StoredPush) -> Bool
   ) {

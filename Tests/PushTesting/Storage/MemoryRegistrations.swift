@@ -1,13 +1,12 @@
-import PushPolicy
+package import PushCore
+package import PushPolicy
+package import PushStorage
 import Synchronization
-
-@testable import PushCore
-@testable import PushStorage
 
 /// The contract of the registrations as a plain model in memory, which shares nothing with the real ones. A fault may be
 /// planted: what is held against ``RegistrationsConformance`` has to be found out by it.
-final class MemoryRegistrations: Registrations {
-  enum Fault: CaseIterable {
+package final class MemoryRegistrations: Registrations {
+  package enum Fault: CaseIterable {
     /// Nothing is there when it is opened again.
     case forgetsWhenClosed
     /// Every registration has a token of its own.
@@ -60,7 +59,7 @@ final class MemoryRegistrations: Registrations {
     case forgetsTeams
 
     /// The check that has to find it, whichever others do.
-    var finder: String {
+    package var finder: String {
       switch self {
       case .forgetsWhenClosed: "what was added is found, and found again later"
       case .givesNewTokens: "a device keeps its token until it unregisters"
@@ -121,7 +120,7 @@ final class MemoryRegistrations: Registrations {
   private let fault: Fault?
   private let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
-  convenience init(fault: Fault? = nil) { self.init(State(), fault) }
+  package convenience init(fault: Fault? = nil) { self.init(State(), fault) }
 
   private init(_ state: State, _ fault: Fault?) {
     self.state = Mutex(state)
@@ -129,7 +128,7 @@ final class MemoryRegistrations: Registrations {
   }
 
   /// What a later process would find, if memory were a disk.
-  func reopened() -> MemoryRegistrations {
+  package func reopened() -> MemoryRegistrations {
     MemoryRegistrations(fault == .forgetsWhenClosed ? State() : look { $0 }, fault)
   }
 
@@ -143,7 +142,7 @@ final class MemoryRegistrations: Registrations {
     if !holds { throw refusal(kind) }
   }
 
-  func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
+  package func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
     listeners.withLock { $0.append(listener) }
   }
 
@@ -151,7 +150,7 @@ final class MemoryRegistrations: Registrations {
     for listener in listeners.withLock({ $0 }) { listener(change) }
   }
 
-  func registration(_ token: DeviceToken) -> (Registration, App)? {
+  package func registration(_ token: DeviceToken) -> (Registration, App)? {
     look { [fault] state in
       guard let found = state.registrations.first(where: { $0.token == token }) else { return nil }
       if fault == .forgetsTokens, found.unregistered != nil { return nil }
@@ -160,55 +159,55 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  var keyGeneration: UInt64 { look { $0.generation } }
-  func key(_ id: String) -> ProviderKey? { look { $0.keys[id] } }
-  func app(_ id: AppID) -> App? { look { $0.apps[id] } }
-  func preferences(of device: DeviceID) -> Preferences {
+  package var keyGeneration: UInt64 { look { $0.generation } }
+  package func key(_ id: String) -> ProviderKey? { look { $0.keys[id] } }
+  package func app(_ id: AppID) -> App? { look { $0.apps[id] } }
+  package func preferences(of device: DeviceID) -> Preferences {
     self.device(device).flatMap { person($0.person) }?.preferences ?? Preferences()
   }
-  func device(secret: String) -> Device? {
+  package func device(secret: String) -> Device? {
     look { [fault] state in
       state.devices.first {
         fault == .readsHalfSecrets ? secret.hasPrefix($0.secret) : $0.secret == secret
       }?.device
     }
   }
-  func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
+  package func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
     look { $0.certificates.contains { $0.fingerprint == fingerprint && $0.revoked != nil } }
   }
-  func actions(of app: AppID, _ category: String) -> [AlertAction] { categories(of: app)[category] ?? [] }
+  package func actions(of app: AppID, _ category: String) -> [AlertAction] { categories(of: app)[category] ?? [] }
 
-  var teams: [String] { look { $0.teams.sorted() } }
-  var keys: [ProviderKey] { look { $0.keys.values.sorted { $0.id < $1.id } } }
-  var apps: [App] { look { $0.apps.values.sorted { $0.topic < $1.topic } } }
-  var devices: [Device] { look { $0.devices.map(\.device).sorted { $0.name < $1.name } } }
-  var certificates: [ProviderCertificate] { look { $0.certificates.sorted { $0.id < $1.id } } }
-  func hasApp(topic: String) -> Bool { apps.contains { $0.topic == topic } }
-  func app(topic: String) throws(RegistrationRefusal) -> App {
+  package var teams: [String] { look { $0.teams.sorted() } }
+  package var keys: [ProviderKey] { look { $0.keys.values.sorted { $0.id < $1.id } } }
+  package var apps: [App] { look { $0.apps.values.sorted { $0.topic < $1.topic } } }
+  package var devices: [Device] { look { $0.devices.map(\.device).sorted { $0.name < $1.name } } }
+  package var certificates: [ProviderCertificate] { look { $0.certificates.sorted { $0.id < $1.id } } }
+  package func hasApp(topic: String) -> Bool { apps.contains { $0.topic == topic } }
+  package func app(topic: String) throws(RegistrationRefusal) -> App {
     guard let app = apps.first(where: { $0.topic == topic }) else { throw Self.refusal(.unknown) }
     return app
   }
-  func device(named name: String) throws(RegistrationRefusal) -> Device {
+  package func device(named name: String) throws(RegistrationRefusal) -> Device {
     guard let device = devices.first(where: { $0.name == name }) else { throw Self.refusal(.unknown) }
     return device
   }
-  func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
-  func person(_ id: PersonID) -> Person? { look { $0.persons[id] } }
-  func devices(of person: PersonID) -> [DeviceID] { devices.filter { $0.person == person }.map(\.id) }
-  func registrations(of device: DeviceID) -> [(Registration, App)] {
+  package func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
+  package func person(_ id: PersonID) -> Person? { look { $0.persons[id] } }
+  package func devices(of person: PersonID) -> [DeviceID] { devices.filter { $0.person == person }.map(\.id) }
+  package func registrations(of device: DeviceID) -> [(Registration, App)] {
     look { state in
       state.registrations.filter { $0.device == device && $0.unregistered == nil }.compactMap { registration in
         state.apps[registration.app].map { (registration, $0) }
       }
     }
   }
-  var persons: [Person] { look { $0.persons.values.sorted { $0.name < $1.name } } }
-  func person(named name: String) throws(RegistrationRefusal) -> Person {
+  package var persons: [Person] { look { $0.persons.values.sorted { $0.name < $1.name } } }
+  package func person(named name: String) throws(RegistrationRefusal) -> Person {
     guard let person = persons.first(where: { $0.name == name }) else { throw Self.refusal(.unknown) }
     return person
   }
 
-  func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
+  package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = try state.withLock { state in
       guard let place = state.devices.firstIndex(where: { $0.device.id == device }) else {
         throw Self.refusal(.unknown)
@@ -226,7 +225,7 @@ final class MemoryRegistrations: Registrations {
     return Set(apps).sorted { $0.row < $1.row }
   }
 
-  func rotateSecret(of device: DeviceID) async throws -> String {
+  package func rotateSecret(of device: DeviceID) async throws -> String {
     let secret = try state.withLock { state in
       guard let place = state.devices.firstIndex(where: { $0.device.id == device }) else {
         throw Self.refusal(.unknown)
@@ -240,7 +239,7 @@ final class MemoryRegistrations: Registrations {
     return secret
   }
 
-  func note(seen: [DeviceID: Int64]) async throws {
+  package func note(seen: [DeviceID: Int64]) async throws {
     state.withLock { state in
       for place in state.devices.indices {
         guard fault != .forgetsSeen, let time = seen[state.devices[place].device.id] else { continue }
@@ -249,7 +248,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func rename(_ person: PersonID, to name: String) async throws {
+  package func rename(_ person: PersonID, to name: String) async throws {
     try state.withLock { state in
       try Self.require(!name.isEmpty, .invalid)
       let isTaken = state.persons.values.contains { $0.name == name && $0.id != person }
@@ -262,14 +261,14 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
+  package func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
     look { state in
       Set(state.devices.map(\.device).filter { $0.person == person }.map(\.id))
         .union(state.former.filter { $0.value == person }.keys)
     }
   }
 
-  func remove(_ person: PersonID) async throws {
+  package func remove(_ person: PersonID) async throws {
     let devices = try await allDevices(of: person)
     try state.withLock { state in
       try Self.require(!state.devices.contains { $0.device.person == person }, .conflict)
@@ -280,19 +279,19 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func categories(of app: AppID) -> [String: [AlertAction]] {
+  package func categories(of app: AppID) -> [String: [AlertAction]] {
     look { [fault] state in
       state.categories[app] ?? (fault == .sharesCategories ? state.categories.values.first : nil) ?? [:]
     }
   }
-  func adReports(limit: Int) async throws -> [AdReport] { look { Array($0.reports.suffix(limit)) } }
+  package func adReports(limit: Int) async throws -> [AdReport] { look { Array($0.reports.suffix(limit)) } }
 
-  func addTeam(_ id: String) async throws {
+  package func addTeam(_ id: String) async throws {
     try Self.require(id.utf8.count == 10 || fault == .acceptsAnything, .invalid)
     state.withLock { _ = $0.teams.insert(id) }
   }
 
-  func addKey(_ key: ProviderKey) async throws {
+  package func addKey(_ key: ProviderKey) async throws {
     try Self.require(self.key(key.id) == nil && teams.contains(key.team), .conflict)
     state.withLock { state in
       state.keys[key.id] = key
@@ -300,7 +299,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func removeKey(_ id: String) async throws {
+  package func removeKey(_ id: String) async throws {
     try Self.require(key(id) != nil, .unknown)
     state.withLock { state in
       state.keys[id] = nil
@@ -308,7 +307,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func putApp(
+  package func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App {
     try Self.require(Topic.isWellFormed(topic.utf8) && !name.isEmpty, .invalid)
@@ -325,12 +324,12 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
     try Self.require(!category.isEmpty, .invalid)
     state.withLock { $0.categories[app, default: [:]][category] = actions }
   }
 
-  func enrol(
+  package func enrol(
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String) {
     try state.withLock { state in
@@ -383,7 +382,7 @@ final class MemoryRegistrations: Registrations {
     return (device, secret)
   }
 
-  func register(
+  package func register(
     _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
   ) async throws -> Registration {
     let app = try app(topic: topic)
@@ -400,7 +399,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
+  package func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
     let app = try app(topic: topic)
     try Self.require(registrations(of: device).contains { $0.1.id == app.id }, .unknown)
     state.withLock { state in
@@ -411,7 +410,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func changePreferences(
+  package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
     try state.withLock { state in
@@ -427,7 +426,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func putCertificate(_ certificate: ProviderCertificate) async throws {
+  package func putCertificate(_ certificate: ProviderCertificate) async throws {
     state.withLock { state in
       state.certificates.removeAll { $0.fingerprint == certificate.fingerprint }
       state.certificates.append(certificate)
@@ -435,14 +434,16 @@ final class MemoryRegistrations: Registrations {
     if certificate.revoked != nil, fault != .revokesSilently { tell(.revokedCertificate(certificate.fingerprint)) }
   }
 
-  func add(_ report: AdReport) async throws {
+  package func add(_ report: AdReport) async throws {
     state.withLock { state in
       let isKnown = state.reports.contains { $0.id == report.id && $0.device == report.device }
       if !isKnown || fault == .repeatsReports { state.reports.append(report) }
     }
   }
 
-  func invite(person: String?, role: Role, expires: Int64) async throws -> (code: String, invitation: Invitation) {
+  package func invite(person: String?, role: Role, expires: Int64) async throws -> (
+    code: String, invitation: Invitation
+  ) {
     try Self.require(Role.invitable.contains(role) || fault == .acceptsAnything, .invalid)
     let code = DeviceToken.random().hex
     let invitation = Invitation(id: String(code.prefix(16)), person: person, role: role, expires: expires)
@@ -450,20 +451,20 @@ final class MemoryRegistrations: Registrations {
     return (code, invitation)
   }
 
-  func invitations(now: Int64) async throws -> [Invitation] {
+  package func invitations(now: Int64) async throws -> [Invitation] {
     look { state in
       state.invitations.map(\.invitation).filter { $0.expires > now }.sorted { $0.expires < $1.expires }
     }
   }
 
-  func withdraw(invitation id: String) async throws {
+  package func withdraw(invitation id: String) async throws {
     try state.withLock { state in
       try Self.require(state.invitations.contains { $0.invitation.id == id }, .unknown)
       if fault != .keepsInvitations { state.invitations.removeAll { $0.invitation.id == id } }
     }
   }
 
-  func enrol(
+  package func enrol(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
   ) async throws -> [EnrolledDevice] {
     try Self.require(Self.isBatchName(name), .invalid)
@@ -487,7 +488,7 @@ final class MemoryRegistrations: Registrations {
     }
   }
 
-  func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
+  package func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
     try Self.require(Self.isBatchName(name), .invalid)
     let removed: [Registration] = state.withLock { state in
       let gone = state.devices.map(\.device).filter { device in

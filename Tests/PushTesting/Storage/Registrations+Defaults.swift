@@ -1,8 +1,8 @@
-@testable import PushCore
-@testable import PushStorage
+package import PushCore
+package import PushStorage
 
 extension Registrations {
-  func putApp(
+  package func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
     ads: AdMode = .standard
   ) async throws -> App {
@@ -10,11 +10,11 @@ extension Registrations {
       topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: nil)
   }
 
-  func register(_ device: DeviceID, topic: String, environment: Environment) async throws -> Registration {
+  package func register(_ device: DeviceID, topic: String, environment: Environment) async throws -> Registration {
     try await register(device, topic: topic, environment: environment, expires: nil, now: 0)
   }
 
-  func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
+  package func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
     try await enrol(name: name, person: person, by: .anyPerson)
   }
 }

@@ -1,28 +1,28 @@
 import Foundation
 import GRDB
-import Logging
+package import Logging
+package import PushStorage
 import Synchronization
 
-@testable import PushStorage
-
 /// A mailbox in a database in a folder of its own.
-struct SQLiteHome {
-  let folder: TemporaryFolder
-  let clock: TestClock
-  let cap: Int
-  let durability: Durability
-  let store: SQLiteStore
-  let mailbox: SQLiteMailbox
-  let removals: Removals
+package struct SQLiteHome {
+  package let folder: TemporaryFolder
+  package let clock: TestClock
+  package let cap: Int
+  package let durability: Durability
+  package let store: SQLiteStore
+  package let mailbox: SQLiteMailbox
+  package let removals: Removals
 
   /// What left without an acknowledgement.
-  final class Removals: Sendable {
+  package final class Removals: Sendable {
     private let list = Mutex<[MailboxRemoval]>([])
-    var all: [MailboxRemoval] { list.withLock { $0 } }
-    func add(_ removals: [MailboxRemoval]) { list.withLock { $0 += removals } }
+    package init() {}
+    package var all: [MailboxRemoval] { list.withLock { $0 } }
+    package func add(_ removals: [MailboxRemoval]) { list.withLock { $0 += removals } }
   }
 
-  init(
+  package init(
     folder: TemporaryFolder? = nil, clock: TestClock = TestClock(), cap: Int = 10_000, durability: Durability = .full
   ) throws {
     self.folder = try folder ?? TemporaryFolder()
@@ -37,13 +37,13 @@ struct SQLiteHome {
   }
 
   /// The same database, closed in good order and opened again.
-  func reopened() throws -> SQLiteHome {
+  package func reopened() throws -> SQLiteHome {
     mailbox.close()
     return try SQLiteHome(folder: folder, clock: clock, cap: cap, durability: durability)
   }
 
   /// A copy of the files as they are now, opened: what a process that dies here leaves behind.
-  func crashed() throws -> SQLiteHome {
+  package func crashed() throws -> SQLiteHome {
     let copy = try TemporaryFolder()
     for name in ["push.sqlite", "push.sqlite-wal"] where FileManager.default.fileExists(atPath: folder.file(name)) {
       try FileManager.default.copyItem(atPath: folder.file(name), toPath: copy.file(name))
@@ -55,5 +55,5 @@ struct SQLiteHome {
 
 extension Logger {
   /// Says nothing.
-  static let silent = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+  package static let silent = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }

@@ -1,9 +1,9 @@
-@testable import PushCore
-@testable import PushStorage
+package import PushCore
+package import PushStorage
 
 extension APNSID {
   /// A readable id for a test.
-  static func number(_ number: Int) -> APNSID {
+  package static func number(_ number: Int) -> APNSID {
     let digits = String(number, radix: 16)
     let text = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
     guard let id = APNSID(text) else { preconditionFailure("not an id: \(text)") }
@@ -12,15 +12,15 @@ extension APNSID {
 }
 
 extension DeviceID: ExpressibleByIntegerLiteral {
-  public init(integerLiteral value: Int64) { self.init(row: value) }
+  package init(integerLiteral value: Int64) { self.init(row: value) }
 }
 
 extension AppID: ExpressibleByIntegerLiteral {
-  public init(integerLiteral value: Int64) { self.init(row: value) }
+  package init(integerLiteral value: Int64) { self.init(row: value) }
 }
 
 /// A push of a test. Without an id it has one of ours, which no retry repeats.
-func samplePush(
+package func samplePush(
   _ id: Int? = nil, to device: DeviceID = 1, app: AppID = 1, collapse: String = "", at now: Int64 = TestClock.start,
   lifetime: Int64 = 3600, payload: String = #"{"aps":{"alert":"hello"}}"#
 ) -> StoredPush {
@@ -33,23 +33,23 @@ func samplePush(
 
 extension AppendOutcome {
   /// The number it got.
-  var seq: UInt64? {
+  package var seq: UInt64? {
     guard case .queued(let seq, _) = self else { return nil }
     return seq
   }
 
   /// The id that it replaced.
-  var replaced: APNSID? {
+  package var replaced: APNSID? {
     guard case .queued(_, let replaced) = self else { return nil }
     return replaced
   }
 
-  var isDuplicate: Bool {
+  package var isDuplicate: Bool {
     guard case .duplicate = self else { return false }
     return true
   }
 
-  var isUnavailable: Bool {
+  package var isUnavailable: Bool {
     guard case .unavailable = self else { return false }
     return true
   }
@@ -57,15 +57,15 @@ extension AppendOutcome {
 
 extension Mailbox {
   /// Appends and waits for the outcomes.
-  func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {
+  package func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {
     await withCheckedContinuation { continuation in append(pushes) { continuation.resume(returning: $0) } }
   }
 
   /// Waits until everything asked for so far has been done: operations keep their order.
-  func settle() async { _ = await append([samplePush(to: DeviceID(row: .max), lifetime: 1)]) }
+  package func settle() async { _ = await append([samplePush(to: DeviceID(row: .max), lifetime: 1)]) }
 
   /// The numbers that wait for a device.
-  func waiting(_ device: DeviceID = 1, after seq: UInt64 = 0) async throws -> [UInt64] {
+  package func waiting(_ device: DeviceID = 1, after seq: UInt64 = 0) async throws -> [UInt64] {
     try await pending(for: device, after: seq, limit: .max).entries.map(\.seq)
   }
 }

@@ -1,22 +1,21 @@
-import NIOCore
-import NIOEmbedded
-
-@testable import HTTP2Transport
+package import HTTP2Transport
+package import NIOCore
+package import NIOEmbedded
 
 /// A server's connection and its client in memory: no socket, and a loop whose time the test moves.
-final class ConnectionPair {
-  let loop = EmbeddedEventLoop()
-  let context: LoopContext
-  let channel: EmbeddedChannel
-  let connection: Connection
-  let client: SessionEnd
+package final class ConnectionPair {
+  package let loop = EmbeddedEventLoop()
+  package let context: LoopContext
+  package let channel: EmbeddedChannel
+  package let connection: Connection
+  package let client: SessionEnd
   /// What the server sent so far, beyond its first SETTINGS.
-  private(set) var frames: [Frame] = []
+  package private(set) var frames: [Frame] = []
   private var scanner = FrameScanner(of: .server)
   /// Whether nothing of the client's session is sent: the test writes bytes of its own.
   private let isMute: Bool
 
-  init(_ handler: any Handler, options: ConnectionOptions = ConnectionOptions(), isMute: Bool = false) throws {
+  package init(_ handler: any Handler, options: ConnectionOptions = ConnectionOptions(), isMute: Bool = false) throws {
     self.isMute = isMute
     context = LoopContext(eventLoop: loop)
     connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote, options: options)
@@ -29,7 +28,7 @@ final class ConnectionPair {
   }
 
   /// Carries bytes to and fro until both are silent.
-  func run() throws {
+  package func run() throws {
     var hasMoved = true
     while hasMoved {
       hasMoved = false
@@ -49,16 +48,16 @@ final class ConnectionPair {
   }
 
   /// Sends bytes as they are.
-  func write(_ bytes: [UInt8]) throws {
+  package func write(_ bytes: [UInt8]) throws {
     if channel.isActive { try channel.writeInbound(ByteBuffer(bytes: bytes)) }
   }
 
   /// The codes of each GOAWAY (RFC 9113 §6.8) and of each RST_STREAM (§6.4).
-  var goAwayCodes: [UInt32] { frames.filter { $0.kind == .goAway }.map { $0.number(at: 4) } }
-  var resetCodes: [UInt32] { frames.filter { $0.kind == .resetStream }.map { $0.number(at: 0) } }
+  package var goAwayCodes: [UInt32] { frames.filter { $0.kind == .goAway }.map { $0.number(at: 4) } }
+  package var resetCodes: [UInt32] { frames.filter { $0.kind == .resetStream }.map { $0.number(at: 0) } }
 
   /// Lets time pass.
-  func wait(_ time: TimeAmount) throws {
+  package func wait(_ time: TimeAmount) throws {
     loop.advanceTime(by: time)
     try run()
   }
@@ -67,7 +66,7 @@ final class ConnectionPair {
   ///
   /// - Returns: the stream's number.
   @discardableResult
-  func request(
+  package func request(
     _ path: String = "/3/device/ab", method: String = "POST", _ fields: [(HeaderName, String)] = [],
     body: [UInt8]? = nil, isEnding: Bool = true
   ) throws -> Int32 {
@@ -86,10 +85,10 @@ final class ConnectionPair {
   }
 
   /// The status of each answer that the client has got, by its stream.
-  var statuses: [Int32: String] { Dictionary(client.messages.map { ($0.stream, $0.status ?? "") }) { $1 } }
+  package var statuses: [Int32: String] { Dictionary(client.messages.map { ($0.stream, $0.status ?? "") }) { $1 } }
 
   /// The values that the server announced for a setting (RFC 9113 §6.5.2).
-  func announced(_ setting: UInt16) -> [Int] {
+  package func announced(_ setting: UInt16) -> [Int] {
     frames.filter { $0.kind == .settings }.flatMap { frame in
       frame.payload.pieces(of: 6).compactMap { entry in
         let bytes = Array(entry)
@@ -101,33 +100,35 @@ final class ConnectionPair {
 }
 
 /// A handler that does what a test says, and answers 200 unless it says otherwise.
-final class StubHandler: Handler {
-  var onRequest: (Exchange) -> Void = { $0.respond(HeaderFields(status: 200), body: EmptyCollection()) }
-  var began = 0
-  var refusal: ConnectionEnd?
+package final class StubHandler: Handler {
+  package var onRequest: (Exchange) -> Void = { $0.respond(HeaderFields(status: 200), body: EmptyCollection()) }
+  package var began = 0
+  package var refusal: ConnectionEnd?
   /// What is kept of a body.
-  var maximumBodySize = 0
+  package var maximumBodySize = 0
   /// Whether too many fields are answered.
-  var answersExcessFields = false
+  package var answersExcessFields = false
   /// The limits that were met.
-  var limits: [TransportLimit] = []
-  var heads: [Int32] = []
+  package var limits: [TransportLimit] = []
+  package var heads: [Int32] = []
 
-  func receivedHead(of exchange: Exchange) {
+  package init() {}
+
+  package func receivedHead(of exchange: Exchange) {
     exchange.request.maximumBodySize = maximumBodySize
     heads.append(exchange.stream.id)
   }
-  func receivedRequest(_ exchange: Exchange) { onRequest(exchange) }
-  func cause(toRefuse connection: Connection) -> ConnectionEnd? { refusal }
-  func began(_ connection: Connection) { began += 1 }
+  package func receivedRequest(_ exchange: Exchange) { onRequest(exchange) }
+  package func cause(toRefuse connection: Connection) -> ConnectionEnd? { refusal }
+  package func began(_ connection: Connection) { began += 1 }
 
-  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
+  package func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
     exchange.respond(HeaderFields(status: 503), body: EmptyCollection())
   }
 
-  func debugData(of cause: ConnectionEnd) -> [UInt8] { Array("\(cause)".utf8) }
-  func answersExcessFields(of exchange: Exchange) -> Bool { answersExcessFields }
-  func exceeded(_ limit: TransportLimit, on connection: Connection) { limits.append(limit) }
+  package func debugData(of cause: ConnectionEnd) -> [UInt8] { Array("\(cause)".utf8) }
+  package func answersExcessFields(of exchange: Exchange) -> Bool { answersExcessFields }
+  package func exceeded(_ limit: TransportLimit, on connection: Connection) { limits.append(limit) }
 
-  func timeOut(_ exchange: Exchange) { exchange.respond(HeaderFields(status: 408), body: EmptyCollection()) }
+  package func timeOut(_ exchange: Exchange) { exchange.respond(HeaderFields(status: 408), body: EmptyCollection()) }
 }

@@ -1,51 +1,55 @@
-@testable import HTTP2Transport
-@testable import PushCore
+package import HTTP2Transport
+import PushCore
 
 /// A frame as it crossed the wire (RFC 9113 §4.1).
-struct Frame: Equatable {
-  enum Kind: UInt8 {
+package struct Frame: Equatable {
+  package enum Kind: UInt8 {
     case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
   }
 
-  var kind: Kind
-  var flags: UInt8
-  var stream: Int32
-  var payload: [UInt8]
+  package var kind: Kind
+  package var flags: UInt8
+  package var stream: Int32
+  package var payload: [UInt8]
+
+  package init(kind: Kind, flags: UInt8, stream: Int32, payload: [UInt8]) {
+    (self.kind, self.flags, self.stream, self.payload) = (kind, flags, stream, payload)
+  }
 
   /// Whether a DATA or HEADERS frame ends its stream.
-  var endsStream: Bool { (kind == .data || kind == .headers) && flags & 1 != 0 }
+  package var endsStream: Bool { (kind == .data || kind == .headers) && flags & 1 != 0 }
 }
 
 extension Frame {
   /// Four bytes of the payload as a number.
-  func number(at place: Int) -> UInt32 { payload[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+  package func number(at place: Int) -> UInt32 { payload[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
 
   /// The frame's bytes.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let size = payload.count
     let head = [UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255), kind.rawValue, flags]
     return head + (0..<4).map { UInt8(truncatingIfNeeded: stream >> (24 - 8 * $0)) } + payload
   }
 
   /// What a client says first: the preface, and SETTINGS with nothing in them.
-  static let preface =
+  package static let preface =
     Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     + Frame(kind: .settings, flags: 0, stream: 0, payload: []).bytes
 
   /// A whole request for `/`, without a field that HPACK would remember.
-  static func request(_ stream: Int32) -> Frame {
+  package static func request(_ stream: Int32) -> Frame {
     Frame(kind: .headers, flags: 5, stream: stream, payload: [0x82, 0x87, 0x84, 0x01, 0x01, 0x61])
   }
 }
 
 /// Cuts the bytes of one direction into frames.
-struct FrameScanner {
+package struct FrameScanner {
   private var rest: [UInt8] = []
   private var prefaceSize: Int
 
-  init(of role: HTTP2Session.Role) { prefaceSize = role == .client ? 24 : 0 }
+  package init(of role: HTTP2Session.Role) { prefaceSize = role == .client ? 24 : 0 }
 
-  mutating func frames(in bytes: [UInt8]) -> [Frame] {
+  package mutating func frames(in bytes: [UInt8]) -> [Frame] {
     rest += bytes
     let preface = min(prefaceSize, rest.count)
     rest.removeFirst(preface)
@@ -63,35 +67,35 @@ struct FrameScanner {
 }
 
 /// A message that arrived whole.
-struct ReceivedMessage {
-  var stream: Int32
-  var fields: [HeaderName: String]
-  var body: [UInt8]
-  var bodySize: Int
+package struct ReceivedMessage {
+  package var stream: Int32
+  package var fields: [HeaderName: String]
+  package var body: [UInt8]
+  package var bodySize: Int
 
-  var status: String? { fields[.status] }
+  package var status: String? { fields[.status] }
 }
 
 /// One end of a pair: a session and all that its owner heard.
-final class SessionEnd: HTTP2SessionDelegate {
-  let session: HTTP2Session
-  let pool: StreamPool
-  var messages: [ReceivedMessage] = []
-  var heads: [Int32] = []
-  var closings: [Int32: UInt32] = [:]
-  var settingsCount = 0
-  var pongs = 0
-  var goAways: [(last: Int32, debugData: [UInt8])] = []
+package final class SessionEnd: HTTP2SessionDelegate {
+  package let session: HTTP2Session
+  package let pool: StreamPool
+  package var messages: [ReceivedMessage] = []
+  package var heads: [Int32] = []
+  package var closings: [Int32: UInt32] = [:]
+  package var settingsCount = 0
+  package var pongs = 0
+  package var goAways: [(last: Int32, debugData: [UInt8])] = []
   /// How much of a body is kept.
-  var maximumBodySize = Int.max
-  var onHead: (HTTP2Stream) throws -> Void = { _ in }
-  var onMessage: (HTTP2Stream) throws -> Void = { _ in }
-  private(set) var failure: (any Error)?
+  package var maximumBodySize = Int.max
+  package var onHead: (HTTP2Stream) throws -> Void = { _ in }
+  package var onMessage: (HTTP2Stream) throws -> Void = { _ in }
+  package private(set) var failure: (any Error)?
   /// The limits that the peer met.
-  var exceeded: [TransportLimit] = []
-  var answersExcessFields = false
+  package var exceeded: [TransportLimit] = []
+  package var answersExcessFields = false
 
-  init(
+  package init(
     _ role: HTTP2Session.Role, pool: StreamPool, frameBuffer: FrameBuffer = FrameBuffer(),
     maximumStreams: Int = Limits.maximumConcurrentStreams
   ) throws {
@@ -100,13 +104,13 @@ final class SessionEnd: HTTP2SessionDelegate {
     session.delegate = self
   }
 
-  func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     heads.append(stream.id)
     stream.message.maximumBodySize = maximumBodySize
     attempt { try onHead(stream) }
   }
 
-  func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
     let message = stream.message
     var fields: [HeaderName: String] = [:]
     for name in HeaderName.allCases { fields[name] = message.text(name) }
@@ -114,16 +118,18 @@ final class SessionEnd: HTTP2SessionDelegate {
     attempt { try onMessage(stream) }
   }
 
-  func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
+  package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     closings[stream.id] = errorCode
   }
 
-  func session(_ session: HTTP2Session, exceeded limit: TransportLimit) { exceeded.append(limit) }
-  func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { answersExcessFields }
-  func sessionReceivedSettings(_ session: HTTP2Session) { settingsCount += 1 }
-  func sessionReceivedPong(_ session: HTTP2Session) { pongs += 1 }
+  package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) { exceeded.append(limit) }
+  package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool {
+    answersExcessFields
+  }
+  package func sessionReceivedSettings(_ session: HTTP2Session) { settingsCount += 1 }
+  package func sessionReceivedPong(_ session: HTTP2Session) { pongs += 1 }
 
-  func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     goAways.append((lastStreamID, debugData))
   }
 
@@ -133,25 +139,25 @@ final class SessionEnd: HTTP2SessionDelegate {
 }
 
 /// A client's and a server's session joined in memory: no socket, no loop.
-final class SessionPair {
-  let client: SessionEnd
-  let server: SessionEnd
+package final class SessionPair {
+  package let client: SessionEnd
+  package let server: SessionEnd
   /// What the server sent so far.
-  private(set) var serverFrames: [Frame] = []
+  package private(set) var serverFrames: [Frame] = []
   /// What the client sent so far.
-  private(set) var clientFrames: [Frame] = []
+  package private(set) var clientFrames: [Frame] = []
   private var serverScanner = FrameScanner(of: .server)
   private var clientScanner = FrameScanner(of: .client)
 
   /// Joins two ends, lets them exchange SETTINGS, and keeps the frames.
-  init(client: SessionEnd, server: SessionEnd) throws {
+  package init(client: SessionEnd, server: SessionEnd) throws {
     self.client = client
     self.server = server
     try run()
   }
 
   /// Joins them and lets them exchange SETTINGS.
-  init(serverPool: StreamPool = StreamPool()) throws {
+  package init(serverPool: StreamPool = StreamPool()) throws {
     client = try SessionEnd(.client, pool: StreamPool())
     server = try SessionEnd(.server, pool: serverPool)
     try run()
@@ -160,7 +166,7 @@ final class SessionPair {
   }
 
   /// Carries bytes to and fro, in pieces of `pieceSize`, until both are silent.
-  func run(pieceSize: Int = .max) throws {
+  package func run(pieceSize: Int = .max) throws {
     var hasMoved = true
     while hasMoved {
       hasMoved = false
@@ -183,7 +189,7 @@ final class SessionPair {
   }
 
   /// Opens a stream with a request; without a body it ends at once.
-  func request(
+  package func request(
     _ fields: [(HeaderName, String)] = [], path: String = "/", body: [UInt8]? = nil, isEnding: Bool = true
   ) throws -> HTTP2Stream {
     var head = HeaderFields()
@@ -206,7 +212,7 @@ final class SessionPair {
 
 extension [UInt8] {
   /// These bytes in pieces of a size.
-  func pieces(of size: Int) -> [ArraySlice<UInt8>] {
+  package func pieces(of size: Int) -> [ArraySlice<UInt8>] {
     var pieces: [ArraySlice<UInt8>] = []
     var rest = self[...]
     while !rest.isEmpty {

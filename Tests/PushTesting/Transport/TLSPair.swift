@@ -1,17 +1,16 @@
+package import HTTP2Transport
 import NIOCore
-
-@testable import HTTP2Transport
-@testable import PushCore
+package import PushCore
 
 /// Files of an authority and of a server's certificate that it issued.
-struct TLSFiles {
-  let folder: TemporaryFolder
-  let authority: CertificateAuthority
-  var trust: String { folder.file("ca.pem") }
-  var certificate: String { folder.file("server.pem") }
-  var key: String { folder.file("server.key") }
+package struct TLSFiles {
+  package let folder: TemporaryFolder
+  package let authority: CertificateAuthority
+  package var trust: String { folder.file("ca.pem") }
+  package var certificate: String { folder.file("server.pem") }
+  package var key: String { folder.file("server.key") }
 
-  init(names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"]) throws {
+  package init(names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"]) throws {
     folder = try TemporaryFolder()
     authority = try CertificateAuthority()
     let server = try authority.issueServer(names: names, addresses: addresses)
@@ -22,36 +21,36 @@ struct TLSFiles {
 }
 
 /// A client's and a server's TLS connection joined in memory.
-final class TLSPair {
-  let client: TLSConnection
-  let server: TLSConnection
-  var atClient: [UInt8] = []
-  var atServer: [UInt8] = []
-  var clientProgress = TLSConnection.Progress.open
-  var serverProgress = TLSConnection.Progress.open
+package final class TLSPair {
+  package let client: TLSConnection
+  package let server: TLSConnection
+  package var atClient: [UInt8] = []
+  package var atServer: [UInt8] = []
+  package var clientProgress = TLSConnection.Progress.open
+  package var serverProgress = TLSConnection.Progress.open
 
-  init(client: TLSConnection, server: TLSConnection) throws {
+  package init(client: TLSConnection, server: TLSConnection) throws {
     self.client = client
     self.server = server
     try client.start()
     try server.start()
   }
 
-  convenience init(_ files: TLSFiles, host: String = "localhost", trust: String? = nil) throws {
+  package convenience init(_ files: TLSFiles, host: String = "localhost", trust: String? = nil) throws {
     try self.init(
       client: TLSConnection(client: .client(trustPath: trust ?? files.trust), host: host),
       server: TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key)))
   }
 
   /// Carries ciphertext to and fro, in pieces of `pieceSize`, until both are silent.
-  func run(pieceSize: Int = .max) throws {
+  package func run(pieceSize: Int = .max) throws {
     while client.outbound.readableBytes > 0 || server.outbound.readableBytes > 0 {
       serverProgress = try TLSPair.carry(from: client, to: server, pieceSize, into: &atServer) ?? serverProgress
       clientProgress = try TLSPair.carry(from: server, to: client, pieceSize, into: &atClient) ?? clientProgress
     }
   }
 
-  static func send(_ bytes: [UInt8], by connection: TLSConnection) throws {
+  package static func send(_ bytes: [UInt8], by connection: TLSConnection) throws {
     try unsafe bytes.withUnsafeBytes { try unsafe connection.send($0) }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -56,7 +57,7 @@ import Testing
     let folder = try TemporaryFolder()
     try SQLiteStore(path: folder.file("push.sqlite")).close()
     let sound = try folder.read("push.sqlite")
-    var random = SeededGenerator(state: seed)
+    var random = SplitMix64(state: seed)
     let telling: [UInt8] = [0, 1, 5, 13, 127, 128, 255]
     for _ in 0..<200 {
       var bytes = sound

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -68,7 +69,7 @@ import Testing
   @Test func `whichever page is overwritten, everything on the others is kept`() async throws {
     let sample = try await Sample(pushCount: 400)
     let pages = DatabasePages(sample.bytes)
-    var random = SeededGenerator(state: 7)
+    var random = SplitMix64(state: 7)
     for page in 1...pages.count {
       var bytes = sample.bytes
       for place in (page - 1) * pages.pageSize..<page * pages.pageSize {
