@@ -177,9 +177,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     remember { ring in
       while let first = outstanding.first, first.seq <= seq {
         shared.log.append(
-          .init(
-            at: now, event: .acknowledged, id: first.push.id, device: device.id, app: first.push.app,
-            detail: first.isFromStorage ? .fact(.fromStorage) : .nothing))
+          .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
         ring.add(first.push)
         outstanding.removeFirst()
       }
