@@ -54,7 +54,8 @@ import PushCore
   ///
   /// - Returns: false when the fields are more than this gateway takes.
   package func count(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    fieldListSize += name.count + value.count + Message.fieldOverhead
+    // Neither is larger than a frame's block of fields, which nghttp2 bounds.
+    fieldListSize &+= name.count &+ value.count &+ Message.fieldOverhead
     return fieldListSize <= Limits.maximumHeaderListSize
   }
 
