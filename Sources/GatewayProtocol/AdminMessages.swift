@@ -12,7 +12,7 @@ package struct TeamRecord: Codable, Sendable {
   package enum CodingKeys: String, CodingKey { case id = "team_id" }
 }
 
-/// The wish for a new key.
+/// A request for a new key.
 package struct KeyRequest: Codable, Sendable {
   package var team: String
   /// `development`, `production`, or nil for both.
@@ -85,7 +85,7 @@ package struct KeyRecord: Codable, Sendable {
   }
 }
 
-/// The wish for an app, or for a change of one.
+/// A request for an app, or for a change of one.
 package struct AppRequest: Codable, Sendable {
   package var topic: String
   package var name: String
@@ -186,14 +186,14 @@ package struct PersonRecord: Codable, Sendable {
   }
 }
 
-/// The wish for another name.
+/// A request for another name.
 package struct PersonRequest: Codable, Sendable {
   package var name: String
 
   package init(name: String) { self.name = name }
 }
 
-/// The wish for a registration.
+/// A request for a registration.
 package struct RegistrationRequest: Codable, Sendable {
   package var topic: String
   /// nil: the gateway's.
@@ -227,7 +227,7 @@ package struct RegistrationRecord: Codable, Sendable {
   }
 }
 
-/// The wish for an invitation.
+/// A request for an invitation.
 package struct InvitationRequest: Codable, Sendable {
   package var validSeconds: Int
   /// Whose device it is for; nil: a new person's.
@@ -297,7 +297,7 @@ package struct PreferencesRequest: Codable, Sendable {
   }
 }
 
-/// The wish for a backup.
+/// A request for a backup.
 package struct BackupRequest: Codable, Sendable {
   /// Absolute: the gateway has a working folder of its own.
   package var path: String
@@ -341,7 +341,7 @@ package struct GatewayStatus: Codable, Sendable {
   }
 }
 
-/// The wish for a provider's certificate.
+/// A request for a provider's certificate.
 package struct CertificateRequest: Codable, Sendable {
   package var topic: String
   /// Further topics, besides the one above and those of ``kinds``.
@@ -361,7 +361,7 @@ package struct CertificateRequest: Codable, Sendable {
   }
 }
 
-/// The wish for a server's certificate.
+/// A request for a server's certificate.
 package struct ServerCertificateRequest: Codable, Sendable {
   package var names: [String]
   package var addresses: [String]
@@ -421,7 +421,7 @@ package struct CertificateRecord: Codable, Sendable {
   }
 }
 
-/// The wish that a certificate be good no longer: one by its id, or any by its PEM.
+/// A request that a certificate be good no longer: one by its id, or any by its PEM.
 package struct RevocationRequest: Codable, Sendable {
   package var id: String?
   package var certificate: String?
@@ -432,7 +432,7 @@ package struct RevocationRequest: Codable, Sendable {
   }
 }
 
-/// The wish for many devices at once, each with a person of its own and registered for one app.
+/// A request for many devices at once, each with a person of its own and registered for one app.
 package struct BatchRequest: Codable, Sendable {
   /// What their names begin with; `-` and a number follow.
   package var name: String

@@ -1,4 +1,4 @@
-/// The wish for channels.
+/// A request for channels.
 package struct ChannelRequest: Codable, Sendable {
   package var topic: String
   /// nil: the gateway's.
@@ -75,7 +75,7 @@ package struct BroadcastFeature: Codable, Sendable {
   }
 }
 
-/// The wish that devices subscribe to a channel.
+/// A request that devices subscribe to a channel.
 package struct ChannelSubscriptionRequest: Codable, Sendable {
   package var devices: [String]
   /// All devices of a batch besides.

@@ -375,7 +375,7 @@ package final class LoadLane: ProviderLane {
   package func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
     let device = NIOLoopBound(device, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) {
-      device.value.tellAcknowledged()
+      device.value.sendAcknowledgement()
     }
   }
 

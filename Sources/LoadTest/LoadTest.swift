@@ -7,12 +7,12 @@ import NIOCore
 import NIOPosix
 import PushCore
 
-/// A load test: enrols devices, connects them and the providers, sends as planned, and checks while it measures that
+/// A load test: enrolls devices, connects them and the providers, sends as planned, and checks while it measures that
 /// every accepted push arrives exactly once and in order.
 package struct LoadTest: Sendable {
   /// What a test is at.
   package enum Phase: String, Sendable {
-    case enrol, connect
+    case enroll, connect
     case warmUp = "warm up"
     case run, drain
   }
@@ -92,28 +92,28 @@ package struct LoadTest: Sendable {
 
   // MARK: Devices
 
-  private func enrol(_ admin: Client?) async throws -> [BatchDevice] {
+  private func enroll(_ admin: Client?) async throws -> [BatchDevice] {
     guard let admin else { return [] }
     var devices: [BatchDevice] = []
     while devices.count < plan.devices {
       try checkInterrupted()
-      let wish = BatchRequest(
+      let wanted = BatchRequest(
         name: batchName, first: devices.count, count: min(LoadTest.batchSize, plan.devices - devices.count),
         topic: target.topic)
-      let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wish))
+      let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wanted))
       guard answer.status == 201 else {
         let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
         throw Failure(
-          kind: .failed, description: problem?.detail ?? "the gateway refused to enrol devices with \(answer.status)")
+          kind: .failed, description: problem?.detail ?? "the gateway refused to enroll devices with \(answer.status)")
       }
       let made = try decodeJSON([BatchDevice].self, from: answer.body)
-      guard made.count == wish.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
+      guard made.count == wanted.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
         throw Failure(
           kind: .failed,
-          description: "the gateway enrolled other devices than the \(wish.count) it was asked for: is it older?")
+          description: "the gateway enrolled other devices than the \(wanted.count) it was asked for: is it older?")
       }
       devices += made
-      tell(.enrol, Double(devices.count) / Double(plan.devices), .init())
+      report(.enroll, Double(devices.count) / Double(plan.devices), .init())
     }
     return devices
   }
@@ -137,9 +137,9 @@ package struct LoadTest: Sendable {
     let clock = ContinuousClock()
     let pid = await gatewayPID(admin)
     var result = LoadResult(loadProcess: .init(pid: getpid()))
-    let enrolBegan = clock.now
-    let credentials = try await enrol(admin)
-    result.enrolSeconds = (clock.now - enrolBegan).seconds
+    let enrollBegan = clock.now
+    let credentials = try await enroll(admin)
+    result.enrollSeconds = (clock.now - enrollBegan).seconds
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.loops)
     do {
@@ -222,7 +222,7 @@ package struct LoadTest: Sendable {
       result: result, acceptLatencies: tally.acceptLatencies, deliveryLatencies: tally.deliveryLatencies)
   }
 
-  private static let connectPatience = 120.0
+  private static let connectTimeout = 120.0
   /// Above this share of a core the load side can't be said to have waited for the gateway.
   private static let saturatedShare = 0.93
 
@@ -287,13 +287,13 @@ package struct LoadTest: Sendable {
       // A gateway that leaves no room at all ends an open loop, too.
       if standing.sent + standing.accepted != lastSent.count {
         lastSent = (standing.sent + standing.accepted, clock.now)
-      } else if clock.now - lastSent.at > .seconds(plan.patience), clock.now > end || plan.pushes != nil {
+      } else if clock.now - lastSent.at > .seconds(plan.silenceLimit), clock.now > end || plan.pushes != nil {
         return await fleet.stopSending()
       }
       let share =
         plan.pushes.map { Double(standing.sent) / Double($0) }
         ?? 1 - (end - clock.now).seconds / max(1e-9, plan.duration)
-      tell(.run, share, standing)
+      report(.run, share, standing)
       if clock.now - lastRenewal > .seconds(LoadTest.tokenLifetime) {
         lastRenewal = clock.now
         try await fleet.renewAuthorization()
@@ -317,8 +317,8 @@ package struct LoadTest: Sendable {
       if (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver { return }
       let count = standing.accepted + standing.refused + standing.delivered + standing.live
       if count != last.count { last = (count, clock.now) }
-      if clock.now - last.at > .seconds(plan.patience) { return }
-      tell(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
+      if clock.now - last.at > .seconds(plan.silenceLimit) { return }
+      report(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
       try? await Task.sleep(for: .milliseconds(5))
     }
   }
@@ -342,8 +342,8 @@ package struct LoadTest: Sendable {
       try standing.check()
       if standing.delivered + standing.dropped >= standing.expected { return }
       if standing.delivered != last.count { last = (standing.delivered, clock.now) }
-      if clock.now - last.at > .seconds(plan.patience) { return }
-      tell(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
+      if clock.now - last.at > .seconds(plan.silenceLimit) { return }
+      report(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
       try? await Task.sleep(for: .milliseconds(2))
     }
   }
@@ -357,14 +357,14 @@ package struct LoadTest: Sendable {
       let standing = await fleet.standing()
       try standing.check()
       if !standing.isSending { return }
-      tell(phase, 1 - (end - clock.now).seconds / max(1e-9, length), standing)
+      report(phase, 1 - (end - clock.now).seconds / max(1e-9, length), standing)
       try? await Task.sleep(until: min(end, clock.now + .milliseconds(20)), clock: clock)
     }
   }
 
   private func waitUntilConnected(_ fleet: Fleet) async throws {
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(LoadTest.connectPatience)
+    let end = clock.now + .seconds(LoadTest.connectTimeout)
     while true {
       try checkInterrupted()
       let standing = await fleet.standing()
@@ -374,10 +374,10 @@ package struct LoadTest: Sendable {
         throw Failure(
           kind: .failed,
           description: "only \(standing.live) of \(standing.expectedDevices) devices and \(standing.readyProviders) of "
-            + "\(standing.providers) providers connected within \(Int(LoadTest.connectPatience)) s"
+            + "\(standing.providers) providers connected within \(Int(LoadTest.connectTimeout)) s"
             + (standing.lastLoss.map { ": \($0)" } ?? ""))
       }
-      tell(.connect, Double(standing.live) / Double(max(1, standing.expectedDevices)), standing)
+      report(.connect, Double(standing.live) / Double(max(1, standing.expectedDevices)), standing)
       try? await Task.sleep(for: .milliseconds(5))
     }
   }
@@ -386,7 +386,7 @@ package struct LoadTest: Sendable {
     if Task.isCancelled { throw Failure(kind: .interrupted, description: "interrupted") }
   }
 
-  private func tell(_ phase: Phase, _ share: Double, _ standing: Fleet.Standing) {
+  private func report(_ phase: Phase, _ share: Double, _ standing: Fleet.Standing) {
     progress(
       Progress(
         phase: phase, share: min(1, max(0, share)), accepted: standing.accepted, delivered: standing.delivered,

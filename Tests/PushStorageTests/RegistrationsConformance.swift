@@ -66,7 +66,7 @@ struct RegistrationsConformance {
   private func keeping() async throws {
     let app = try await addApp()
     let key = try await addKey()
-    let (device, _) = try await registrations.enrol(name: "phone", person: "ann")
+    let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
     let token = try await registrations.register(device.id, topic: Self.topic, environment: .production).token
     for home in [registrations, try reopened()] {
       #expect(home.teams == ["TEAM000001"])
@@ -84,7 +84,7 @@ struct RegistrationsConformance {
   private func registering() async throws {
     try await addApp()
     try await addApp("com.example.mail")
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     let first = try await registrations.register(device.id, topic: Self.topic, environment: .development)
     #expect(
       try await registrations.register(device.id, topic: Self.topic, environment: .development).token == first.token)
@@ -102,7 +102,7 @@ struct RegistrationsConformance {
 
   private func unregistering() async throws {
     try await addApp()
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     let first = try await registrations.register(device.id, topic: Self.topic, environment: .development)
     try await registrations.unregister(device.id, topic: Self.topic, now: 1234)
     let second = try await registrations.register(device.id, topic: Self.topic, environment: .development)
@@ -115,7 +115,7 @@ struct RegistrationsConformance {
   }
 
   private func choosing() async throws {
-    let (device, _) = try await registrations.enrol(name: "phone", person: "ann")
+    let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
     let told = Mutex<[Bool]>([])
     registrations.onChange { change in
       if case .preferences(device.person, let preferences) = change {
@@ -174,7 +174,7 @@ struct RegistrationsConformance {
   private func enroll(
     _ name: String, _ person: String? = nil, with code: String, now: Int64, at home: (any Registrations)? = nil
   ) async throws -> Device {
-    try await (home ?? registrations).enrol(name: name, person: person, by: .invitation(code, now: now)).device
+    try await (home ?? registrations).enroll(name: name, person: person, by: .invitation(code, now: now)).device
   }
 
   private func refused(
@@ -191,7 +191,7 @@ struct RegistrationsConformance {
     let (code, other, late) = (try await invite(), try await invite(), try await invite())
     await refused(.forbidden) { _ = try await enroll("a", with: "another", now: 50) }
     // What is refused for another reason leaves it as it was.
-    _ = try await registrations.enrol(name: "taken", person: nil)
+    _ = try await registrations.enroll(name: "taken", person: nil)
     await refused(.forbidden) { _ = try await enroll("taken", with: code, now: 99) }
     await refused(.conflict) { _ = try await enroll("taken", "somebody", with: code, now: 99) }
     _ = try await enroll("a", with: code, now: 99)
@@ -203,13 +203,13 @@ struct RegistrationsConformance {
   }
 
   private func joining() async throws {
-    let (ada, _) = try await registrations.enrol(name: "phone", person: "ada")
+    let (ada, _) = try await registrations.enroll(name: "phone", person: "ada")
     for (name, person) in [("evil", "ada"), ("ada", nil)] as [(String, String?)] {
-      await refused(.forbidden) { _ = try await registrations.enrol(name: name, person: person, by: .newPerson) }
+      await refused(.forbidden) { _ = try await registrations.enroll(name: name, person: person, by: .newPerson) }
       let (code, _) = try await registrations.invite(person: nil, role: .device, expires: 100)
       await refused(.forbidden) { _ = try await enroll(name, person, with: code, now: 50) }
     }
-    let (bob, _) = try await registrations.enrol(name: "evil", person: "bob", by: .newPerson)
+    let (bob, _) = try await registrations.enroll(name: "evil", person: "bob", by: .newPerson)
     #expect(bob.person != ada.person && bob.role == .device)
     let (code, invitation) = try await registrations.invite(person: "ada", role: .reader, expires: 100)
     #expect(invitation.person == "ada" && invitation.role == .reader)
@@ -256,8 +256,8 @@ struct RegistrationsConformance {
   private func removingDevices() async throws {
     let app = try await addApp()
     let told = revoked()
-    let (other, _) = try await registrations.enrol(name: "other", person: "ann")
-    let (device, secret) = try await registrations.enrol(name: "phone", person: "ann")
+    let (other, _) = try await registrations.enroll(name: "other", person: "ann")
+    let (device, secret) = try await registrations.enroll(name: "phone", person: "ann")
     let old = try await registrations.register(device.id, topic: Self.topic, environment: .production)
     try await registrations.unregister(device.id, topic: Self.topic, now: 5)
     let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
@@ -277,18 +277,18 @@ struct RegistrationsConformance {
     }
     // The name is free again, the number is not.
     let home = try reopened()
-    let (next, _) = try await home.enrol(name: "phone", person: nil)
+    let (next, _) = try await home.enroll(name: "phone", person: nil)
     #expect(next.id != device.id)
-    let batch = try await home.enrol(batch: "load", numbers: 0..<2, topic: Self.topic, environment: .development)
+    let batch = try await home.enroll(batch: "load", numbers: 0..<2, topic: Self.topic, environment: .development)
     let ids = Set(batch.compactMap { home.device(secret: $0.secret)?.id })
     _ = try await home.remove(batch: "load")
-    let (after, _) = try await home.enrol(name: "after", person: nil)
+    let (after, _) = try await home.enroll(name: "after", person: nil)
     #expect(!ids.contains(after.id))
   }
 
   private func rotating() async throws {
     let told = revoked()
-    let (device, first) = try await registrations.enrol(name: "phone", person: nil)
+    let (device, first) = try await registrations.enroll(name: "phone", person: nil)
     let second = try await registrations.rotateSecret(of: device.id)
     #expect(first != second)
     #expect(told() == [[device.id]])
@@ -301,8 +301,8 @@ struct RegistrationsConformance {
   }
 
   private func seeing() async throws {
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
-    let (other, _) = try await registrations.enrol(name: "laptop", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let (other, _) = try await registrations.enroll(name: "laptop", person: nil)
     #expect(registrations.device(device.id)?.lastSeen == nil)
     try await registrations.note(seen: [device.id: 77, DeviceID(row: 999): 5])
     for home in [registrations, try reopened()] {
@@ -313,9 +313,9 @@ struct RegistrationsConformance {
 
   private func removingPersons() async throws {
     let app = try await addApp()
-    let (phone, _) = try await registrations.enrol(name: "phone", person: "ann")
-    let (laptop, _) = try await registrations.enrol(name: "laptop", person: "ann")
-    let (other, _) = try await registrations.enrol(name: "other", person: "bob")
+    let (phone, _) = try await registrations.enroll(name: "phone", person: "ann")
+    let (laptop, _) = try await registrations.enroll(name: "laptop", person: "ann")
+    let (other, _) = try await registrations.enroll(name: "other", person: "bob")
     for (number, device) in [phone, laptop, other].enumerated() {
       try await registrations.add(
         AdReport(at: 1, device: device.id, app: app.id, id: .number(number), text: device.name))
@@ -335,13 +335,13 @@ struct RegistrationsConformance {
       #expect(try await home.allDevices(of: phone.person).isEmpty)
       #expect(home.registration(token)?.0.unregistered == 9)
     }
-    let (next, _) = try await reopened().enrol(name: "phone", person: "ann")
+    let (next, _) = try await reopened().enroll(name: "phone", person: "ann")
     #expect(![phone.id, laptop.id, other.id].contains(next.id))
   }
 
   private func renaming() async throws {
-    let (device, _) = try await registrations.enrol(name: "phone", person: "ann")
-    _ = try await registrations.enrol(name: "other", person: "bob")
+    let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
+    _ = try await registrations.enroll(name: "other", person: "bob")
     let (code, _) = try await registrations.invite(person: "ann", role: .device, expires: 100)
     await refused(.conflict) { try await registrations.rename(device.person, to: "bob") }
     await refused(.invalid) { try await registrations.rename(device.person, to: "") }
@@ -355,14 +355,14 @@ struct RegistrationsConformance {
   }
 
   private func refusing() async throws {
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     func refused(_ change: (any Registrations) async throws -> Void) async {
       await #expect(throws: RegistrationRefusal.self) { try await change(registrations) }
     }
     await refused { try await $0.addTeam("short") }
     await refused { try await $0.removeKey("KEY0000009") }
     await refused { _ = try await $0.putApp(topic: "no topic", name: "x", icon: "x", policyMode: .enforce) }
-    await refused { _ = try await $0.enrol(name: "phone", person: nil) }
+    await refused { _ = try await $0.enroll(name: "phone", person: nil) }
     await refused { _ = try await $0.register(device.id, topic: "no.app", environment: .development) }
     await refused { try await $0.unregister(device.id, topic: "no.app", now: 0) }
     #expect(registrations.teams.isEmpty && registrations.apps.isEmpty)
@@ -370,8 +370,8 @@ struct RegistrationsConformance {
   }
 
   private func secrets() async throws {
-    let (one, first) = try await registrations.enrol(name: "one", person: nil)
-    let (two, second) = try await registrations.enrol(name: "two", person: "one")
+    let (one, first) = try await registrations.enroll(name: "one", person: nil)
+    let (two, second) = try await registrations.enroll(name: "two", person: "one")
     #expect(one.person == two.person)
     for home in [registrations, try reopened()] {
       #expect(home.device(secret: first)?.id == one.id)
@@ -394,7 +394,7 @@ struct RegistrationsConformance {
   private func changingApps() async throws {
     let app = try await addApp()
     let other = try await addApp("com.example.mail")
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
     let changed = try await registrations.putApp(
       topic: Self.topic, name: "Newer", icon: "M", policyMode: .report, isStrict: true, ads: .off)
@@ -436,8 +436,8 @@ struct RegistrationsConformance {
 
   private func reporting() async throws {
     let app = try await addApp()
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
-    let (another, _) = try await registrations.enrol(name: "laptop", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let (another, _) = try await registrations.enroll(name: "laptop", person: nil)
     func report(_ number: Int, by device: DeviceID, _ text: String) async throws {
       try await registrations.add(
         AdReport(at: Int64(number), device: device, app: app.id, id: .number(number), text: text))
@@ -457,13 +457,13 @@ struct RegistrationsConformance {
     }
   }
 
-  private func enrolBatch(_ name: String, _ numbers: Range<Int>) async throws -> [EnrolledDevice] {
-    try await registrations.enrol(batch: name, numbers: numbers, topic: Self.topic, environment: .development)
+  private func enrollBatch(_ name: String, _ numbers: Range<Int>) async throws -> [EnrolledDevice] {
+    try await registrations.enroll(batch: name, numbers: numbers, topic: Self.topic, environment: .development)
   }
 
   private func enrollingBatches() async throws {
     try await addApp()
-    let devices = try await enrolBatch("load", 3..<6)
+    let devices = try await enrollBatch("load", 3..<6)
     for home in [registrations, try reopened()] {
       #expect(home.devices.map(\.name) == ["load-3", "load-4", "load-5"])
       #expect(Set(home.devices.map(\.person)).count == 3)
@@ -475,24 +475,24 @@ struct RegistrationsConformance {
       }
     }
     for name in ["", "with space", "star*", "a[b", String(repeating: "x", count: 33)] {
-      await #expect(throws: RegistrationRefusal.self) { try await enrolBatch(name, 0..<1) }
+      await #expect(throws: RegistrationRefusal.self) { try await enrollBatch(name, 0..<1) }
       await #expect(throws: RegistrationRefusal.self) { try await registrations.remove(batch: name) }
     }
   }
 
   private func batchesAreWhole() async throws {
     try await addApp()
-    _ = try await registrations.enrol(name: "load-1", person: nil)
-    await #expect(throws: RegistrationRefusal.self) { try await enrolBatch("load", 0..<3) }
+    _ = try await registrations.enroll(name: "load-1", person: nil)
+    await #expect(throws: RegistrationRefusal.self) { try await enrollBatch("load", 0..<3) }
     for home in [registrations, try reopened()] { #expect(home.devices.map(\.name) == ["load-1"]) }
   }
 
   private func removingBatches() async throws {
     let app = try await addApp()
-    let gone = try await enrolBatch("load", 0..<2)
-    let other = try await enrolBatch("load-2", 0..<1)
-    let (named, _) = try await registrations.enrol(name: "load-x", person: nil)
-    let (phone, _) = try await registrations.enrol(name: "phone", person: "load-0")
+    let gone = try await enrollBatch("load", 0..<2)
+    let other = try await enrollBatch("load-2", 0..<1)
+    let (named, _) = try await registrations.enroll(name: "load-x", person: nil)
+    let (phone, _) = try await registrations.enroll(name: "phone", person: "load-0")
     let ids = Set(gone.compactMap { registrations.device(secret: $0.secret)?.id })
     let removed = try await registrations.remove(batch: "load")
     #expect(removed.count == 2)
@@ -510,8 +510,8 @@ struct RegistrationsConformance {
       #expect(home.device(secret: other[0].secret) != nil)
     }
     // The names are free again.
-    _ = try await enrolBatch("load", 1..<2)
-    let (tablet, _) = try await registrations.enrol(name: "tablet", person: "load-0")
+    _ = try await enrollBatch("load", 1..<2)
+    let (tablet, _) = try await registrations.enroll(name: "tablet", person: "load-0")
     for home in [registrations, try reopened()] {
       #expect(Set(home.devices(of: phone.person)) == [phone.id, tablet.id])
     }

@@ -163,7 +163,7 @@ package final class Connection: ChannelInboundHandler {
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !state.isClosing, !isFrozen else { return }
     hasReceived = true
-    liveness.heard()
+    liveness.received()
     let buffer = unwrapInboundIn(data)
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in

@@ -81,7 +81,7 @@ final class Dispatcher {
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
       entries.append(MailboxEntry(seq: seq, push: push))
-      if let replaced { destinations.router.tell(push.device, .retract(replaced)) }
+      if let replaced { destinations.router.notify(push.device, .retract(replaced)) }
     }
     for (entry, isConnected) in zip(entries, destinations.router.areConnected(entries)) {
       rows.append(.accepted, of: entry.push, at: entry.push.received)

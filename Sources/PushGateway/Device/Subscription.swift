@@ -101,7 +101,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func drained() {
-    for notice in postponed.take() { tell(notice) }
+    for notice in postponed.take() { notify(notice) }
     if let action = state.drained() { perform(action) }
     sendDueBroadcasts()
   }
@@ -154,10 +154,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       guard isAffordable(shared.services.budgets.allowsReport(device.id, at: now), at: now) else { return }
-      hear(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
+      receive(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
       guard isAffordable(shared.services.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
-      hear(DeviceClaim(id: id, kind: .answered(action), at: now))
+      receive(DeviceClaim(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -204,7 +204,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Believes a claim about a push that the device was sent; one that nobody remembers is looked up.
-  private func hear(_ claim: DeviceClaim) {
+  private func receive(_ claim: DeviceClaim) {
     if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
     let claims = claims ?? makeClaims()
     self.claims = claims
@@ -251,7 +251,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let action = state.resync() { perform(action) }
   }
 
-  func tell(_ notice: DeviceNotice) {
+  func notify(_ notice: DeviceNotice) {
     assert(loop.inEventLoop)
     if case .channels = notice {
       channels.refresh()
@@ -312,8 +312,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.meter.reached(.streamBacklog)
       shared.log.append(
         entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
-    case .tellGap(let gap): write(PushLine.gap(gap))
-    case .tellCaughtUp(let seq):
+    case .announceGap(let gap): write(PushLine.gap(gap))
+    case .announceCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
       Digests(shared.services).deliver(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
@@ -371,7 +371,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let (services, device) = (shared.services, device.id)
     let decider = Decider(
       preferences: services.registrations.preferences(of: device), device: deviceState,
-      isCatchingUp: !state.hasToldCaughtUp, now: now)
+      isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
       recentAlerts: { services.conditions.alerts(of: app.id, on: device, besides: push.id, at: now) },

@@ -14,8 +14,8 @@ struct SubscriptionState {
     case send(MailboxEntry)
     /// A push that is never stored can't be sent now.
     case drop(MailboxEntry)
-    case tellGap(MailboxGap)
-    case tellCaughtUp(UInt64)
+    case announceGap(MailboxGap)
+    case announceCaughtUp(UInt64)
     /// The device has everything up to this number.
     case acknowledge(through: UInt64)
   }
@@ -42,7 +42,7 @@ struct SubscriptionState {
   /// The highest number that was sent, or that the device says it has.
   private(set) var cursor: UInt64 = 0
   /// Whether the device has been sent what waited for it when it came.
-  private(set) var hasToldCaughtUp = false
+  private(set) var hasAnnouncedCaughtUp = false
 
   /// Whether the device has said where it is, and the stream goes on.
   var isOpen: Bool {
@@ -107,7 +107,7 @@ struct SubscriptionState {
     var actions: [Action] = []
     if let gap = pending.gap, gap.to > cursor {
       cursor = gap.to
-      actions.append(.tellGap(gap))
+      actions.append(.announceGap(gap))
     }
     var room = room
     for entry in pending.entries where entry.seq > cursor {
@@ -128,9 +128,9 @@ struct SubscriptionState {
     let isAllSent = pending.entries.last.map { $0.seq <= cursor } ?? true
     if pending.isComplete, isAllSent, !isOutdated {
       phase = .live
-      guard !hasToldCaughtUp else { return nil }
-      hasToldCaughtUp = true
-      return .tellCaughtUp(cursor)
+      guard !hasAnnouncedCaughtUp else { return nil }
+      hasAnnouncedCaughtUp = true
+      return .announceCaughtUp(cursor)
     }
     guard hasRoom else {
       phase = .behind
@@ -177,13 +177,15 @@ struct SubscriptionState {
   func brokenInvariant(since before: SubscriptionState? = nil) -> String? {
     switch phase {
     case .awaitingHello:
-      if cursor > 0 || hasToldCaughtUp { return "something was sent before the device said where it is" }
-    case .live: if !hasToldCaughtUp { return "live, and the device was not told that it has caught up" }
+      if cursor > 0 || hasAnnouncedCaughtUp { return "something was sent before the device said where it is" }
+    case .live: if !hasAnnouncedCaughtUp { return "live, and the device was not told that it has caught up" }
     case .reading, .behind, .ended: break
     }
     guard let before else { return nil }
     if cursor < before.cursor { return "\(cursor) would be sent again: \(before.cursor) was" }
-    if before.hasToldCaughtUp, !hasToldCaughtUp { return "the device would be told twice that it has caught up" }
+    if before.hasAnnouncedCaughtUp, !hasAnnouncedCaughtUp {
+      return "the device would be told twice that it has caught up"
+    }
     return before.isEnded && !isEnded ? "a stream that was over goes on" : nil
   }
 

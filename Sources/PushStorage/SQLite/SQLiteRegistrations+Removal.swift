@@ -29,7 +29,7 @@ extension SQLiteRegistrations {
         state.tokens[token]?.unregistered = before ?? now
       }
     }
-    tell(.revokedDevices([device]))
+    notify(.revokedDevices([device]))
     return apps.sorted { $0.row < $1.row }
   }
 
@@ -45,7 +45,7 @@ extension SQLiteRegistrations {
       state.devicesBySecret[old] = nil
       state.devicesBySecret[hash] = device
     }
-    tell(.revokedDevices([device]))
+    notify(.revokedDevices([device]))
     return secret
   }
 
@@ -137,7 +137,7 @@ extension SQLiteRegistrations {
     return rows.blob(0)
   }
 
-  func tell(_ change: RegistrationChange) {
+  func notify(_ change: RegistrationChange) {
     for listener in listeners.withLock({ $0 }) { listener(change) }
   }
 }

@@ -8,7 +8,7 @@ import Testing
     var liveness = Liveness()
     let actions = (0..<6).map { _ in
       let action = liveness.tick()
-      liveness.heard()
+      liveness.received()
       return action
     }
     #expect(actions == [.ping, .wait, .ping, .wait, .ping, .wait])
@@ -19,7 +19,7 @@ import Testing
     var liveness = Liveness()
     for _ in 0..<heard {
       _ = liveness.tick()
-      liveness.heard()
+      liveness.received()
     }
     var actions: [Liveness.Action] = []
     while actions.last != .giveUp, actions.count < 9 { actions.append(liveness.tick()) }
@@ -33,7 +33,7 @@ import Testing
     var liveness = Liveness()
     #expect(liveness.tick() == .ping)
     #expect(liveness.tick() == .ping)
-    liveness.heard()
+    liveness.received()
     #expect(liveness.tick() == .wait)
     #expect(liveness.tick() == .ping)
   }

@@ -22,7 +22,7 @@ import Testing
     case nil: ""
     case .read(let seq): "read after \(seq)"
     case .send(let entry): "send \(entry.seq)"
-    case .tellCaughtUp(let seq): "caught up \(seq)"
+    case .announceCaughtUp(let seq): "caught up \(seq)"
     default: "something else"
     }
   }

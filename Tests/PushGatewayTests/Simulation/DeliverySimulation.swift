@@ -44,7 +44,7 @@ final class DeliverySimulation {
     var seen: [APNSID] = []
     var session: Session?
     /// What the gateway said that its cap dropped, by where each gap begins: it may be told again, grown.
-    var gapsTold: [UInt64: Int] = [:]
+    var announcedGaps: [UInt64: Int] = [:]
   }
 
   private struct Sent {
@@ -243,8 +243,8 @@ final class DeliverySimulation {
     case .read(let seq): session.reading = seq
     case .send(let entry): if entry.push.expires > now { session.toDevice.append(.push(entry)) }
     case .drop: break
-    case .tellGap(let gap): session.toDevice.append(.gap(gap))
-    case .tellCaughtUp: session.toDevice.append(.caughtUp)
+    case .announceGap(let gap): session.toDevice.append(.gap(gap))
+    case .announceCaughtUp: session.toDevice.append(.caughtUp)
     case .acknowledge(let seq):
       note("device \(devices[index].id.row) acknowledges \(seq)")
       operations.append(.acknowledge(devices[index].id, seq))
@@ -307,7 +307,7 @@ final class DeliverySimulation {
     case .caughtUp: break
     case .gap(let gap):
       note("device \(device.id.row) is told of gap \(gap)")
-      device.gapsTold[gap.from] = gap.dropped
+      device.announcedGaps[gap.from] = gap.dropped
     case .push(let entry):
       if entry.seq <= session.hello { throw Violation(description: "sent again what the device said it had") }
       note("device \(device.id.row) receives \(entry.seq) \(entry.push.id), has \(device.cursor)")
@@ -369,7 +369,7 @@ final class DeliverySimulation {
         guard let push = sent[id]?.push, causes[id] == .overflow else { return false }
         return push.device == device.id && push.expires > latest && !device.seen.contains(id)
       }
-      let told = device.gapsTold.values.reduce(0, +)
+      let told = device.announcedGaps.values.reduce(0, +)
       if told < dropped.count { throw Violation(description: "\(dropped.count) were dropped, and \(told) told") }
     }
   }

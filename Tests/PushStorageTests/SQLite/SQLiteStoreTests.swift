@@ -136,7 +136,7 @@ import Testing
       try FileManager.default.copyItem(atPath: path, toPath: copy)
       return try DatabaseQueue(path: copy).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM device") ?? 0 }
     }
-    _ = try await registrations.enrol(
+    _ = try await registrations.enroll(
       batch: "load", numbers: 0..<50, topic: "com.example.news", environment: .development)
     #expect(try devicesInFile() == 50)
     _ = try await registrations.remove(batch: "load")

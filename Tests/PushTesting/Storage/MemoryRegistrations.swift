@@ -32,7 +32,7 @@ package final class MemoryRegistrations: Registrations {
     /// Tokens lead to the app as it was.
     case answersOldApps
     /// What was enrolled before a name was taken stays.
-    case enrolsHalfBatches
+    case enrollsHalfBatches
     /// Whatever begins with the batch's name goes.
     case removesTooMuch
     /// A second report of a push counts.
@@ -73,7 +73,7 @@ package final class MemoryRegistrations: Registrations {
       case .redeemsTwice: "an invitation is good once, and in its time"
       case .readsHalfSecrets: "a secret finds its device and no other"
       case .answersOldApps: "every lookup sees a changed app"
-      case .enrolsHalfBatches: "a batch is enrolled whole or not at all"
+      case .enrollsHalfBatches: "a batch is enrolled whole or not at all"
       case .removesTooMuch: "removing a batch leaves every other device"
       case .repeatsReports: "a report of a push is kept once"
       case .joinsAnybody: "a device joins a person by invitation only"
@@ -146,7 +146,7 @@ package final class MemoryRegistrations: Registrations {
     listeners.withLock { $0.append(listener) }
   }
 
-  private func tell(_ change: RegistrationChange) {
+  private func notify(_ change: RegistrationChange) {
     for listener in listeners.withLock({ $0 }) { listener(change) }
   }
 
@@ -221,7 +221,7 @@ package final class MemoryRegistrations: Registrations {
       }
       return apps
     }
-    if fault != .removesSilently { tell(.revokedDevices([device])) }
+    if fault != .removesSilently { notify(.revokedDevices([device])) }
     return Set(apps).sorted { $0.row < $1.row }
   }
 
@@ -235,7 +235,7 @@ package final class MemoryRegistrations: Registrations {
       if fault != .keepsSecrets { state.devices[place].secret = secret }
       return secret
     }
-    tell(.revokedDevices([device]))
+    notify(.revokedDevices([device]))
     return secret
   }
 
@@ -329,14 +329,14 @@ package final class MemoryRegistrations: Registrations {
     state.withLock { $0.categories[app, default: [:]][category] = actions }
   }
 
-  package func enrol(
+  package func enroll(
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String) {
     try state.withLock { state in
       let before = state
       do {
         let (owner, role) = try Self.admit(warrant, person: person, name, &state, fault)
-        return try Self.enrol(name, owner, role, &state)
+        return try Self.enroll(name, owner, role, &state)
       } catch {
         if fault != .usesUpInvitations { state = before }
         throw error
@@ -369,7 +369,7 @@ package final class MemoryRegistrations: Registrations {
     }
   }
 
-  private static func enrol(
+  private static func enroll(
     _ name: String, _ person: String, _ role: Role, _ state: inout State
   ) throws(RegistrationRefusal) -> (device: Device, secret: String) {
     try require(!name.isEmpty, .invalid)
@@ -421,7 +421,7 @@ package final class MemoryRegistrations: Registrations {
       state.oldChoices[person] = current
       state.persons[person]?.preferences = changed
       // Told under the lock, so that listeners hear of changes in their order.
-      tell(.preferences(person, changed))
+      notify(.preferences(person, changed))
       return changed
     }
   }
@@ -431,7 +431,7 @@ package final class MemoryRegistrations: Registrations {
       state.certificates.removeAll { $0.fingerprint == certificate.fingerprint }
       state.certificates.append(certificate)
     }
-    if certificate.revoked != nil, fault != .revokesSilently { tell(.revokedCertificate(certificate.fingerprint)) }
+    if certificate.revoked != nil, fault != .revokesSilently { notify(.revokedCertificate(certificate.fingerprint)) }
   }
 
   package func add(_ report: AdReport) async throws {
@@ -464,7 +464,7 @@ package final class MemoryRegistrations: Registrations {
     }
   }
 
-  package func enrol(
+  package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
   ) async throws -> [EnrolledDevice] {
     try Self.require(Self.isBatchName(name), .invalid)
@@ -475,14 +475,14 @@ package final class MemoryRegistrations: Registrations {
         return try numbers.map { number in
           let name = "\(name)-\(number)"
           try Self.require(!state.persons.values.contains { $0.name == name }, .conflict)
-          let (device, secret) = try Self.enrol(name, fault == .sharesPersons ? app.name : name, .device, &state)
+          let (device, secret) = try Self.enroll(name, fault == .sharesPersons ? app.name : name, .device, &state)
           let registration = Registration(
             token: .random(), device: device.id, app: app.id, environment: environment)
           state.registrations.append(registration)
           return EnrolledDevice(secret: secret, token: registration.token)
         }
       } catch {
-        if fault != .enrolsHalfBatches { state = before }
+        if fault != .enrollsHalfBatches { state = before }
         throw error
       }
     }

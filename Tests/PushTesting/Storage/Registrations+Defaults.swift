@@ -14,7 +14,7 @@ extension Registrations {
     try await register(device, topic: topic, environment: environment, expires: nil, now: 0)
   }
 
-  package func enrol(name: String, person: String?) async throws -> (device: Device, secret: String) {
-    try await enrol(name: name, person: person, by: .anyPerson)
+  package func enroll(name: String, person: String?) async throws -> (device: Device, secret: String) {
+    try await enroll(name: name, person: person, by: .anyPerson)
   }
 }

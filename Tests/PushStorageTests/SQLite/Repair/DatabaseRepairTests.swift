@@ -24,7 +24,7 @@ import Testing
         ProviderKey(
           id: "ABC123DEFG", team: "TEAM000001", publicKey: try ES256Key.generate(), environment: nil, topics: ["a.b"]))
       _ = try await registrations.putApp(topic: "a.b", name: "News", icon: "📰", policyMode: .enforce)
-      let (device, _) = try await registrations.enrol(name: "laptop", person: "me")
+      let (device, _) = try await registrations.enroll(name: "laptop", person: "me")
       token = try await registrations.register(device.id, topic: "a.b", environment: .development).token
       let mailbox = try SQLiteMailbox(
         store: store, cap: 100_000, logger: .silent, now: { TestClock.start }, removed: { _ in })
