@@ -377,7 +377,7 @@ package final class DeliveryLog: Sendable {
 
   private func write(_ batch: LogBatch) throws {
     try queue.writeWithoutTransaction { db in
-      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)")
+      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
       for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
         // The times of all pieces: a reader looks into one too many, at most.
         insert.bind(batch.first)
