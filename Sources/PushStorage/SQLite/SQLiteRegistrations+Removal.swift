@@ -62,10 +62,11 @@ extension SQLiteRegistrations {
 
   // MARK: Persons
 
-  package var persons: [Person] { state.withLock { $0.persons.values.sorted { $0.name < $1.name } } }
+  // Sorted and searched while pushes go on, which need the lock.
+  package var persons: [Person] { state.withLock { $0.persons }.values.sorted { $0.name < $1.name } }
 
   package func person(named name: String) throws(Refusal) -> Person {
-    guard let person = state.withLock({ $0.persons.values.first { $0.name == name } }) else {
+    guard let person = state.withLock({ $0.persons }).values.first(where: { $0.name == name }) else {
       throw Refusal(kind: .unknown, description: "there is no person \(name): `pushcli persons list` shows them")
     }
     return person
