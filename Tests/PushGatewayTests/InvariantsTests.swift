@@ -111,11 +111,11 @@ import Testing
     var live = SubscriptionState()
     _ = live.hello(cursor: 4)
     let begun = live
-    _ = live.performed(PendingPushes(gap: nil, entries: [], isComplete: true), hasRoom: true)
+    _ = live.performed(PendingPushes(gap: nil, entries: [], isComplete: true), hasCapacity: true)
     #expect(live.brokenInvariant(since: begun) == nil)
 
     var later = live
-    _ = later.stored(MailboxEntry(seq: 5, push: samplePush()), hasRoom: true)
+    _ = later.stored(MailboxEntry(seq: 5, push: samplePush()), hasCapacity: true)
     #expect(live.brokenInvariant(since: later) == "4 would be sent again: 5 was")
     #expect(begun.brokenInvariant(since: live) == "the device would be told twice that it has caught up")
     var over = live

@@ -21,9 +21,9 @@ struct ClosedStreams {
 
   /// Who ended a stream; nil when it is not remembered.
   func end(of id: Int32) -> End? {
-    for place in numbers.indices {
-      if numbers[place] == id { return .peers }
-      if numbers[place] == -id { return .ours }
+    for index in numbers.indices {
+      if numbers[index] == id { return .peers }
+      if numbers[index] == -id { return .ours }
     }
     return nil
   }

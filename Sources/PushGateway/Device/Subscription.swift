@@ -240,7 +240,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func deliver(_ entry: MailboxEntry) {
     assert(loop.inEventLoop)
-    if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
+    if let action = state.stored(entry, hasCapacity: hasCapacity) { perform(action) }
   }
 
   func pack() { stream.exchange?.connection.pack() }
@@ -258,7 +258,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       return sendDueBroadcasts()
     }
     if case .revoked = notice { return end(reason: "revoked") }
-    guard hasRoom else { return postponed.add(notice) }
+    guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))
@@ -280,7 +280,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func send(_ message: BroadcastMessage, fromStorage: Bool) {
     assert(loop.inEventLoop)
     guard state.isOpen else { return }
-    guard hasRoom else {
+    guard hasCapacity else {
       if message.number == 0 { perform(.drop(MailboxEntry(seq: 0, push: message.push(to: device.id)))) }
       return
     }
@@ -299,9 +299,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Bytes that the stream takes before the device lags.
-  private var room: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
+  private var capacity: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
 
-  private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
+  private var hasCapacity: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
   private func perform(_ action: SubscriptionState.Action) {
     assert(loop.inEventLoop)
@@ -323,7 +323,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func read(after seq: UInt64) {
     let this = NIOLoopBound(self, eventLoop: loop)
     let (mailbox, device) = (shared.services.mailbox, device.id)
-    let limit = SubscriptionState.batch(room: room)
+    let limit = SubscriptionState.batch(capacity: capacity)
     Task {
       do {
         let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
@@ -336,9 +336,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func found(_ pending: PendingPushes) {
     isReading = true
-    for action in state.found(pending, room: room) { perform(action) }
+    for action in state.found(pending, capacity: capacity) { perform(action) }
     isReading = false
-    if let action = state.performed(pending, hasRoom: hasRoom) { perform(action) }
+    if let action = state.performed(pending, hasCapacity: hasCapacity) { perform(action) }
   }
 
   private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {

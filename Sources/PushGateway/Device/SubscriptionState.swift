@@ -36,7 +36,7 @@ struct SubscriptionState {
   private static let lineSize = 512
 
   /// How many entries to read for a stream that takes so many bytes: what finds no room would be read again.
-  static func batch(room: Int) -> Int { max(1, min(Limits.pendingBatch, room / lineSize)) }
+  static func batch(capacity: Int) -> Int { max(1, min(Limits.pendingBatch, capacity / lineSize)) }
 
   private var phase = Phase.awaitingHello
   /// The highest number that was sent, or that the device says it has.
@@ -72,14 +72,14 @@ struct SubscriptionState {
 
   /// A push was stored for the device, or is to be sent now or never (`seq` 0). When a number is missing before it, the
   /// mailbox is read: it may be one that nobody told of.
-  mutating func stored(_ entry: MailboxEntry, hasRoom: Bool) -> Action? {
+  mutating func stored(_ entry: MailboxEntry, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
-    if entry.seq == 0 { return isOpen && hasRoom ? .send(entry) : .drop(entry) }
+    if entry.seq == 0 { return isOpen && hasCapacity ? .send(entry) : .drop(entry) }
     switch phase {
     case .live:
       guard entry.seq > cursor else { return nil }
-      guard hasRoom else {
+      guard hasCapacity else {
         phase = .behind
         return nil
       }
@@ -97,10 +97,10 @@ struct SubscriptionState {
     }
   }
 
-  /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasRoom:)``.
+  /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasCapacity:)``.
   ///
-  /// - Parameter room: how many bytes the stream takes before it lags; what goes beyond is read again later.
-  mutating func found(_ pending: PendingPushes, room: Int = .max) -> [Action] {
+  /// - Parameter capacity: how many bytes the stream takes before it lags; what goes beyond is read again later.
+  mutating func found(_ pending: PendingPushes, capacity: Int = .max) -> [Action] {
     let before = self
     defer { checkInvariants(since: before) }
     guard case .reading = phase else { return [] }
@@ -109,11 +109,11 @@ struct SubscriptionState {
       cursor = gap.to
       actions.append(.announceGap(gap))
     }
-    var room = room
+    var capacity = capacity
     for entry in pending.entries where entry.seq > cursor {
-      guard room > 0 else { break }
+      guard capacity > 0 else { break }
       // A line holds the payload, and its texts once more.
-      room -= 2 * entry.push.payload.count + SubscriptionState.lineSize
+      capacity -= 2 * entry.push.payload.count + SubscriptionState.lineSize
       cursor = entry.seq
       actions.append(.send(entry))
     }
@@ -121,7 +121,7 @@ struct SubscriptionState {
   }
 
   /// What a read found has been sent: reads on, waits until the device has taken it, or is done.
-  mutating func performed(_ pending: PendingPushes, hasRoom: Bool) -> Action? {
+  mutating func performed(_ pending: PendingPushes, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
     guard case .reading(let isOutdated) = phase else { return nil }
@@ -132,7 +132,7 @@ struct SubscriptionState {
       hasAnnouncedCaughtUp = true
       return .announceCaughtUp(cursor)
     }
-    guard hasRoom else {
+    guard hasCapacity else {
       phase = .behind
       return nil
     }

@@ -63,14 +63,14 @@ package struct LogBatch: Sendable {
   ) {
     let idSize = uniqueID == nil ? 0 : APNSID.storedSize
     let size = idSize + (code == nil ? 0 : 1)
-    let place = LogBatch.events.firstIndex(of: event) ?? 63
-    if place < counts.count { counts[place] &+= 1 }
-    var mark = UInt8(place)
+    let index = LogBatch.events.firstIndex(of: event) ?? 63
+    if index < counts.count { counts[index] &+= 1 }
+    var mark = UInt8(index)
     if idSize > 0 { mark |= LogBatch.uniqueIDMark }
     if code != nil { mark |= LogBatch.factsMark }
     unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + size, alignment: 8) { fixed in
-      func store(_ value: some FixedWidthInteger, at place: Int) {
-        unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
+      func store(_ value: some FixedWidthInteger, at offset: Int) {
+        unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value))
       }
       store(time, at: 0)
       store(mark, at: 8)
@@ -114,9 +114,9 @@ package struct LogBatch: Sendable {
     last = max(last, other.last)
     other.bytes.removeAll(keepingCapacity: true)
     (other.count, other.first, other.last) = (0, .max, .min)
-    for place in counts.indices {
-      counts[place] &+= other.counts[place]
-      other.counts[place] = 0
+    for index in counts.indices {
+      counts[index] &+= other.counts[index]
+      other.counts[index] = 0
     }
   }
 
@@ -158,14 +158,14 @@ package struct LogBatch: Sendable {
   ///
   /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
   package static func rows(
-    _ bytes: [UInt8], where matches: (_ place: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
-  ) -> [(place: Int, row: DeliveryLog.Row)] {
-    var rows: [(place: Int, row: DeliveryLog.Row)] = []
-    var place = 0
+    _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
+  ) -> [(index: Int, row: DeliveryLog.Row)] {
+    var rows: [(index: Int, row: DeliveryLog.Row)] = []
+    var index = 0
     var start = 0
-    func integer<Integer: FixedWidthInteger>(_ place: Int, _ type: Integer.Type) -> Integer {
+    func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
       unsafe bytes.withUnsafeBytes {
-        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + place, as: type))
+        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + offset, as: type))
       }
     }
     while start + fixedSize <= bytes.count {
@@ -187,11 +187,11 @@ package struct LogBatch: Sendable {
         var row = DeliveryLog.Row(
           at: at, event: events[code], id: id, uniqueID: uniqueID,
           device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
-        if matches(place, row) {
+        if matches(index, row) {
           row.detail = LogBatch.detail(bytes[detail..<end], isFacts: bytes[start + 8] & factsMark != 0, of: row.event)
-          rows.append((place, row))
+          rows.append((index, row))
         }
-        place += 1
+        index += 1
       }
       start = end
     }

@@ -89,7 +89,7 @@ import Testing
       if number == 29 { home.wait(Int64(Limits.evictionAge)) }
     }
     tickets[3].release()
-    for _ in 0..<5 { ledger.makeRoom() }
+    for _ in 0..<5 { ledger.evictOldest() }
     #expect(home.endedNumbers == (0..<30).filter { $0 != 3 })
     #expect(home.met == .init(repeating: .descriptors, count: 5))
     #expect(ledger.count == 10)

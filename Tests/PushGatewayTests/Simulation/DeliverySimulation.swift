@@ -33,7 +33,7 @@ final class DeliverySimulation {
     /// Where the device said it was: nothing up to here may be sent.
     var hello: UInt64
     /// Whether the device takes what it is sent.
-    var hasRoom = true
+    var hasCapacity = true
   }
 
   private struct Device {
@@ -104,7 +104,7 @@ final class DeliverySimulation {
       operations.append(.expire(now))
       for index in devices.indices {
         if devices[index].session == nil { connect(index) }
-        devices[index].session?.hasRoom = true
+        devices[index].session?.hasCapacity = true
       }
       for _ in 0..<200 { try step(faults: false) }
     }
@@ -133,7 +133,7 @@ final class DeliverySimulation {
     case 78..<82: retry()
     case 82..<87: connect(index)
     case 87..<90: devices[index].session = nil
-    case 90..<92: devices[index].session?.hasRoom = false
+    case 90..<92: devices[index].session?.hasCapacity = false
     case 92..<94: operations.append(.expire(now))
     case 94..<96: passTime()
     case 96..<98: fate = [.full, .crashBefore, .crashAfter].randomElement(using: &random) ?? .full
@@ -233,7 +233,7 @@ final class DeliverySimulation {
   private func deliver(_ entry: MailboxEntry) {
     for index in devices.indices where devices[index].id == entry.push.device {
       guard var session = devices[index].session else { continue }
-      if let action = session.state.stored(entry, hasRoom: session.hasRoom) { perform(action, &session, index) }
+      if let action = session.state.stored(entry, hasCapacity: session.hasCapacity) { perform(action, &session, index) }
       devices[index].session = session
     }
   }
@@ -257,7 +257,9 @@ final class DeliverySimulation {
     if let found = session.found {
       session.found = nil
       for action in session.state.found(found) { perform(action, &session, index) }
-      if let action = session.state.performed(found, hasRoom: session.hasRoom) { perform(action, &session, index) }
+      if let action = session.state.performed(found, hasCapacity: session.hasCapacity) {
+        perform(action, &session, index)
+      }
     } else if let seq = session.reading {
       session.reading = nil
       let (gap, rows, isComplete) = engine.index.withLock { mailbox in
@@ -272,7 +274,7 @@ final class DeliverySimulation {
 
   private func makeRoom(_ index: Int) {
     guard var session = devices[index].session else { return }
-    session.hasRoom = true
+    session.hasCapacity = true
     if session.toDevice.isEmpty, let action = session.state.drained() { perform(action, &session, index) }
     devices[index].session = session
   }
