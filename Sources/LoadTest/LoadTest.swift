@@ -307,19 +307,31 @@ package struct LoadTest: Sendable {
 
   /// Waits for the last answers and deliveries, as long as some come.
   private func drain(_ fleet: Fleet) async throws {
+    try await wait(for: fleet, every: .milliseconds(5)) { standing in
+      let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
+      return (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver
+    } progress: {
+      $0.accepted + $0.refused + $0.delivered + $0.live
+    }
+  }
+
+  /// Waits until all is done, or nothing has moved for as long as the plan takes silence.
+  private func wait(
+    for fleet: Fleet, every interval: Duration, until isDone: (Fleet.Standing) -> Bool,
+    progress: (Fleet.Standing) -> Int
+  ) async throws {
     let clock = ContinuousClock()
     var last = (count: -1, at: clock.now)
     while true {
       try checkInterrupted()
       let standing = await fleet.standing()
       try standing.check()
-      let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
-      if (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver { return }
-      let count = standing.accepted + standing.refused + standing.delivered + standing.live
+      if isDone(standing) { return }
+      let count = progress(standing)
       if count != last.count { last = (count, clock.now) }
       if clock.now - last.at > .seconds(plan.silenceLimit) { return }
       report(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
-      try? await Task.sleep(for: .milliseconds(5))
+      try? await Task.sleep(for: interval)
     }
   }
 
@@ -327,25 +339,14 @@ package struct LoadTest: Sendable {
 
   private func catchUp(_ fleet: Fleet, _ count: Int) async throws -> LoadResult.CatchUp {
     await fleet.connectFirstDevice()
-    try await drainCatchUp(fleet)
+    try await wait(for: fleet, every: .milliseconds(2)) {
+      $0.delivered + $0.dropped >= $0.expected
+    } progress: {
+      $0.delivered
+    }
     let (delivered, seconds) = await fleet.caughtUp()
     return .init(
       pushes: delivered, seconds: seconds, pushesPerSecond: seconds > 0 ? Double(delivered) / seconds : 0)
-  }
-
-  private func drainCatchUp(_ fleet: Fleet) async throws {
-    let clock = ContinuousClock()
-    var last = (count: -1, at: clock.now)
-    while true {
-      try checkInterrupted()
-      let standing = await fleet.standing()
-      try standing.check()
-      if standing.delivered + standing.dropped >= standing.expected { return }
-      if standing.delivered != last.count { last = (standing.delivered, clock.now) }
-      if clock.now - last.at > .seconds(plan.silenceLimit) { return }
-      report(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
-      try? await Task.sleep(for: .milliseconds(2))
-    }
   }
 
   private func run(

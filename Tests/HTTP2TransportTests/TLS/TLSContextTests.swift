@@ -20,22 +20,28 @@ import Testing
     }
   }
 
-  /// The cipher that a server agrees on with a client of TLS 1.2 that offers some; nil when there is none.
-  func cipher(offering ciphers: String) throws -> String? {
-    let client = unsafe SSL_CTX_new(TLS_client_method())
-    defer { unsafe SSL_CTX_free(client) }
-    unsafe SSL_CTX_set_cipher_list(client, ciphers)
-    let ssl = unsafe SSL_new(client)
-    defer { unsafe SSL_free(ssl) }
-    unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+  /// The handshake of a bare client of OpenSSL, with memory BIOs, and a server.
+  ///
+  /// - Parameters:
+  ///   - configure: makes the client offer what a test says.
+  ///   - read: what is asked of the client when the handshake is done.
+  /// - Returns: nil when the handshake failed.
+  func handshake<Value>(
+    _ configure: (_ client: OpaquePointer?) -> Void, read: (_ client: OpaquePointer?) -> Value
+  ) throws -> Value? {
+    let context = unsafe SSL_CTX_new(TLS_client_method())
+    defer { unsafe SSL_CTX_free(context) }
+    let client = unsafe SSL_new(context)
+    defer { unsafe SSL_free(client) }
+    unsafe configure(client)
     let (inbound, outbound) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
-    unsafe SSL_set_bio(ssl, inbound, outbound)
-    unsafe SSL_set_connect_state(ssl)
+    unsafe SSL_set_bio(client, inbound, outbound)
+    unsafe SSL_set_connect_state(client)
     let server = try TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key))
     try server.start()
     var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
-    for _ in 0..<4 {
-      _ = unsafe SSL_do_handshake(ssl)
+    for _ in 0..<5 {
+      _ = unsafe SSL_do_handshake(client)
       var flight = [UInt8](repeating: 0, count: 20_000)
       let size = unsafe BIO_read(outbound, &flight, Int32(flight.count))
       if size > 0 {
@@ -52,8 +58,17 @@ import Testing
       let ciphertext = Array(buffer: server.takeOutbound())
       unsafe BIO_write(inbound, ciphertext, Int32(ciphertext.count))
     }
-    guard server.isEstablished else { return nil }
-    return unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
+    return server.isEstablished ? unsafe read(client) : nil
+  }
+
+  /// The cipher that a server agrees on with a client of TLS 1.2 that offers some; nil when there is none.
+  func cipher(offering ciphers: String) throws -> String? {
+    try unsafe handshake { client in
+      unsafe SSL_set_cipher_list(client, ciphers)
+      unsafe SSL_ctrl(client, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+    } read: { client in
+      unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(client)))
+    }
   }
 
   @Test(arguments: [
@@ -68,46 +83,19 @@ import Testing
     #expect(try cipher(offering: offered) == selected)
   }
 
-  /// A bare client of OpenSSL with memory BIOs, which offers what a test says; nil offers nothing.
+  /// The protocol that is selected of those that a client offers; nil offers nothing.
   ///
-  /// - Returns: what was selected; nil when the handshake failed.
+  /// - Returns: nil when the handshake failed.
   func selected(offering protocols: [String]?) throws -> String? {
-    let context = unsafe SSL_CTX_new(TLS_client_method())
-    defer { unsafe SSL_CTX_free(context) }
-    let ssl = unsafe SSL_new(context)
-    defer { unsafe SSL_free(ssl) }
-    let (inbound, outbound) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
-    unsafe SSL_set_bio(ssl, inbound, outbound)
-    unsafe SSL_set_connect_state(ssl)
-    if let protocols {
+    try unsafe handshake { client in
+      guard let protocols else { return }
       let list = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
-      unsafe SSL_set_alpn_protos(ssl, list, UInt32(list.count))
+      unsafe SSL_set_alpn_protos(client, list, UInt32(list.count))
+    } read: { client in
+      var (name, nameSize): (UnsafePointer<UInt8>?, UInt32) = (nil, 0)
+      unsafe SSL_get0_alpn_selected(client, &name, &nameSize)
+      return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(nameSize)), as: UTF8.self)
     }
-    let server = try TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key))
-    try server.start()
-    var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
-    for _ in 0..<5 {
-      _ = unsafe SSL_do_handshake(ssl)
-      var flight = [UInt8](repeating: 0, count: 20_000)
-      let size = unsafe BIO_read(outbound, &flight, Int32(flight.count))
-      if size > 0 {
-        do {
-          try unsafe flight.prefix(Int(size)).withUnsafeBytes { flight in
-            try unsafe scratch.withUnsafeMutableBytes { scratch in
-              _ = try unsafe server.receive(flight, scratch: scratch) { _ in Result<Void, TLSError>.success(()) }
-            }
-          }
-        } catch {
-          return nil
-        }
-      }
-      let ciphertext = Array(buffer: server.takeOutbound())
-      unsafe BIO_write(inbound, ciphertext, Int32(ciphertext.count))
-    }
-    guard server.isEstablished else { return nil }
-    var (name, nameSize): (UnsafePointer<UInt8>?, UInt32) = (nil, 0)
-    unsafe SSL_get0_alpn_selected(ssl, &name, &nameSize)
-    return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(nameSize)), as: UTF8.self)
   }
 
   @Test(
