@@ -76,7 +76,7 @@ import Testing
       with(right.presentation, Array(right.removed.dropLast())) == "alert was asked for, and nothing is said of it")
     #expect(with(right.presentation, right.removed, isCounted: true) == "an alert counts that is not shown")
     var held = right.presentation
-    (held.centre, held.held) = (nil, Hold(by: .summary))
+    (held.center, held.held) = (nil, Hold(by: .summary))
     #expect(with(held, right.removed) == "what is held is an alert that is nowhere")
   }
 

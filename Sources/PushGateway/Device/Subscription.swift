@@ -350,7 +350,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now) }
     if let hold = decision.hold {
-      shared.services.held.hold(entry, hold, content.notification, decision.presentation.centre)
+      shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
     shared.log.append(decision.transmitted)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }

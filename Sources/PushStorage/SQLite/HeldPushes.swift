@@ -9,7 +9,7 @@ import Synchronization
 /// restart.
 ///
 /// A row is written when its push is sent, before the device can have acknowledged it. Should the gateway die between
-/// the two, the push is in the device's notification centre and in no digest.
+/// the two, the push is in the device's notification center and in no digest.
 package final class HeldPushes: Sendable {
   /// One that waits.
   package struct Held: Sendable {

@@ -43,7 +43,7 @@ import Testing
     #expect(try await gateway.push(try await gateway.client(), to: device.token, payload: payload).status == 200)
   }
 
-  @Test func `what is held for the summary is in the centre at once, and comes as one digest at its time`() async throws
+  @Test func `what is held for the summary is in the center at once, and comes as one digest at its time`() async throws
   {
     try await TestGateway.run { gateway in
       let device = try await gateway.enroll()
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `A8: while the person is there, an app beyond its budget reaches badge and centre`() async throws {
+  @Test func `A8: while the person is there, an app beyond its budget reaches badge and center`() async throws {
     try await TestGateway.run { gateway in
       let device = try await gateway.enroll()
       try await choose(gateway, device, "budget=2")
