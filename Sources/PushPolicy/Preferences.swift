@@ -21,14 +21,16 @@ package struct Preferences: Sendable, Equatable {
   package init() {}
 }
 
-/// A value for each of the three parts of a notification.
-package struct PerPart<Value> {
-  package var badge: Value
-  package var sound: Value
-  package var alert: Value
+/// On or off for each of the three parts of a notification (N5).
+package struct PartSwitches: Sendable, Equatable {
+  package var badge = true
+  package var sound = true
+  package var alert = true
 
-  /// The value for `part`.
-  package subscript(part: Part) -> Value {
+  package init() {}
+
+  /// The switch of `part`.
+  package subscript(part: Part) -> Bool {
     get {
       switch part {
       case .badge: badge
@@ -44,17 +46,6 @@ package struct PerPart<Value> {
       }
     }
   }
-}
-
-extension PerPart: Sendable where Value: Sendable {}
-extension PerPart: Equatable where Value: Equatable {}
-
-/// On or off for each of the three parts of a notification (N5).
-package typealias PartSwitches = PerPart<Bool>
-
-extension PartSwitches {
-  /// Everything is on.
-  package init() { self.init(badge: true, sound: true, alert: true) }
 }
 
 /// A person's choices for one app (N5), and for its categories (N6).
@@ -87,11 +78,30 @@ package enum Delivery: String, Sendable, Codable {
 }
 
 /// A person's choices for one category of an app; `nil` inherits from the app (N6).
-package typealias CategoryPreferences = PerPart<Bool?>
+package struct CategoryPreferences: Sendable, Equatable {
+  package var badge: Bool?
+  package var sound: Bool?
+  package var alert: Bool?
 
-extension CategoryPreferences {
-  /// Everything is inherited.
-  package init() { self.init(badge: nil, sound: nil, alert: nil) }
+  package init() {}
+
+  /// The choice for `part`.
+  package subscript(part: Part) -> Bool? {
+    get {
+      switch part {
+      case .badge: badge
+      case .sound: sound
+      case .alert: alert
+      }
+    }
+    set {
+      switch part {
+      case .badge: badge = newValue
+      case .sound: sound = newValue
+      case .alert: alert = newValue
+      }
+    }
+  }
 }
 
 extension Preferences {
