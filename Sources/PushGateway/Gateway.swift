@@ -65,7 +65,7 @@ package final class Gateway: Sendable {
     try folder.prepareCertificates()
     let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     let clock = WallClock.system
-    let log = try DeliveryLog(
+    let log = DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
     let meter = GatewayMeter()
     let (backend, store) = try await open(

@@ -130,13 +130,43 @@ def overwrite(path, offset, data):
         file.write(data)
 
 
-@pytest.mark.parametrize("name", ["pushgateway.sqlite", "delivery-log.sqlite"])
-def test_a_database_with_a_broken_header_is_said(stopped, name):
-    path = stopped.state / name
+def test_a_database_with_a_broken_header_is_said(stopped):
+    path = stopped.state / "pushgateway.sqlite"
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     overwrite(path, 0, b"\xde\xad" * 50)
-    assert_fails(serve(stopped.state), 1, name, "damaged", "backup")
+    assert_fails(serve(stopped.state), 1, path.name, "damaged", "backup")
+
+
+@pytest.mark.parametrize("damage", ["header", "cut", "folder", "text"])
+def test_a_delivery_log_that_is_damaged_is_kept_and_begun_anew(stopped, damage):
+    path = stopped.state / "delivery-log.sqlite"
+    if damage == "header":
+        overwrite(path, 0, b"\xde\xad" * 50)
+    elif damage == "cut":
+        os.truncate(path, os.path.getsize(path) // 2 + 100)
+    else:
+        path.unlink()
+        path.mkdir() if damage == "folder" else path.write_text("no database")
+    doctor = run("doctor", state=stopped.state)
+    assert "delivery log" in doctor.out and "damaged" in doctor.out, doctor.out
+    stopped.start()
+    kept = list(stopped.state.glob("delivery-log.damaged-*"))
+    assert len(kept) == 1 and str(kept[0]) in stopped.log
+    device = stopped.device()
+    push = stopped.accepted(device.token)
+    assert [row["event"] for row in run("log", push, "--json", state=stopped.state).records][:1] == ["accepted"]
+    assert stopped.run("doctor").code == 0
+
+
+def test_a_delivery_log_that_is_deleted_while_it_is_written_is_begun_anew(gateway):
+    device = gateway.device()
+    gateway.accepted(device.token)
+    for file in gateway.state.glob("delivery-log.sqlite*"):
+        file.unlink()
+    push = gateway.accepted(device.token)
+    assert [row["event"] for row in run("log", push, "--json", state=gateway.state).records][:1] == ["accepted"]
+    gateway.wait_for_log("the delivery log was deleted")
 
 
 def test_a_database_with_a_broken_page_in_the_middle_is_said(stopped):

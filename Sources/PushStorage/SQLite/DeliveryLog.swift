@@ -104,14 +104,16 @@ package final class DeliveryLog: Sendable {
   package let limits = LimitCounters()
   /// The events in the order in which they are counted.
   package static var countedEvents: [DeliveryEvent] { LogBatch.events }
-  private let queue: DatabaseQueue
+  private let file: LogFile
   private let inbox = Mutex(Inbox())
-  private let wake = DispatchSemaphore(value: 0)
+  private let wake = Wakeup()
   /// Cuts the writer's pause short.
-  private let hurry = DispatchSemaphore(value: 0)
+  private let hurry = Wakeup()
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
   private let trouble = Mutex<HealthProblem?>(nil)
+  /// Events that were not logged since the trouble began; the writer's.
+  private let missing = Atomic<Int>(0)
 
   /// Why events are not logged now; nil when they are.
   package var problem: HealthProblem? { trouble.withLock { $0 } }
@@ -125,30 +127,21 @@ package final class DeliveryLog: Sendable {
   /// How often old rows are removed, in seconds.
   private static let trimInterval = 3600.0
 
-  package init(path: String, retention: Int64, logger: Logger) throws(StoreError) {
+  /// - Parameters:
+  ///   - path: of its file; one that can't be written now is tried again, and events are not logged meanwhile.
+  ///   - retention: how long a row is kept, in seconds.
+  package init(path: String, retention: Int64, logger: Logger) {
     self.logger = logger
     self.retention = retention
-    do {
-      queue = try DatabaseQueue(path: path)
-      try queue.writeWithoutTransaction { db in
-        try db.execute(
-          sql: """
-            -- Records only come behind one another, and one connection reads and writes: a rollback journal has little
-            -- to keep, while a write-ahead log would have every page written twice and read once. (Larger pages would
-            -- save one per cent of accepting, and cost 10 MB.)
-            PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;
-            CREATE TABLE IF NOT EXISTS batch (
-              number INTEGER PRIMARY KEY,
-              first INTEGER NOT NULL,        -- milliseconds since 1970, of the earliest row
-              last INTEGER NOT NULL,
-              rows BLOB NOT NULL             -- LogBatch
-            )
-            """)
+    file = LogFile(path: path) { loss in
+      switch loss {
+      case .movedAside(let copy):
+        logger.error("the delivery log was damaged: it is kept, and a new one begun", metadata: ["kept": "\(copy)"])
+      case .deleted: logger.error("the delivery log was deleted: a new one is begun", metadata: ["path": "\(path)"])
       }
-      try trim()
-    } catch {
-      throw SQLiteStore.explain(error, path: path)
     }
+    // What goes wrong is in health at once, and in the log when an event is lost by it.
+    do { _ = try file.database() } catch { begin(trouble: error) }
     let thread = Thread { [self] in run() }
     thread.name = "delivery-log"
     thread.start()
@@ -256,7 +249,7 @@ package final class DeliveryLog: Sendable {
     var (last, left) = (numbers.upperBound, size)
     while found.count < limit, left > 0 {
       let wanted = limit - found.count
-      let slice = try await queue.read { [last, left] db in
+      let slice = try await file.read { [last, left] db in
         let batches = try PreparedStatement(
           db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number DESC")
         batches.bind(since ?? .min)
@@ -296,7 +289,7 @@ package final class DeliveryLog: Sendable {
 
   /// - Returns: the number of the last batch that was looked at; nil when there is none after `number`.
   private func erase(_ devices: Set<DeviceID>, after number: Int64) async throws -> Int64? {
-    try await queue.write { db in
+    try await file.database().write { db in
       let batches = try PreparedStatement(
         db, "SELECT number, rows FROM batch WHERE number > ? ORDER BY number LIMIT 16")
       defer { batches.reset() }
@@ -316,7 +309,7 @@ package final class DeliveryLog: Sendable {
   }
 
   private func run() {
-    var nextTrim = DispatchTime.now() + DeliveryLog.trimInterval
+    var nextTrim = DispatchTime.now()
     while true {
       let taken = inbox.withLock { inbox -> Inbox in
         let taken = inbox
@@ -329,29 +322,18 @@ package final class DeliveryLog: Sendable {
       if taken.dropped > 0 {
         logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
       }
-      do {
-        if taken.batch.count > 0 {
-          try write(taken.batch)
-          if DispatchTime.now() > nextTrim {
-            try trim()
-            nextTrim = .now() + DeliveryLog.trimInterval
-          }
-          trouble.withLock { $0 = nil }
-        }
-      } catch {
-        let explanation = SQLiteStore.explain(error, path: queue.path)
-        logger.error("not logged: \(explanation)", metadata: ["dropped": "\(taken.batch.count)"])
-        let now = Int64(Date().timeIntervalSince1970)
-        trouble.withLock {
-          $0 = $0 ?? HealthProblem(part: "delivery-log", problem: explanation.description, since: now)
-        }
+      if taken.batch.count > 0 { write(taken.batch) }
+      var isTrimming = false
+      if !taken.isClosed, .now() >= nextTrim {
+        isTrimming = trim()
+        nextTrim = .now() + (isTrimming ? 0 : DeliveryLog.trimInterval)
       }
       for reader in taken.readers { reader.resume() }
-      if taken.batch.count == 0 {
+      if taken.batch.count == 0, !isTrimming {
         if taken.isClosed { break }
         waitForWork()
       }
-      if !taken.isClosed { _ = hurry.wait(timeout: .now() + DeliveryLog.pause) }
+      if !taken.isClosed { _ = hurry.wait(until: .now() + DeliveryLog.pause) }
     }
     stopped.signal()
   }
@@ -361,21 +343,54 @@ package final class DeliveryLog: Sendable {
   /// Who looks at the gateway's health and sends nothing until all is well must see when it is.
   private func waitForWork() {
     guard problem != nil else { return wake.wait() }
-    guard wake.wait(timeout: .now() + DeliveryLog.probeTime) == .timedOut else { return }
+    guard !wake.wait(until: .now() + DeliveryLog.probeTime) else { return }
     // A page that says nothing new.
-    guard (try? queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }) != nil else { return }
-    trouble.withLock { $0 = nil }
+    let isWell =
+      (try? file.access { queue in
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }
+      }) != nil
+    if isWell { endTrouble() }
   }
 
-  /// Removes what is older than ``retention``.
-  private func trim() throws {
+  /// Removes some of what is older than ``retention``.
+  ///
+  /// - Returns: whether there may be more.
+  private func trim() -> Bool {
     let end = Int64(Date().timeIntervalSince1970) - retention
-    try queue.writeWithoutTransaction { db in
-      try db.execute(sql: "DELETE FROM batch WHERE last < ?", arguments: [end * 1000])
+    // What can't be removed now stays for the next time.
+    return (try? file.trim(before: end * 1000)) ?? false
+  }
+
+  private func write(_ batch: LogBatch) {
+    do {
+      do {
+        try file.access { try DeliveryLog.write(batch, to: $0) }
+      } catch where error.isDamage {
+        // The file that was begun instead takes it.
+        try file.access { try DeliveryLog.write(batch, to: $0) }
+      }
+      endTrouble()
+    } catch {
+      begin(trouble: error)
+      // Said once; how many there were is said when it is over.
+      if missing.add(batch.count, ordering: .relaxed).oldValue == 0 { logger.error("not logged: \(error)") }
     }
   }
 
-  private func write(_ batch: LogBatch) throws {
+  private func begin(trouble error: StoreError) {
+    let now = Int64(Date().timeIntervalSince1970)
+    trouble.withLock {
+      $0 = $0 ?? HealthProblem(part: "delivery-log", problem: error.description, since: now)
+    }
+  }
+
+  private func endTrouble() {
+    trouble.withLock { $0 = nil }
+    let count = missing.exchange(0, ordering: .relaxed)
+    if count > 0 { logger.notice("events are logged again", metadata: ["missing": "\(count)"]) }
+  }
+
+  private static func write(_ batch: LogBatch, to queue: DatabaseQueue) throws {
     try queue.writeWithoutTransaction { db in
       let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
       for piece in batch.pieces(of: Limits.maximumLogBatchSize) {

@@ -38,7 +38,7 @@ package final class SQLiteMailbox: Mailbox {
   private let store: SQLiteStore
   private let engine: MailboxEngine
   private let inbox = Mutex(Inbox())
-  private let wake = DispatchSemaphore(value: 0)
+  private let wake = Wakeup()
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
@@ -275,7 +275,7 @@ package final class SQLiteMailbox: Mailbox {
       if isDue || !operations.isEmpty { return operations }
       if isClosed { return nil }
       if hasMore, due == .distantFuture { due = .now() + SQLiteMailbox.settleTime }
-      _ = wake.wait(timeout: due)
+      _ = wake.wait(until: due)
     }
   }
 

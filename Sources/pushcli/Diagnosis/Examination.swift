@@ -25,7 +25,7 @@ struct Examination {
 
   func findings() async -> [Finding] {
     [
-      storage(), space(), await gateway(), await apps(), certificate("server certificate", folder.certificatePath),
+      storage(), log(), space(), await gateway(), await apps(), certificate("server certificate", folder.certificatePath),
       certificate("authority", folder.trustPath), clock(), descriptors(), library(), terminal(),
     ].compactMap(\.self)
   }
@@ -51,6 +51,20 @@ struct Examination {
     }
   }
 
+  /// Whether the delivery log is sound; nil where there is none yet, and while a gateway writes it, whose health tells.
+  private func log() -> Finding? {
+    let check = "delivery log"
+    guard FileManager.default.fileExists(atPath: folder.logPath), listening.isEmpty else { return nil }
+    do {
+      try SQLiteStore.check(path: folder.logPath)
+      return Finding(check: check, state: .ok, words: "\(folder.logPath) is sound")
+    } catch {
+      return Finding(
+        check: check, state: .warning,
+        words: "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one")
+    }
+  }
+
   private func space() -> Finding {
     let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
     guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.intValue else {
@@ -62,10 +76,15 @@ struct Examination {
       : Finding(check: "disk", state: .ok, words: words)
   }
 
+  /// Where a gateway says that it listens.
+  private var listening: [Substring] {
+    (try? String(contentsOfFile: folder.listeningPath, encoding: .utf8))?.split(separator: "\n") ?? []
+  }
+
   /// Whether it runs, answers where it says that it listens, and is well.
   private func gateway() async -> Finding {
     let check = "gateway"
-    let addresses = (try? String(contentsOfFile: folder.listeningPath, encoding: .utf8))?.split(separator: "\n") ?? []
+    let addresses = listening
     guard !addresses.isEmpty else {
       return Finding(check: check, state: .warning, words: "none runs on this folder: `pushcli serve` starts one")
     }

@@ -29,7 +29,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .silent)
+    log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .silent)
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let registrations = MemoryRegistrations()
     let unregister = Unregister(

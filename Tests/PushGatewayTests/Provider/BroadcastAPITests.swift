@@ -33,7 +33,7 @@ import Testing
   init() async throws {
     folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
-    let log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
+    let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     let registrations = try SQLiteRegistrations(store: store)
     let backend = GatewayBackend(
       registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: SubscriptionRegistry(),

@@ -39,7 +39,7 @@ final class TestGateway: Sendable {
     self.folder = folder
     self.clock = clock
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
-    let log = try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
+    let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     let backend = try backend ?? TestGateway.sqlite(store, log, cap: cap, clock: clock, mailbox: mailbox)
     let registrations = backend.registrations
     let services = Services(

@@ -13,7 +13,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   func log() throws -> DeliveryLog {
-    try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
+    DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
   }
 
   func row(
@@ -261,7 +261,7 @@ import Testing
     let second = try log()
     #expect(try await second.rows(.init()).count == 1)
     second.close()
-    let third = try DeliveryLog(path: folder.file("log.sqlite"), retention: 60, logger: .silent)
+    let third = DeliveryLog(path: folder.file("log.sqlite"), retention: 60, logger: .silent)
     defer { third.close() }
     #expect(try await third.rows(.init()).isEmpty)
   }

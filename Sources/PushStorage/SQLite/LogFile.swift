@@ -1,0 +1,175 @@
+import Foundation
+import GRDB
+import Glibc
+import PushCore
+import Synchronization
+
+/// The file of the delivery log, which never decides whether pushes are delivered: one that is no sound database is moved
+/// aside and begun anew, one that was deleted is begun anew, and one that can't be opened is tried again.
+final class LogFile: Sendable {
+  /// What became of a file that is no longer written.
+  enum Loss: Equatable {
+    /// It is damaged, and kept under this name.
+    case movedAside(String)
+    /// It was deleted, or another has its name now.
+    case deleted
+  }
+
+  let path: String
+  private let lost: @Sendable (Loss) -> Void
+  private let opened = Mutex<Opened?>(nil)
+
+  private struct Opened {
+    let queue: DatabaseQueue
+    let identity: Identity?
+  }
+
+  /// Which file a name stands for.
+  private struct Identity: Equatable {
+    let device: dev_t
+    let inode: ino_t
+
+    init?(_ path: String) {
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      (device, inode) = (status.st_dev, status.st_ino)
+    }
+  }
+
+  /// - Parameter lost: is told when a new file takes the place of another.
+  init(path: String, lost: @escaping @Sendable (Loss) -> Void) {
+    self.path = path
+    self.lost = lost
+  }
+
+  /// The database, opened or begun anew if it has to be.
+  ///
+  /// - Throws: ``StoreError`` when there can be none now.
+  func database() throws(StoreError) -> DatabaseQueue {
+    do {
+      return try opened.withLock { opened in
+        if let opened, Identity(path) == opened.identity { return opened.queue }
+        if opened != nil { lost(.deleted) }
+        opened = nil
+        let queue = try open()
+        opened = Opened(queue: queue, identity: Identity(path))
+        return queue
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Runs `body` on the database. What it finds damaged is moved aside; the next access begins anew.
+  ///
+  /// - Throws: ``StoreError``.
+  func access<Value>(_ body: (DatabaseQueue) throws -> Value) throws(StoreError) -> Value {
+    let queue = try database()
+    do {
+      return try body(queue)
+    } catch {
+      note(error, of: queue)
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// As ``access(_:)``, without holding a thread.
+  func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value {
+    let queue = try database()
+    do {
+      return try await queue.read(body)
+    } catch {
+      note(error, of: queue)
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Gives the file up, if what failed is the file itself.
+  private func note(_ error: any Error, of queue: DatabaseQueue) {
+    guard SQLiteStore.isDamage(error) else { return }
+    opened.withLock { opened in
+      // Somebody else may have seen it before.
+      guard opened?.queue === queue else { return }
+      opened = nil
+      try? queue.close()
+      try? moveAside()
+    }
+  }
+
+  private func open() throws -> DatabaseQueue {
+    do {
+      return try begin()
+    } catch where SQLiteStore.isDamage(error) || isFolder {
+      try moveAside()
+      return try begin()
+    }
+  }
+
+  private var isFolder: Bool {
+    var isFolder: ObjCBool = false
+    return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+  }
+
+  private func begin() throws -> DatabaseQueue {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          -- Records only come behind one another, and one connection reads and writes: a rollback journal has little
+          -- to keep, while a write-ahead log would have every page written twice and read once. (Larger pages would
+          -- save one per cent of accepting, and cost 10 MB.) What was trimmed is given back to the disk.
+          PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;
+          PRAGMA journal_size_limit = \(LogFile.journalSize);
+          CREATE TABLE IF NOT EXISTS batch (
+            number INTEGER PRIMARY KEY,
+            first INTEGER NOT NULL,        -- milliseconds since 1970, of the earliest row
+            last INTEGER NOT NULL,
+            rows BLOB NOT NULL             -- LogBatch
+          )
+          """)
+      // What a file that was cut off has lost is at its end.
+      _ = try Int64.fetchOne(db, sql: "SELECT last FROM batch ORDER BY number DESC LIMIT 1")
+    }
+    return queue
+  }
+
+  /// Renames the file, so that it is kept for whoever wants to look into it.
+  private func moveAside() throws(StoreError) {
+    let date = ISO8601DateFormatter()
+    date.formatOptions = [.withYear, .withMonth, .withDay, .withTime]
+    let stem = path.hasSuffix(".sqlite") ? String(path.dropLast(7)) : path
+    let name = "\(stem).damaged-\(date.string(from: Date()))"
+    let copy = (0...).lazy.map { $0 == 0 ? name + ".sqlite" : "\(name)-\($0).sqlite" }
+      .first { !FileManager.default.fileExists(atPath: $0) }
+    guard let copy, unsafe rename(path, copy) == 0 else {
+      throw StoreError("\(path) is damaged and can't be renamed (\(unsafe String(cString: strerror(errno)))): move it away")
+    }
+    unsafe unlink(path + "-journal")
+    lost(.movedAside(copy))
+  }
+
+  /// What stays of the journal between two transactions, in bytes.
+  private static let journalSize = 1 << 20
+  /// Batches that are trimmed at a time.
+  private static let trimmedBatches = 16
+  /// Pages that are given back at a time: more than so many batches mostly have.
+  private static let freedPages = 1024
+
+  /// Removes batches that ended before `time` (milliseconds since 1970), a few of the first ones, so that neither the
+  /// journal nor anybody's wait grows with the log.
+  ///
+  /// - Returns: whether there may be more.
+  func trim(before time: Int64) throws(StoreError) -> Bool {
+    try access { queue in
+      try queue.writeWithoutTransaction { db in
+        let first = try Row.fetchAll(
+          db, sql: "SELECT number, last FROM batch ORDER BY number LIMIT \(LogFile.trimmedBatches)")
+        let old: [Int64] = first.prefix { $0["last"] < time }.map { $0["number"] }
+        guard let last = old.last else { return false }
+        try db.execute(sql: "DELETE FROM batch WHERE number <= ?", arguments: [last])
+        try db.execute(sql: "PRAGMA incremental_vacuum(\(LogFile.freedPages))")
+        return old.count == LogFile.trimmedBatches
+      }
+    }
+  }
+}
