@@ -12,6 +12,11 @@ struct FrameWalk {
     var stream: Int32
     /// Where it begins in the bytes that were walked; 0 when that was in bytes before them.
     var start: Int
+
+    var isData: Bool { kind == 0 }
+    /// Whether its sender ends the stream with it.
+    var endsStream: Bool { kind <= 1 && flags & 1 != 0 }
+    var isReset: Bool { kind == 3 }
   }
 
   /// What a client says first (§3.4).
@@ -23,6 +28,9 @@ struct FrameWalk {
   /// The bytes of a head whose end has not come, and how many there are.
   private var partial: UInt128 = 0
   private var partialSize = 0
+
+  /// Whether the bytes of a frame whose head has come are not all there.
+  var isWithinFrame: Bool { place > 0 }
 
   /// The next head that ends within `bytes`; nil when the walk is through with them, and goes on in those that follow.
   @inline(__always)

@@ -71,6 +71,8 @@ extension HTTP2SessionDelegate {
   private var closedStreams = ClosedStreams()
   /// Where in a client's bytes its frames begin.
   private var frameWalk = FrameWalk()
+  /// The frame of which a part has come.
+  private var unfinishedFrame: FrameWalk.Head?
   private var settingsAge = 0
   /// No callback may receive or send (nghttp2 manual, "Remarks").
   private var isBusy = false
@@ -162,19 +164,22 @@ extension HTTP2SessionDelegate {
   /// Looks for DATA on streams that are over. To know whether one is, nghttp2 may need the bytes before it first: a stream
   /// ends in what is sent, but for those that the client ends.
   private func receiveFromClient(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
-    let last = highestID
-    var (start, sawEnd, sawReset) = (0, false, false)
+    let newestBefore = highestID
+    // The frame that the bytes before these did not hold whole comes first.
+    var last = unfinishedFrame
+    var (sawEnd, sawReset) = (last?.endsStream ?? false, last?.isReset ?? false)
+    var start = 0
     while let head = unsafe frameWalk.next(in: bytes) {
-      switch UInt32(head.kind) {
-      case NGHTTP2_DATA.rawValue where sawReset || head.stream <= last && (sawEnd || stream(head.stream) == nil):
+      if head.isData, sawReset || head.stream <= newestBefore && (sawEnd || stream(head.stream) == nil) {
         unsafe try feed(bytes[start..<head.start])
         start = head.start
         beginsData(on: head.stream)
-      case NGHTTP2_RST_STREAM.rawValue: sawReset = true
-      default: break
       }
-      if head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { sawEnd = true }
+      sawEnd = sawEnd || head.endsStream
+      sawReset = sawReset || head.isReset
+      last = head
     }
+    unfinishedFrame = frameWalk.isWithinFrame ? last : nil
     unsafe try feed(bytes[start...])
   }
 
