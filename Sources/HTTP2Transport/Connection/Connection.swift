@@ -158,6 +158,7 @@ package final class Connection: ChannelInboundHandler {
     hasReceived = true
     liveness.heard()
     let buffer = unwrapInboundIn(data)
+    turnSize += buffer.readableBytes
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
@@ -184,6 +185,8 @@ package final class Connection: ChannelInboundHandler {
   /// turn finds its streams free again, and near.
   package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
+    if turnSize >= Limits.turnShare, session.role == .server, !state.isClosing, !isFrozen { awaitTurn() }
+    turnSize = 0
     context.fireChannelReadComplete()
   }
 
@@ -433,6 +436,28 @@ package final class Connection: ChannelInboundHandler {
   /// Whether what the peer sends is left in the socket.
   package var isPaused: Bool { state.isPaused }
 
+  /// Bytes that were read since the socket was last found readable.
+  private var turnSize = 0
+  /// Whether nothing is read until others have had their turn.
+  private var isAwaitingTurn = false
+
+  /// Its peer sent as much as fits into a turn: others come first, and then it goes on.
+  private func awaitTurn() {
+    isAwaitingTurn = true
+    setAutoRead()
+    loop.awaitTurn(self)
+  }
+
+  /// Reads on, as much as fits into a turn.
+  package func takeTurn() {
+    isAwaitingTurn = false
+    if !isFrozen { setAutoRead() }
+  }
+
+  private func setAutoRead() {
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: !state.isPaused && !isAwaitingTurn)
+  }
+
   /// Leaves what the peer sends in the socket, until it can send no more.
   package func pauseReading() { setPaused(true) }
 
@@ -440,8 +465,7 @@ package final class Connection: ChannelInboundHandler {
   package func resumeReading() { setPaused(false) }
 
   private func setPaused(_ paused: Bool, for pause: ConnectionState.Pause = .reader) {
-    guard let context, state.setPaused(paused, for: pause) else { return }
-    context.channel.setOption(.autoRead, value: !state.isPaused).whenFailure { _ in }
+    if context != nil, state.setPaused(paused, for: pause) { setAutoRead() }
   }
 
   // MARK: Liveness
