@@ -82,7 +82,8 @@ package final class Gateway: Sendable {
       let registrations = backend.registrations
       let services = Services(
         backend: backend, log: log, held: held,
-        environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
+        environment: configuration.environment, rateLimit: configuration.rateLimit,
+        senderRates: SenderRates(team: configuration.teamRate, app: configuration.appRate), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
           logger.debug(

@@ -154,8 +154,9 @@ package final class Connection: ChannelInboundHandler {
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !state.isClosing, !isFrozen else { return }
+    guard !isFrozen else { return }
     hasReceived = true
+    guard !state.isClosing else { return }
     liveness.heard()
     let buffer = unwrapInboundIn(data)
     turnSize += buffer.readableBytes
@@ -234,7 +235,7 @@ package final class Connection: ChannelInboundHandler {
       hasWritten = false
       context.flush()
     }
-    if state.isClosing { context.close(promise: nil) }
+    if state.isClosing { hangUp(context) }
   }
 
   /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
@@ -284,6 +285,29 @@ package final class Connection: ChannelInboundHandler {
   }
 
   // MARK: Ending
+
+  private var isLingering = false
+
+  /// Closes the socket; of a peer that may be sending only our half at first, and the rest when it has read that.
+  private func hangUp(_ context: ChannelHandlerContext) {
+    guard state.endsGently else { return context.close(promise: nil) }
+    guard !isLingering else { return }
+    isLingering = true
+    setAutoRead()
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    context.close(mode: .output).whenFailure { _ in this.value.close(nil) }
+    linger(pauses: ConnectionState.lateTime.pauses)
+  }
+
+  /// Closes when nothing came for a while, or when the time is over.
+  private func linger(pauses: Int) {
+    hasReceived = false
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.eventLoop.scheduleTask(in: ConnectionState.lateTime.pause) {
+      guard this.value.hasReceived, pauses > 1 else { return this.value.close(nil) }
+      this.value.linger(pauses: pauses - 1)
+    }
+  }
 
   /// Closes once what is due has been sent.
   package func closeAfterFlush() { handle(.finish) }
@@ -336,6 +360,8 @@ package final class Connection: ChannelInboundHandler {
     case .answerIncomplete(let cause): answerIncomplete(cause)
     case .checkIdle: closeIfIdle()
     case .sendGoAway(let cause): session.goAway(cause.errorCode, debugData: owner?.debugData(of: cause) ?? [])
+    case .stopReading: setPaused(true, for: .drain)
+    case .resumeReading: setPaused(false, for: .drain)
     case .flush: setNeedsFlush()
     case .closeSocket: context?.close(promise: nil)
     case .schedule(let event, let time): loop.eventLoop.scheduleTask(in: time) { this.value.handle(event) }
@@ -455,7 +481,7 @@ package final class Connection: ChannelInboundHandler {
   }
 
   private func setAutoRead() {
-    try? context?.channel.syncOptions?.setOption(.autoRead, value: !state.isPaused && !isAwaitingTurn)
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: isLingering || !state.isPaused && !isAwaitingTurn)
   }
 
   /// Leaves what the peer sends in the socket, until it can send no more.
