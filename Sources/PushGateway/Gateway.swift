@@ -53,6 +53,7 @@ package final class Gateway: Sendable {
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
+    for warning in SystemLibrary.warnings { logger.warning("\(warning)") }
     TLSMemory.use()
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)

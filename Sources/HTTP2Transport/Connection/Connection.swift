@@ -156,6 +156,7 @@ package final class Connection: ChannelInboundHandler {
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isFrozen else { return }
     hasReceived = true
+    if state.isDraining || state.isClosing { hasReceivedLate = true }
     guard !state.isClosing else { return }
     liveness.heard()
     let buffer = unwrapInboundIn(data)
@@ -287,6 +288,8 @@ package final class Connection: ChannelInboundHandler {
   // MARK: Ending
 
   private var isLingering = false
+  /// Whether the peer went on sending while the connection ended.
+  private var hasReceivedLate = false
 
   /// Closes the socket; of a peer that may be sending only our half at first, and the rest when it has read that.
   private func hangUp(_ context: ChannelHandlerContext) {
@@ -296,16 +299,18 @@ package final class Connection: ChannelInboundHandler {
     setAutoRead()
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     context.close(mode: .output).whenFailure { _ in this.value.close(nil) }
-    linger(pauses: ConnectionState.lateTime.pauses)
+    linger(times: ConnectionState.lateTime.times)
   }
 
   /// Closes when nothing came for a while, or when the time is over.
-  private func linger(pauses: Int) {
-    hasReceived = false
+  private func linger(times: Int) {
+    let wasSending = hasReceivedLate
+    hasReceivedLate = false
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.eventLoop.scheduleTask(in: ConnectionState.lateTime.pause) {
-      guard this.value.hasReceived, pauses > 1 else { return this.value.close(nil) }
-      this.value.linger(pauses: pauses - 1)
+    let time = ConnectionState.lateTime
+    loop.eventLoop.scheduleTask(in: wasSending ? time.sending : time.silent) {
+      guard this.value.hasReceivedLate, times > 1 else { return this.value.close(nil) }
+      this.value.linger(times: times - 1)
     }
   }
 

@@ -89,10 +89,10 @@ package struct ConnectionState {
   package static let settleTime = TimeAmount.milliseconds(50)
   /// How long after GOAWAY the socket of a connection without open streams closes.
   package static let linger = TimeAmount.milliseconds(100)
-  /// How long a peer that reads the end of the connection may go on sending, in pauses of no more than the first: what comes
-  /// to a closed socket is answered with a reset, after which several clients read nothing any more, not even the answers
-  /// that they have.
-  package static let lateTime = (pause: TimeAmount.milliseconds(200), pauses: 10)
+  /// How long the socket stays open for a peer that has not read the end of the connection: what comes to a closed one is
+  /// answered with a reset, after which several clients read nothing any more, not even the answers that they have. One that
+  /// was silent meanwhile is given less time than one that went on sending, which gets it again when it does, some times.
+  package static let lateTime = (silent: TimeAmount.milliseconds(200), sending: TimeAmount.seconds(1), times: 3)
 
   private let isServer: Bool
   package private(set) var phase: Phase
