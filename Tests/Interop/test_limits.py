@@ -1,18 +1,23 @@
 """What a stranger can take: every attack has a bound, and an honest sender is served meanwhile."""
 
+import collections
+import contextlib
+import itertools
+import json
 import resource
 import socket
+import sqlite3
 import ssl
 import struct
-import time
 
 import pytest
+from h2.settings import SettingCodes
 
 from frames import (
-    CALM, CONTINUATION, DATA, DEVICE_REQUEST, END_HEADERS, END_STREAM, HEADERS, PING, REQUEST, RST_STREAM, WINDOW_UPDATE, GOAWAY,
-    Raw, frame)
-from gateway import ALERT
+    CALM, CONTINUATION, DATA, DEVICE_REQUEST, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, REQUEST, RST_STREAM, WINDOW_UPDATE, Raw,
+    frame)
 from wire import Closed, tls_context
+
 
 def size_of(gateway):
     """Its resident memory, in MiB."""
@@ -217,3 +222,69 @@ def test_old_ciphers_are_refused(gateway, cipher):
     context.set_ciphers(cipher + ":@SECLEVEL=0")
     with pytest.raises((ssl.SSLError, ConnectionResetError)):
         gateway.connect(context=context)
+
+
+# Work of the control plane
+
+
+@contextlib.contextmanager
+def locked(gateway):
+    """Nothing can be written to the gateway's database, as while a backup program holds it."""
+    database = sqlite3.connect(gateway.state / "pushgateway.sqlite", isolation_level=None)
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        database.execute("ROLLBACK")
+        database.close()
+
+
+def test_the_process_works_on_so_many_requests_at_once(start):
+    gateway = start()
+    device = gateway.device()
+    connections = [gateway.connect() for _ in range(17)]
+    for each in connections:
+        each.ping()
+    names = itertools.count()
+    with locked(gateway):
+        streams = []
+        for each in connections:
+            for _ in range(64):
+                body = json.dumps({"name": f"stranger-{next(names)}"}).encode()
+                streams.append((each, each.send("POST", "/v1/devices", body=body, flush=False)))
+            each.flush()
+        # Those that are too many are answered while the others wait.
+        connections[-1].until(lambda: [each for each in connections[-1].responses.values() if each.is_ended])
+        refused = next(each for each in connections[-1].responses.values() if each.is_ended)
+        assert refused.status == 503 and "at once" in refused.json["detail"]
+    answers = collections.Counter(each.wait(stream).status for each, stream in streams)
+    assert answers[503] == len(streams) - 1024, answers
+    gateway.wait_for_log("limit=running-requests")
+    for each in connections:
+        assert gateway.push(device.token, connection=each).status == 200
+        each.close()
+
+
+def test_who_takes_no_answers_gets_no_more_of_them(start):
+    gateway = start()
+    gateway.device()
+    before = size_of(gateway)
+    with gateway.connect(admin=True) as connection:
+        connection.h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 0})
+        connection.ping()
+        streams, refused = [], None
+        while not refused:
+            assert len(streams) < 1000, "nothing is refused"
+            streams.append(connection.send("GET", "/admin/v1/metrics"))
+            # Its head comes, whatever the window.
+            connection.until(lambda: connection.responses[streams[-1]].fields)
+            refused = connection.responses[streams[-1]].status == 429
+        assert size_of(gateway) - before < 20
+        gateway.wait_for_log("limit=waiting-answers")
+        connection.h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 1 << 20})
+        connection.flush()
+        answers = [connection.wait(stream) for stream in streams]
+        assert {each.status for each in answers[:-1]} == {200}
+        waiting = sum(len(each.body) for each in answers[:-1])
+        assert 4 << 20 <= waiting < (4 << 20) + 2 * len(answers[0].body)
+        assert connection.request("GET", "/admin/v1/metrics").status == 200
