@@ -93,11 +93,13 @@ def test_incomplete_bodies_of_a_stranger_are_bounded(gateway, raw):
     assert size_of(gateway) - before < 20
 
 
-@pytest.mark.parametrize(("method", "path", "size"), [
-    ("POST", "/v1/devices", 4096), ("PUT", "/v1/device/preferences", 256 << 10), ("PUT", "/v1/device/channels/x", 16 << 10)])
-def test_a_body_is_as_large_as_its_route_takes(gateway, connection, method, path, size):
-    assert connection.request(method, path, body=b"x" * size).status != 413
-    refused = connection.request(method, path, body=b"x" * (size + 1))
+@pytest.mark.parametrize(("method", "path", "size", "is_device"), [
+    ("POST", "/v1/devices", 4096, False), ("PUT", "/v1/device/preferences", 16 << 10, False),
+    ("PUT", "/v1/device/preferences", 256 << 10, True), ("PUT", "/v1/device/channels/x", 16 << 10, False)])
+def test_a_body_is_as_large_as_its_route_takes(gateway, device, connection, method, path, size, is_device):
+    fields = [("authorization", f"bearer {device.secret}")] if is_device else []
+    assert connection.request(method, path, fields, body=b"x" * size).status != 413
+    refused = connection.request(method, path, fields, body=b"x" * (size + 1))
     assert refused.status == 413 and str(size) in refused.json["detail"]
 
 
