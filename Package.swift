@@ -182,12 +182,40 @@ let package = Package(
     .testTarget(name: "PushPolicyTests", dependencies: ["PushPolicy"], swiftSettings: strict),
     // A disk that fails, under SQLite.
     .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
+    // What tests of several targets need: samples, pairs of peers without a socket, a storage backend in memory, a clock.
+    .target(
+      name: "PushTesting",
+      dependencies: [
+        "HTTP2Transport", "PushCore", "PushPolicy", "PushStorage", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+      ],
+      path: "Tests/PushTesting",
+      swiftSettings: strict
+    ),
+    .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "PushTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "HTTP2TransportTests",
+      dependencies: [
+        "CNGHTTP2", "COpenSSL", "HTTP2Transport", "PushCore", "PushTesting",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "PushStorageTests",
+      dependencies: [
+        "CFaultyDisk", "PushCore", "PushPolicy", "PushStorage", "PushTesting",
+        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(name: "LoadTestTests", dependencies: ["LoadTest", "PushPolicy"], swiftSettings: strict),
     .testTarget(
       name: "PushGatewayTests",
       dependencies: [
         "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
-        "PushStorage", "CFaultyDisk", .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        .product(name: "SystemPackage", package: "swift-system"),
+        "PushStorage", "PushTesting", .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       swiftSettings: strict

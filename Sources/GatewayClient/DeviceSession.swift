@@ -177,7 +177,7 @@ package final class DeviceSession: Sendable {
   /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
   package func sendAcknowledgement(_ seq: UInt64) {
     switch pace.withLock({ $0.store(seq, at: .now) }) {
-    case .tell: sendAcknowledgement()
+    case .acknowledge: sendAcknowledgement()
     case .wait(let time):
       Task {
         try? await Task.sleep(until: time, clock: .continuous)
@@ -188,7 +188,7 @@ package final class DeviceSession: Sendable {
   }
 
   private func sendAcknowledgement() {
-    if let seq = pace.withLock({ $0.tell(at: .now) }) { send(.acknowledge(seq: seq)) }
+    if let seq = pace.withLock({ $0.acknowledge(at: .now) }) { send(.acknowledge(seq: seq)) }
   }
 
   // MARK: From the person

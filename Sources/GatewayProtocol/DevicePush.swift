@@ -115,8 +115,8 @@ extension Presentation {
       badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
     if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
     // The wire has the old spelling.
-    if let center = element?["center"] { centre = AlertPresentation(center) }
-    if let center = element?["centre"] { centre = AlertPresentation(center) }
+    if let center = element?["center"] { self.center = AlertPresentation(center) }
+    if let center = element?["centre"] { self.center = AlertPresentation(center) }
     guard let held = element?["held"], let by = held["by"]?.string.flatMap(Hold.Reason.init) else { return }
     self.held = Hold(
       by: by, until: held["until"]?.integer.map { Int64($0) }, relevance: held["relevance"]?.double ?? 0)

@@ -1,4 +1,4 @@
-/// What a device gets to know at enrolment, once.
+/// What a device gets to know at enrollment, once.
 package struct Enrolled: Codable {
   package var device: String
   package var secret: String

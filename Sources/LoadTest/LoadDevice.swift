@@ -64,7 +64,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// Ends the stream in good order.
   package func leave() {
     guard let connection, let stream else { return }
-    tellAcknowledged()
+    sendAcknowledgement()
     connection.session.write(EmptyCollection<UInt8>(), ending: true, on: stream)
     connection.setNeedsFlush()
     connection.closeAfterFlush()
@@ -74,15 +74,15 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package func acknowledge() {
     isAcknowledgementDue = false
     switch pace.store(cursor, at: .now) {
-    case .tell: tellAcknowledged()
+    case .acknowledge: sendAcknowledgement()
     case .wait(let time): lane.acknowledge(self, at: time)
     case .nothing: break
     }
   }
 
   /// Sends what is due; a device that is not connected says it when it connects.
-  package func tellAcknowledged() {
-    guard let seq = pace.tell(at: .now), let connection, let stream else { return }
+  package func sendAcknowledgement() {
+    guard let seq = pace.acknowledge(at: .now), let connection, let stream else { return }
     lane.acknowledgement.removeSubrange(LoadLane.acknowledgementHead.count...)
     appendDecimal(seq, to: &lane.acknowledgement)
     lane.acknowledgement.append(UInt8(ascii: "}"))

@@ -37,7 +37,7 @@ package final class LoadLane: ProviderLane {
   package private(set) var devices: [LoadDevice] = []
   private var ledger: DeliveryLedger
   /// Providers with room, taken in turn.
-  private var roomy = Deque<LoadProvider>()
+  private var available = Deque<LoadProvider>()
   private var retries = Deque<(LoadProvider, LoadProvider.Request)>()
   private var lastID: UInt64 = 0
   private var start: UInt64 = 0
@@ -210,7 +210,7 @@ package final class LoadLane: ProviderLane {
 
   package func providerReady(_ provider: LoadProvider) {
     readyProviders += 1
-    foundRoom(provider)
+    noteCapacity(provider)
   }
 
   package func providerLost(_ provider: LoadProvider, _ error: (any Error)?) {
@@ -317,7 +317,7 @@ package final class LoadLane: ProviderLane {
 
   /// Sends what is due, as far as there is room.
   private func pump() {
-    guard !roomy.isEmpty, start > 0 else { return }
+    guard !available.isEmpty, start > 0 else { return }
     let now = elapsed()
     let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= schedule.warmUp + schedule.duration
     var due = plan.pushes ?? LoadPlan.maximumPushes
@@ -326,7 +326,7 @@ package final class LoadLane: ProviderLane {
     } else {
       due = min(due, schedule.due(at: Double(now) / 1e9))
     }
-    while let (provider, request) = retries.first, provider.hasRoom {
+    while let (provider, request) = retries.first, provider.hasCapacity {
       retries.removeFirst()
       provider.send(request)
       _ = request
@@ -339,16 +339,16 @@ package final class LoadLane: ProviderLane {
       tally.sent += 1
       tally.second(now) { $0.sent += 1 }
       provider.send(.init(device: device, number: number, intended: intended, id: lastID))
-      if provider.hasRoom { list(provider) }
+      if provider.hasCapacity { list(provider) }
     }
     if isTimeOver, tally.sent >= due || plan.pace == .flatOut { isSending = false }
     if let pushes = plan.pushes, tally.sent >= pushes { isSending = false }
   }
 
   private func nextProvider() -> LoadProvider? {
-    while let provider = roomy.popFirst() {
+    while let provider = available.popFirst() {
       provider.isListed = false
-      if provider.hasRoom { return provider }
+      if provider.hasCapacity { return provider }
     }
     return nil
   }
@@ -356,11 +356,11 @@ package final class LoadLane: ProviderLane {
   private func list(_ provider: LoadProvider) {
     guard !provider.isListed else { return }
     provider.isListed = true
-    roomy.append(provider)
+    available.append(provider)
   }
 
   /// A provider can send again, at the end of this turn.
-  private func foundRoom(_ provider: LoadProvider) {
+  private func noteCapacity(_ provider: LoadProvider) {
     list(provider)
     context.scheduleTurnEnd()
   }
@@ -375,7 +375,7 @@ package final class LoadLane: ProviderLane {
   package func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
     let device = NIOLoopBound(device, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) {
-      device.value.tellAcknowledged()
+      device.value.sendAcknowledgement()
     }
   }
 
@@ -389,7 +389,7 @@ package final class LoadLane: ProviderLane {
     if isMeasured(now) { tally.acceptedMeasured += 1 }
     if isMeasured(request.intended) { tally.acceptLatencies.record(nanoseconds: now &- min(now, request.intended)) }
     if isExpected(request.device) { tally.expected += 1 }
-    foundRoom(provider)
+    noteCapacity(provider)
   }
 
   package func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message) {
@@ -399,7 +399,7 @@ package final class LoadLane: ProviderLane {
     tally.refusals[status + reason, default: 0] += 1
     tally.lastAnswer = elapsed()
     ledger.refuse(provider: provider.index, device: request.device, number: request.number)
-    foundRoom(provider)
+    noteCapacity(provider)
   }
 
   /// A request's connection was lost before its answer came.

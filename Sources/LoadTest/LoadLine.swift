@@ -24,19 +24,19 @@ enum LoadLine: Equatable {
       self = .welcome
     } else if text.hasPrefix(#"{"type":"caught-up""#) {
       self = .caughtUp
-    } else if text.hasPrefix(#"{"type":"gap""#), let place = text.firstRange(of: #""dropped":"#) {
-      self = .gap(dropped: Int(text[place.upperBound...].prefix { $0.isNumber }) ?? 0)
+    } else if text.hasPrefix(#"{"type":"gap""#), let match = text.firstRange(of: #""dropped":"#) {
+      self = .gap(dropped: Int(text[match.upperBound...].prefix { $0.isNumber }) ?? 0)
     } else {
       return nil
     }
   }
 
-  private static func number(_ line: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
+  private static func number(_ line: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
     var value: UInt64 = 0
-    var place = place
-    while place < line.count, case let digit = unsafe line[place] &- UInt8(ascii: "0"), digit < 10 {
+    var offset = offset
+    while offset < line.count, case let digit = unsafe line[offset] &- UInt8(ascii: "0"), digit < 10 {
       value = value &* 10 &+ UInt64(digit)
-      place += 1
+      offset += 1
     }
     return value
   }

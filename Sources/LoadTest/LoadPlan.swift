@@ -42,7 +42,7 @@ package struct LoadPlan: Sendable {
   /// Whether the devices, and what waits for them, stay at the gateway when the test is over.
   package var keepsDevices = false
   /// After the last push, how long to wait for answers and deliveries while none comes.
-  package var patience = 10.0
+  package var silenceLimit = 10.0
 
   /// How fast pushes are sent.
   package enum Pace: Sendable, Equatable {
@@ -92,7 +92,7 @@ package struct LoadTarget: Sendable {
   package var port: Int
   /// Certificates to trust.
   package var trustPath: String
-  /// The admin socket that enrols devices; nil for a server that is only sent requests.
+  /// The admin socket that enrolls devices; nil for a server that is only sent requests.
   package var adminSocket: String?
   package var topic: String
   /// A path to send to instead of `/3/device/<token>`.

@@ -39,7 +39,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   }
 
   /// Whether a request may be sent now.
-  package var hasRoom: Bool { isReady && !free.isEmpty }
+  package var hasCapacity: Bool { isReady && !free.isEmpty }
 
   /// Requests without an answer.
   package var inFlight: Int { windowSize - free.count }

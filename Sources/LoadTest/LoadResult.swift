@@ -118,7 +118,7 @@ package struct LoadResult: Sendable, Codable, Equatable {
   package var catchUp: CatchUp?
   package var connectedDevices = 0
   package var connectionsLost = 0
-  package var enrolSeconds = 0.0
+  package var enrollSeconds = 0.0
   package var connectSeconds = 0.0
   package var warmUpSeconds = 0.0
   /// What was measured, and then the wait for the last answers and deliveries.
@@ -139,7 +139,7 @@ package struct LoadResult: Sendable, Codable, Equatable {
     case catchUp = "catch_up"
     case connectedDevices = "connected_devices"
     case connectionsLost = "connections_lost"
-    case enrolSeconds = "enrol_seconds"
+    case enrollSeconds = "enrol_seconds"
     case connectSeconds = "connect_seconds"
     case warmUpSeconds = "warm_up_seconds"
     case runSeconds = "run_seconds"

@@ -7,12 +7,12 @@ import NIOCore
 import NIOPosix
 import PushCore
 
-/// A load test: enrols devices, connects them and the providers, sends as planned, and checks while it measures that
+/// A load test: enrolls devices, connects them and the providers, sends as planned, and checks while it measures that
 /// every accepted push arrives exactly once and in order.
 package struct LoadTest: Sendable {
   /// What a test is at.
   package enum Phase: String, Sendable {
-    case enrol, connect
+    case enroll, connect
     case warmUp = "warm up"
     case run, drain
   }
@@ -92,28 +92,28 @@ package struct LoadTest: Sendable {
 
   // MARK: Devices
 
-  private func enrol(_ admin: Client?) async throws -> [BatchDevice] {
+  private func enroll(_ admin: Client?) async throws -> [BatchDevice] {
     guard let admin else { return [] }
     var devices: [BatchDevice] = []
     while devices.count < plan.devices {
       try checkInterrupted()
-      let wish = BatchRequest(
+      let wanted = BatchRequest(
         name: batchName, first: devices.count, count: min(LoadTest.batchSize, plan.devices - devices.count),
         topic: target.topic)
-      let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wish))
+      let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wanted))
       guard answer.status == 201 else {
         let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
         throw Failure(
-          kind: .failed, description: problem?.detail ?? "the gateway refused to enrol devices with \(answer.status)")
+          kind: .failed, description: problem?.detail ?? "the gateway refused to enroll devices with \(answer.status)")
       }
       let made = try decodeJSON([BatchDevice].self, from: answer.body)
-      guard made.count == wish.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
+      guard made.count == wanted.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
         throw Failure(
           kind: .failed,
-          description: "the gateway enrolled other devices than the \(wish.count) it was asked for: is it older?")
+          description: "the gateway enrolled other devices than the \(wanted.count) it was asked for: is it older?")
       }
       devices += made
-      tell(.enrol, Double(devices.count) / Double(plan.devices), .init())
+      report(.enroll, Double(devices.count) / Double(plan.devices), .init())
     }
     return devices
   }
@@ -137,9 +137,9 @@ package struct LoadTest: Sendable {
     let clock = ContinuousClock()
     let pid = await gatewayPID(admin)
     var result = LoadResult(loadProcess: .init(pid: getpid()))
-    let enrolBegan = clock.now
-    let credentials = try await enrol(admin)
-    result.enrolSeconds = (clock.now - enrolBegan).seconds
+    let enrollBegan = clock.now
+    let credentials = try await enroll(admin)
+    result.enrollSeconds = (clock.now - enrollBegan).seconds
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.loops)
     do {
@@ -222,7 +222,7 @@ package struct LoadTest: Sendable {
       result: result, acceptLatencies: tally.acceptLatencies, deliveryLatencies: tally.deliveryLatencies)
   }
 
-  private static let connectPatience = 120.0
+  private static let connectTimeout = 120.0
   /// Above this share of a core the load side can't be said to have waited for the gateway.
   private static let saturatedShare = 0.93
 
@@ -287,13 +287,13 @@ package struct LoadTest: Sendable {
       // A gateway that leaves no room at all ends an open loop, too.
       if standing.sent + standing.accepted != lastSent.count {
         lastSent = (standing.sent + standing.accepted, clock.now)
-      } else if clock.now - lastSent.at > .seconds(plan.patience), clock.now > end || plan.pushes != nil {
+      } else if clock.now - lastSent.at > .seconds(plan.silenceLimit), clock.now > end || plan.pushes != nil {
         return await fleet.stopSending()
       }
       let share =
         plan.pushes.map { Double(standing.sent) / Double($0) }
         ?? 1 - (end - clock.now).seconds / max(1e-9, plan.duration)
-      tell(.run, share, standing)
+      report(.run, share, standing)
       if clock.now - lastRenewal > .seconds(LoadTest.tokenLifetime) {
         lastRenewal = clock.now
         try await fleet.renewAuthorization()
@@ -307,19 +307,31 @@ package struct LoadTest: Sendable {
 
   /// Waits for the last answers and deliveries, as long as some come.
   private func drain(_ fleet: Fleet) async throws {
+    try await wait(for: fleet, every: .milliseconds(5)) { standing in
+      let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
+      return (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver
+    } progress: {
+      $0.accepted + $0.refused + $0.delivered + $0.live
+    }
+  }
+
+  /// Waits until all is done, or nothing has moved for as long as the plan takes silence.
+  private func wait(
+    for fleet: Fleet, every interval: Duration, until isDone: (Fleet.Standing) -> Bool,
+    progress: (Fleet.Standing) -> Int
+  ) async throws {
     let clock = ContinuousClock()
     var last = (count: -1, at: clock.now)
     while true {
       try checkInterrupted()
       let standing = await fleet.standing()
       try standing.check()
-      let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
-      if (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver { return }
-      let count = standing.accepted + standing.refused + standing.delivered + standing.live
+      if isDone(standing) { return }
+      let count = progress(standing)
       if count != last.count { last = (count, clock.now) }
-      if clock.now - last.at > .seconds(plan.patience) { return }
-      tell(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
-      try? await Task.sleep(for: .milliseconds(5))
+      if clock.now - last.at > .seconds(plan.silenceLimit) { return }
+      report(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
+      try? await Task.sleep(for: interval)
     }
   }
 
@@ -327,25 +339,14 @@ package struct LoadTest: Sendable {
 
   private func catchUp(_ fleet: Fleet, _ count: Int) async throws -> LoadResult.CatchUp {
     await fleet.connectFirstDevice()
-    try await drainCatchUp(fleet)
+    try await wait(for: fleet, every: .milliseconds(2)) {
+      $0.delivered + $0.dropped >= $0.expected
+    } progress: {
+      $0.delivered
+    }
     let (delivered, seconds) = await fleet.caughtUp()
     return .init(
       pushes: delivered, seconds: seconds, pushesPerSecond: seconds > 0 ? Double(delivered) / seconds : 0)
-  }
-
-  private func drainCatchUp(_ fleet: Fleet) async throws {
-    let clock = ContinuousClock()
-    var last = (count: -1, at: clock.now)
-    while true {
-      try checkInterrupted()
-      let standing = await fleet.standing()
-      try standing.check()
-      if standing.delivered + standing.dropped >= standing.expected { return }
-      if standing.delivered != last.count { last = (standing.delivered, clock.now) }
-      if clock.now - last.at > .seconds(plan.patience) { return }
-      tell(.drain, Double(standing.delivered) / Double(max(1, standing.expected)), standing)
-      try? await Task.sleep(for: .milliseconds(2))
-    }
   }
 
   private func run(
@@ -357,14 +358,14 @@ package struct LoadTest: Sendable {
       let standing = await fleet.standing()
       try standing.check()
       if !standing.isSending { return }
-      tell(phase, 1 - (end - clock.now).seconds / max(1e-9, length), standing)
+      report(phase, 1 - (end - clock.now).seconds / max(1e-9, length), standing)
       try? await Task.sleep(until: min(end, clock.now + .milliseconds(20)), clock: clock)
     }
   }
 
   private func waitUntilConnected(_ fleet: Fleet) async throws {
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(LoadTest.connectPatience)
+    let end = clock.now + .seconds(LoadTest.connectTimeout)
     while true {
       try checkInterrupted()
       let standing = await fleet.standing()
@@ -374,10 +375,10 @@ package struct LoadTest: Sendable {
         throw Failure(
           kind: .failed,
           description: "only \(standing.live) of \(standing.expectedDevices) devices and \(standing.readyProviders) of "
-            + "\(standing.providers) providers connected within \(Int(LoadTest.connectPatience)) s"
+            + "\(standing.providers) providers connected within \(Int(LoadTest.connectTimeout)) s"
             + (standing.lastLoss.map { ": \($0)" } ?? ""))
       }
-      tell(.connect, Double(standing.live) / Double(max(1, standing.expectedDevices)), standing)
+      report(.connect, Double(standing.live) / Double(max(1, standing.expectedDevices)), standing)
       try? await Task.sleep(for: .milliseconds(5))
     }
   }
@@ -386,7 +387,7 @@ package struct LoadTest: Sendable {
     if Task.isCancelled { throw Failure(kind: .interrupted, description: "interrupted") }
   }
 
-  private func tell(_ phase: Phase, _ share: Double, _ standing: Fleet.Standing) {
+  private func report(_ phase: Phase, _ share: Double, _ standing: Fleet.Standing) {
     progress(
       Progress(
         phase: phase, share: min(1, max(0, share)), accepted: standing.accepted, delivered: standing.delivered,

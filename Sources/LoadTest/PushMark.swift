@@ -26,11 +26,11 @@ package struct PushMark: Equatable {
 
   /// Writes the digits.
   package func write(to digits: UnsafeMutableRawBufferPointer) {
-    var place = 0
+    var offset = 0
     func put(_ value: UInt64, _ width: Int) {
       for digit in stride(from: 4 * (width - 1), through: 0, by: -4) {
-        unsafe digits[place] = hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(digit)) & 15)
-        place += 1
+        unsafe digits[offset] = hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(digit)) & 15)
+        offset += 1
       }
     }
     put(UInt64(run), 4)
@@ -43,17 +43,17 @@ package struct PushMark: Equatable {
   /// Reads the digits; nil when they are none.
   package init?(digits: UnsafeRawBufferPointer) {
     guard digits.count >= PushMark.size else { return nil }
-    var place = 0
+    var offset = 0
     var isHex = true
     func take(_ width: Int) -> UInt64 {
       var value: UInt64 = 0
       for _ in 0..<width {
-        guard let digit = unsafe hexValue(digits[place]) else {
+        guard let digit = unsafe hexValue(digits[offset]) else {
           isHex = false
           return 0
         }
         value = value << 4 | UInt64(digit)
-        place += 1
+        offset += 1
       }
       return value
     }
@@ -80,9 +80,9 @@ package struct PushMark: Equatable {
       unsafe self.init(digits: .init(rebasing: line[(usual + PushMark.key.count)...]))
       return
     }
-    for place in line.indices.dropLast(PushMark.key.count + PushMark.size - 1)
-    where unsafe line[place...].starts(with: PushMark.key) {
-      unsafe self.init(digits: .init(rebasing: line[(place + PushMark.key.count)...]))
+    for offset in line.indices.dropLast(PushMark.key.count + PushMark.size - 1)
+    where unsafe line[offset...].starts(with: PushMark.key) {
+      unsafe self.init(digits: .init(rebasing: line[(offset + PushMark.key.count)...]))
       return
     }
     return nil
@@ -105,8 +105,8 @@ package struct MarkedPayload {
   package init(size: Int) {
     precondition(size >= MarkedPayload.minimumSize, "a payload has room for its mark")
     bytes = MarkedPayload.head
-    for place in 0..<(size - MarkedPayload.minimumSize) {
-      bytes.append(MarkedPayload.words[place % MarkedPayload.words.count])
+    for offset in 0..<(size - MarkedPayload.minimumSize) {
+      bytes.append(MarkedPayload.words[offset % MarkedPayload.words.count])
     }
     bytes += MarkedPayload.middle + PushMark.key
     bytes += [UInt8](repeating: UInt8(ascii: "0"), count: PushMark.size)

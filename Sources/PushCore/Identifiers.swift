@@ -54,9 +54,9 @@ package struct DeviceToken: Sendable, Hashable {
   package init?(hex: Span<UInt8>) {
     guard hex.count == 2 * DeviceToken.size else { return nil }
     let words = unsafe hex.withUnsafeBytes { text -> (UInt64, UInt64, UInt64, UInt64)? in
-      func word(_ place: Int) -> UInt64? {
-        guard let high = hexValue(ofEight: unsafe text.loadUnaligned(fromByteOffset: place, as: UInt64.self)),
-          let low = hexValue(ofEight: unsafe text.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self))
+      func word(_ offset: Int) -> UInt64? {
+        guard let high = hexValue(ofEight: unsafe text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)),
+          let low = hexValue(ofEight: unsafe text.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
         else { return nil }
         return UInt64(high) << 32 | UInt64(low)
       }
@@ -99,9 +99,9 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
   package init?(_ text: Span<UInt8>) {
     guard text.count == APNSID.textSize else { return nil }
     (high, low, upperCase) = (0, 0, 0)
-    for place in text.indices {
-      let byte = text[place]
-      if place == 8 || place == 13 || place == 18 || place == 23 {
+    for offset in text.indices {
+      let byte = text[offset]
+      if offset == 8 || offset == 13 || offset == 18 || offset == 23 {
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
       }
@@ -172,8 +172,8 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
       hexDigits(UInt32(truncatingIfNeeded: low >> 32), upperCase: UInt8(truncatingIfNeeded: upperCase >> 8)),
       hexDigits(UInt32(truncatingIfNeeded: low), upperCase: UInt8(truncatingIfNeeded: upperCase))
     )
-    func store(_ digits: some FixedWidthInteger, at place: Int) {
-      unsafe text.storeBytes(of: digits.littleEndian, toByteOffset: place, as: type(of: digits))
+    func store(_ digits: some FixedWidthInteger, at offset: Int) {
+      unsafe text.storeBytes(of: digits.littleEndian, toByteOffset: offset, as: type(of: digits))
     }
     store(digits.0, at: 0)
     store(UInt32(truncatingIfNeeded: digits.1), at: 9)
@@ -181,7 +181,7 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
     store(UInt32(truncatingIfNeeded: digits.2), at: 19)
     store(UInt32(truncatingIfNeeded: digits.2 >> 32), at: 24)
     store(digits.3, at: 28)
-    for place in [8, 13, 18, 23] { store(UInt8(ascii: "-"), at: place) }
+    for offset in [8, 13, 18, 23] { store(UInt8(ascii: "-"), at: offset) }
   }
 
   package var description: String {

@@ -143,7 +143,7 @@ package enum Limits {
   package static let deliveryBacklog = Duration.milliseconds(25)
   /// How long a stream that has pushes to send waits at most while the loop takes on more: pushes for one device that
   /// come within it leave with one write, and a person does not notice it.
-  package static let deliveryPatience = Duration.milliseconds(100)
+  package static let maximumDeliveryWait = Duration.milliseconds(100)
   /// How long any push waits, in seconds.
   package static let maximumLifetime = 30 * 86_400
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.

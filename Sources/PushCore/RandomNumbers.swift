@@ -10,19 +10,19 @@ package func randomBytes(count: Int) -> [UInt8] {
 /// time. Each is given out once. Belongs to one thread.
 package struct BufferedRandom: RandomNumberGenerator {
   private var numbers: [UInt64]
-  private var place: Int
+  private var index: Int
 
   /// - Parameter count: how many numbers are fetched at a time.
   package init(count: Int = 512) {
     precondition(count > 0, "a buffer holds a number")
     numbers = [UInt64](repeating: 0, count: count)
-    place = count
+    index = count
   }
 
   package mutating func next() -> UInt64 {
-    if place == numbers.count { fill() }
-    defer { place += 1 }
-    return numbers[place]
+    if index == numbers.count { fill() }
+    defer { index += 1 }
+    return numbers[index]
   }
 
   private mutating func fill() {
@@ -35,7 +35,7 @@ package struct BufferedRandom: RandomNumberGenerator {
         }
       }
     }
-    place = 0
+    index = 0
   }
 }
 

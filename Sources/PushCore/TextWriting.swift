@@ -21,13 +21,13 @@ package func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
   let monthFromMarch = (5 * dayOfYear + 2) / 153
   let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { text in
-    func write(_ value: Int64, width: Int, at place: Int, then mark: Unicode.Scalar) {
+    func write(_ value: Int64, width: Int, at offset: Int, then mark: Unicode.Scalar) {
       var rest = value
-      for digit in (place..<place + width).reversed() {
+      for digit in (offset..<offset + width).reversed() {
         unsafe text[digit] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
         rest /= 10
       }
-      unsafe text[place + width] = UInt8(ascii: mark)
+      unsafe text[offset + width] = UInt8(ascii: mark)
     }
     write(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), width: 4, at: 0, then: "-")
     write(month, width: 2, at: 5, then: "-")

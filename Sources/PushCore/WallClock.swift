@@ -5,6 +5,8 @@ package struct WallClock: Sendable {
   /// Milliseconds since 1970.
   package var milliseconds: @Sendable () -> Int64
 
+  package init(milliseconds: @escaping @Sendable () -> Int64) { self.milliseconds = milliseconds }
+
   /// Seconds since 1970.
   package var seconds: Int64 { milliseconds() / 1000 }
 

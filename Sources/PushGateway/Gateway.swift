@@ -179,15 +179,16 @@ package final class Gateway: Sendable {
       // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
       try user?.regainRoot()
       for entry in configuration.listen {
-        let (address, world) = try Configuration.listener(entry, otherwise: configuration.environment)
+        let (address, environmentRule) = try Configuration.listener(entry, otherwise: configuration.environment)
         let servesChannelsOnly = Configuration.servesChannelsOnly(entry)
         let options = ConnectionOptions(
-          world: world, initialStreams: configuration.initialStreams, servesChannelsOnly: servesChannelsOnly,
+          environmentRule: environmentRule, initialStreams: configuration.initialStreams,
+          servesChannelsOnly: servesChannelsOnly,
           idleTimeout: configuration.idleTimeout)
         let listener = try await Listener.listen(
           on: address, tls: tls, options: options, loops: loops, ledger: ledger)
         listeners.append(listener)
-        let environment = world.description + (servesChannelsOnly ? "+channels" : "")
+        let environment = environmentRule.description + (servesChannelsOnly ? "+channels" : "")
         records.append(.init(address: listener.description, environment: environment))
       }
       try user?.becomeForGood()

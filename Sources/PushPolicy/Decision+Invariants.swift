@@ -13,7 +13,7 @@ extension Decision {
       if count > 1 { return "\(part.rawValue) counts \(count) times" }
       if count == 0, asked.contains(part) { return "\(part.rawValue) was asked for, and nothing is said of it" }
     }
-    if presentation.alert != nil, presentation.centre != nil { return "an alert is shown twice" }
-    return presentation.held != nil && presentation.centre == nil ? "what is held is an alert that is nowhere" : nil
+    if presentation.alert != nil, presentation.center != nil { return "an alert is shown twice" }
+    return presentation.held != nil && presentation.center == nil ? "what is held is an alert that is nowhere" : nil
   }
 }

@@ -38,28 +38,28 @@ package struct Presentation: Sendable, Equatable, Codable {
   package var badge: Int?
   package var sound: SoundPresentation?
   package var alert: AlertPresentation?
-  /// What the notification centre shows of an alert that may not interrupt; `nil` when the alert is shown, was not asked
+  /// What the notification center shows of an alert that may not interrupt; `nil` when the alert is shown, was not asked
   /// for, or was refused.
-  package var centre: AlertPresentation?
+  package var center: AlertPresentation?
   /// Until when the push waits for a digest; `nil`: it does not.
   package var held: Hold?
 
   package init(
     badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil,
-    centre: AlertPresentation? = nil, held: Hold? = nil
+    center: AlertPresentation? = nil, held: Hold? = nil
   ) {
     self.badge = badge
     self.sound = sound
     self.alert = alert
-    self.centre = centre
+    self.center = center
     self.held = held
   }
 
   /// Whether nothing at all is presented.
-  package var isEmpty: Bool { badge == nil && sound == nil && alert == nil && centre == nil }
+  package var isEmpty: Bool { badge == nil && sound == nil && alert == nil && center == nil }
 }
 
-/// What a push waits for in the notification centre.
+/// What a push waits for in the notification center.
 package struct Hold: Sendable, Equatable, Codable {
   package enum Reason: String, Sendable, Codable {
     /// The person's summary of that app.

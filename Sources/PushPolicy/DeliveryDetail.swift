@@ -40,7 +40,7 @@ package enum DeliveryDetail: Sendable, Equatable {
     case unreadable
 
     /// Its byte in the log; these never change.
-    var code: UInt8 {
+    package var code: UInt8 {
       switch self {
       case .fromStorage: 1
       case .deviceOffline: 2

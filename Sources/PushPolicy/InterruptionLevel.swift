@@ -58,7 +58,7 @@ struct PartSet: OptionSet, Sendable {
 extension Circumstance {
   /// Whether `part` of a push of this level gets through, where the person has allowed the level for the app.
   ///
-  /// What is not in the table is removed; of an alert the notification centre keeps an entry.
+  /// What is not in the table is removed; of an alert the notification center keeps an entry.
   package func lets(_ part: Part, of level: InterruptionLevel) -> Bool {
     parts(of: level).contains(PartSet(part))
   }

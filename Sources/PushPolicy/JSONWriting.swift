@@ -28,10 +28,10 @@ extension Presentation {
       append("\"alert\":", to: &bytes)
       alert.appendJSON(to: &bytes)
     }
-    if let centre {
+    if let center {
       separate()
       append("\"centre\":", to: &bytes)
-      centre.appendJSON(to: &bytes)
+      center.appendJSON(to: &bytes)
     }
     if let held {
       separate()

@@ -15,7 +15,7 @@ package enum Policy {
   ///
   /// The rules are asked in the order N4, N5 and N6, A9, then the circumstances in the order of ``Circumstance``. What a
   /// person chose for a category holds before what they chose for that part of the app; the app's `notifications` and
-  /// the choices for every app hold before both. An alert that may not interrupt is left to the notification centre.
+  /// the choices for every app hold before both. An alert that may not interrupt is left to the notification center.
   ///
   /// - Parameters:
   ///   - moment: now.
@@ -75,7 +75,7 @@ package enum Policy {
         decision.removed.append(removal)
       } else if let removal = interference.removal(of: .alert) {
         decision.removed.append(removal)
-        decision.presentation.centre = presentation
+        decision.presentation.center = presentation
         decision.presentation.held = interference.hold(
           received: received ?? moment.seconds, relevance: notification.relevanceScore)
       } else {
@@ -178,7 +178,7 @@ package enum Policy {
         arrival.seconds = received
         return Hold(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
       }
-      // While the person is there, what goes beyond the budget is in the notification centre, and that is all.
+      // While the person is there, what goes beyond the budget is in the notification center, and that is all.
       guard isCatchingUp, isOverBudget, !Circumstance.budget.lets(.alert, of: level) else { return nil }
       return Hold(by: .budget, relevance: relevance)
     }

@@ -62,7 +62,7 @@ package struct AppPreferences: Sendable, Equatable {
   package var timeSensitive = false
   /// Whether its critical pushes break through everything, the silent switch too (S4).
   package var critical = false
-  /// Alerts an hour, beyond which its pushes only reach badge and notification centre (A8); `nil`: any number.
+  /// Alerts an hour, beyond which its pushes only reach badge and notification center (A8); `nil`: any number.
   package var alertBudget: Int?
   /// Whether its pushes interrupt now or are held for the summary.
   package var delivery = Delivery.now

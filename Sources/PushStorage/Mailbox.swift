@@ -70,6 +70,12 @@ package struct MailboxGap: Sendable, Equatable {
   package var from: UInt64
   package var to: UInt64
   package var dropped: Int
+
+  package init(from: UInt64, to: UInt64, dropped: Int) {
+    self.from = from
+    self.to = to
+    self.dropped = dropped
+  }
 }
 
 /// What waits for a device.
@@ -80,6 +86,12 @@ package struct PendingPushes: Sendable {
   package var entries: [MailboxEntry]
   /// Whether nothing waits after these.
   package var isComplete: Bool
+
+  package init(gap: MailboxGap? = nil, entries: [MailboxEntry], isComplete: Bool) {
+    self.gap = gap
+    self.entries = entries
+    self.isComplete = isComplete
+  }
 }
 
 /// Why an entry left the mailbox other than by acknowledgement.

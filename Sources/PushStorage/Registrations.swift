@@ -63,11 +63,11 @@ package protocol Registrations: AnyObject, Sendable {
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
   func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws
-  /// Enrols a device; without a person it gets one of its own name. Nothing is changed, and no invitation used up, when
+  /// Enrolls a device; without a person it gets one of its own name. Nothing is changed, and no invitation used up, when
   /// it is refused.
   ///
   /// - Returns: the device and its secret, which is kept only as a hash.
-  func enrol(
+  func enroll(
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String)
   /// Forgets a device. Its secret is good no longer, and its tokens end at `now`, in milliseconds since 1970. Its number is
@@ -105,7 +105,7 @@ package protocol Registrations: AnyObject, Sendable {
   func putCertificate(_ certificate: ProviderCertificate) async throws
   /// Keeps a report; a second one of the same push changes nothing.
   func add(_ report: AdReport) async throws
-  /// Makes a code that lets one device enrol, until `expires` (seconds since 1970).
+  /// Makes a code that lets one device enroll, until `expires` (seconds since 1970).
   ///
   /// - Parameter person: whose device it will be; nil: a new person's.
   func invite(person: String?, role: Role, expires: Int64) async throws -> (code: String, invitation: Invitation)
@@ -116,10 +116,10 @@ package protocol Registrations: AnyObject, Sendable {
 
   // Many devices at once, for load tests
 
-  /// Enrols devices named `NAME-NUMBER`, each with a person of its own, and registers each for one app.
+  /// Enrolls devices named `NAME-NUMBER`, each with a person of its own, and registers each for one app.
   ///
   /// - Returns: their secrets, which are kept only as hashes, and their tokens, in the order of the numbers.
-  func enrol(
+  func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
   ) async throws -> [EnrolledDevice]
   /// Forgets the devices of a batch, their persons and their tokens.

@@ -12,7 +12,7 @@ import Testing
   mutating func exhaust(at time: Int) -> (seq: UInt64, until: ContinuousClock.Instant)? {
     for seq in 1...20 as ClosedRange<UInt64> {
       switch pace.store(seq, at: after(time)) {
-      case .tell: #expect(pace.tell(at: after(time)) == seq)
+      case .acknowledge: #expect(pace.acknowledge(at: after(time)) == seq)
       case .wait(let until): return (seq, until)
       case .nothing: Issue.record("\(seq) is forgotten")
       }
@@ -23,8 +23,8 @@ import Testing
   @Test mutating func `a push now and then is acknowledged at once`() {
     for time in stride(from: 0, through: 4000, by: 200) {
       let seq = UInt64(time + 1)
-      #expect(pace.store(seq, at: after(time)) == .tell)
-      #expect(pace.tell(at: after(time)) == seq)
+      #expect(pace.store(seq, at: after(time)) == .acknowledge)
+      #expect(pace.acknowledge(at: after(time)) == seq)
     }
   }
 
@@ -33,17 +33,17 @@ import Testing
     #expect(first.seq == UInt64(AcknowledgementPace.burst) + 1)
     #expect(first.until == after(200))
     #expect(pace.store(7, at: after(20)) == .nothing)
-    #expect(pace.tell(at: after(200)) == 7)
-    #expect(pace.tell(at: after(200)) == nil)
+    #expect(pace.acknowledge(at: after(200)) == 7)
+    #expect(pace.acknowledge(at: after(200)) == nil)
     #expect(pace.store(8, at: after(201)) == .wait(until: after(400)))
   }
 
   @Test mutating func `after a quiet while a few may go at once again`() throws {
     _ = try #require(exhaust(at: 0))
-    _ = pace.tell(at: after(200))
+    _ = pace.acknowledge(at: after(200))
     for seq in 101...105 as ClosedRange<UInt64> {
-      #expect(pace.store(seq, at: after(2000)) == .tell)
-      _ = pace.tell(at: after(2000))
+      #expect(pace.store(seq, at: after(2000)) == .acknowledge)
+      _ = pace.acknowledge(at: after(2000))
     }
     #expect(pace.store(106, at: after(2000)) == .wait(until: after(2200)))
   }
@@ -52,26 +52,26 @@ import Testing
     let (seq, until) = try #require(exhaust(at: 0))
     let many = seq - 1 + AcknowledgementPace.maximumPushes
     #expect(pace.store(many - 1, at: after(1)) == .nothing)
-    #expect(pace.store(many, at: after(2)) == .tell)
-    #expect(pace.tell(at: after(2)) == many)
-    #expect(pace.tell(at: until) == nil, "what was waited for has been told")
+    #expect(pace.store(many, at: after(2)) == .acknowledge)
+    #expect(pace.acknowledge(at: after(2)) == many)
+    #expect(pace.acknowledge(at: until) == nil, "what was waited for has been told")
   }
 
   @Test mutating func `a device that has caught up waits no longer than others`() {
     for number in 1...1000 as ClosedRange<UInt64> {
-      #expect(pace.store(number * AcknowledgementPace.maximumPushes, at: start) == .tell)
-      _ = pace.tell(at: start)
+      #expect(pace.store(number * AcknowledgementPace.maximumPushes, at: start) == .acknowledge)
+      _ = pace.acknowledge(at: start)
     }
-    #expect(pace.store(1_000_000, at: start) == .tell)
-    _ = pace.tell(at: start)
+    #expect(pace.store(1_000_000, at: start) == .acknowledge)
+    _ = pace.acknowledge(at: start)
     #expect(pace.store(1_000_001, at: after(1)) == .wait(until: after(200)))
   }
 
   @Test mutating func `what has been told is not told again`() {
     #expect(pace.store(0, at: start) == .nothing)
-    #expect(pace.tell(at: start) == nil)
+    #expect(pace.acknowledge(at: start) == nil)
     _ = pace.store(5, at: start)
-    _ = pace.tell(at: start)
+    _ = pace.acknowledge(at: start)
     #expect(pace.store(4, at: after(1000)) == .nothing)
     #expect(pace.store(5, at: after(1000)) == .nothing)
   }

@@ -16,7 +16,7 @@ import Testing
     let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
     #expect(push.presentation.alert == nil && push.presentation.badge == nil && push.presentation.sound == nil)
     #expect(push.presentation.held?.by == .summary)
-    #expect(push.presentation.centre == AlertPresentation(title: "a", body: "b", buttons: ["OK"]))
+    #expect(push.presentation.center == AlertPresentation(title: "a", body: "b", buttons: ["OK"]))
   }
 
   @Test func `a push is read whole`() throws {

@@ -9,6 +9,7 @@ import pytest
 
 from gateway import ALERT, TOPIC, poll
 import test_broadcast
+from test_broadcast import certificate
 from test_wire import assert_error
 
 #: The table of the source: what is there and what is provoked here must be the same.
@@ -94,18 +95,6 @@ def damaged(gateway, device, start):
         database.execute("UPDATE sqlite_master SET sql = 'nonsense' WHERE name = 'mailbox'")
         database.execute(f"PRAGMA schema_version = {version + 1}")
     return request(gateway, device)
-
-
-def certificate(*options, revoked=False):
-    def provoke(gateway, device, start):
-        shown = gateway.certificate(*options)
-        if revoked:
-            gateway.run("certs", "revoke", "--file", shown[0])
-        connection = gateway.connect(certificate=shown)
-        connection.drain()
-        return connection
-
-    return provoke
 
 
 def idle(gateway, device, start):

@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -11,7 +12,7 @@ import Testing
       let sleepy = try await SleepyClient.connect(path: gateway.folder.file("socket"))
       try await sleepy.request([(.method, "CONNECT"), (.authority, "localhost")])
       // Requests of one connection are served in order.
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let stream = try await sleepy.stream(device)
       stream.finish()
       for try await _ in stream.lines {}

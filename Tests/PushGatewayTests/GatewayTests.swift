@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -26,15 +27,15 @@ import Testing
     return try await Client.connect(to: .tls(host: "127.0.0.1", port: port, trustPath: state.trustPath))
   }
 
-  @Test func `a first start serves a push from enrolment to a badge`() async throws {
+  @Test func `a first start serves a push from enrollment to a badge`() async throws {
     let gateway = try await start()
     let listening = try String(contentsOfFile: state.listeningPath, encoding: .utf8)
     #expect(listening == gateway.addresses.joined(separator: "\n") + "\n")
     let client = try await connect(gateway)
 
-    let enrolment = try await client.request("POST", "/v1/devices", body: Array(#"{"name":"laptop"}"#.utf8))
-    #expect(enrolment.status == 201)
-    let device = try JSONDecoder().decode(Enrolled.self, from: Data(enrolment.body))
+    let enrollment = try await client.request("POST", "/v1/devices", body: Array(#"{"name":"laptop"}"#.utf8))
+    #expect(enrollment.status == 201)
+    let device = try JSONDecoder().decode(Enrolled.self, from: Data(enrollment.body))
     let bearer: (Client.Field, String) = (.authorization, "bearer " + device.secret)
     let registration = try await client.request("PUT", "/v1/device/apps/com.example.news", [bearer])
     let token = try #require(JSONDecoder().decode([String: String].self, from: Data(registration.body))["token"])

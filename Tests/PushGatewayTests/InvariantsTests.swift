@@ -1,5 +1,6 @@
 import NIOEmbedded
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport
@@ -75,7 +76,7 @@ import Testing
       with(right.presentation, Array(right.removed.dropLast())) == "alert was asked for, and nothing is said of it")
     #expect(with(right.presentation, right.removed, isCounted: true) == "an alert counts that is not shown")
     var held = right.presentation
-    (held.centre, held.held) = (nil, Hold(by: .summary))
+    (held.center, held.held) = (nil, Hold(by: .summary))
     #expect(with(held, right.removed) == "what is held is an alert that is nowhere")
   }
 
@@ -110,11 +111,11 @@ import Testing
     var live = SubscriptionState()
     _ = live.hello(cursor: 4)
     let begun = live
-    _ = live.performed(PendingPushes(gap: nil, entries: [], isComplete: true), hasRoom: true)
+    _ = live.performed(PendingPushes(gap: nil, entries: [], isComplete: true), hasCapacity: true)
     #expect(live.brokenInvariant(since: begun) == nil)
 
     var later = live
-    _ = later.stored(MailboxEntry(seq: 5, push: samplePush()), hasRoom: true)
+    _ = later.stored(MailboxEntry(seq: 5, push: samplePush()), hasCapacity: true)
     #expect(live.brokenInvariant(since: later) == "4 would be sent again: 5 was")
     #expect(begun.brokenInvariant(since: live) == "the device would be told twice that it has caught up")
     var over = live

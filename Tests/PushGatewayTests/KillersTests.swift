@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -30,7 +31,7 @@ import Testing
 
   @Test func `no body ends the gateway, on any route, with any credential`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let admin = AdminAPI(
         services: gateway.services, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
         backup: { _ in throw StoreError("none here") })
@@ -51,7 +52,7 @@ import Testing
 
   @Test func `no payload ends the gateway`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       for document in Killers.documents {
@@ -75,7 +76,7 @@ import Testing
 
   @Test func `no time of a token ends the gateway`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for number in Killers.numbers {
         for text in [number, "\"\(number)\""] {
           let authorization = try gateway.authorization {
@@ -92,7 +93,7 @@ import Testing
 
   @Test func `no line of a device ends the gateway`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for number in Killers.numbers {
         let stream = try await TestStream.open(client, device)
         for type in ["hello", "ack", "undeliverable", "state"] {

@@ -45,7 +45,7 @@ import Testing
   func parts(_ decision: Decision) -> String {
     let presentation = decision.presentation
     return (presentation.badge == nil ? "" : "b") + (presentation.sound == nil ? "" : "s")
-      + (presentation.alert == nil ? "" : "a") + (presentation.centre == nil ? "" : "c")
+      + (presentation.alert == nil ? "" : "a") + (presentation.center == nil ? "" : "c")
   }
 
   @Test(arguments: zip(levels, ["bc", "bsa", "bsa", "bsa"]))
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: zip(levels, ["bc", "bc", "bc", "bsa"]))
-  func `A8: beyond its budget an app reaches badge and centre`(_ level: InterruptionLevel, _ expected: String) {
+  func `A8: beyond its budget an app reaches badge and center`(_ level: InterruptionLevel, _ expected: String) {
     let decision = decide(Self.push(level), recent: 2) {
       $1.alertBudget = 2
       _ = $0
@@ -213,7 +213,7 @@ import Testing
         Self.push(.critical), topic: Self.topic, preferences: preferences, device: .init(), at: noon)
       let off = setting == "notifications" ? Part.allCases : Part.allCases.filter { $0.rawValue == setting }
       #expect(decision.removed.map(\.part) == off)
-      #expect(decision.presentation.centre == nil, "what is refused is not in the centre either")
+      #expect(decision.presentation.center == nil, "what is refused is not in the center either")
     }
   }
 }

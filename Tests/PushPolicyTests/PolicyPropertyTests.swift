@@ -73,8 +73,8 @@ import Testing
       #expect(Set(decision.removed.map(\.part)).count == decision.removed.count)
       let explicit = world.push.sound == nil ? world.asked.subtracting([.sound]) : world.asked
       #expect(explicit.isSubset(of: shown.union(decision.removed.map(\.part))), "what is missing has its rule")
-      #expect(decision.presentation.alert == nil || decision.presentation.centre == nil)
-      #expect(decision.presentation.held == nil || decision.presentation.centre != nil, "what is held is in the centre")
+      #expect(decision.presentation.alert == nil || decision.presentation.center == nil)
+      #expect(decision.presentation.held == nil || decision.presentation.center != nil, "what is held is in the center")
       for restriction in Self.restrictions {
         let stricter = Self.parts(world.decision(restriction).presentation)
         #expect(stricter.isSubset(of: shown), "seed \(seed): \(stricter) of \(shown) in \(world)")

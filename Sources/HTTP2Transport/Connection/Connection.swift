@@ -112,8 +112,15 @@ package final class Connection: ChannelInboundHandler {
   /// Counts among those that have shown no credential, until it does or ends; until then it may be ended for others.
   package func hold(_ ticket: ConnectionLedger.Ticket) {
     self.ticket = ticket
-    let this = NIOLoopBound(WeakConnection(self), eventLoop: loop.eventLoop)
-    ticket.attach { this.eventLoop.execute { this.value.connection?.closeIfUnused() } }
+    // By its number: a weak reference would make every count of references to the connection a slow one.
+    let loop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
+    let number = number
+    let key = ObjectIdentifier(self)
+    ticket.attach {
+      loop.eventLoop.execute {
+        if let connection = loop.value.connections[key], connection.number == number { connection.closeIfUnused() }
+      }
+    }
   }
 
   private func closeIfUnused() {
@@ -158,7 +165,7 @@ package final class Connection: ChannelInboundHandler {
     hasReceived = true
     if state.isDraining || state.isClosing { hasReceivedLate = true }
     guard !state.isClosing else { return }
-    liveness.heard()
+    liveness.received()
     let buffer = unwrapInboundIn(data)
     turnSize += buffer.readableBytes
     do {
@@ -532,12 +539,6 @@ package final class Connection: ChannelInboundHandler {
     loop.meter.limits.add(.idleTimeout)
     end(.idle)
   }
-}
-
-/// A connection that may be gone.
-private struct WeakConnection {
-  weak var connection: Connection?
-  init(_ connection: Connection) { self.connection = connection }
 }
 
 /// What stands behind a connection on the server's side. Called on the connection's loop.

@@ -30,13 +30,13 @@ package enum ConnectionEnd: Sendable, Equatable {
 /// What a listener does with the connections that it takes.
 package struct ConnectionOptions: Sendable {
   /// How a connection's environment is found.
-  package enum World: Sendable, Equatable {
+  package enum EnvironmentRule: Sendable, Equatable {
     case fixed(Environment)
     /// By the host name that the client gave in its TLS handshake; for any other name, or none, the one given here.
     case byHostName(otherwise: Environment)
   }
 
-  package var world = World.fixed(.development)
+  package var environmentRule = EnvironmentRule.fixed(.development)
   /// Streams a peer may have open; it is told in the first SETTINGS.
   package var initialStreams = Limits.maximumConcurrentStreams
   /// Whether only the management of broadcast channels is served here, as on the real service's hosts for it.
@@ -47,11 +47,12 @@ package struct ConnectionOptions: Sendable {
   package var peer: PeerPlace?
 
   package init(
-    world: World = World.fixed(.development), initialStreams: Int = Limits.maximumConcurrentStreams,
+    environmentRule: EnvironmentRule = EnvironmentRule.fixed(.development),
+    initialStreams: Int = Limits.maximumConcurrentStreams,
     servesChannelsOnly: Bool = false, idleTimeout: Duration? = nil, peer: PeerPlace? = nil
   ) {
     self.peer = peer
-    self.world = world
+    self.environmentRule = environmentRule
     self.initialStreams = initialStreams
     self.servesChannelsOnly = servesChannelsOnly
     self.idleTimeout = idleTimeout
@@ -59,7 +60,7 @@ package struct ConnectionOptions: Sendable {
 
   /// The environment of a connection whose client named `host`.
   package func environment(host: String?) -> Environment {
-    switch world {
+    switch environmentRule {
     case .fixed(let environment): environment
     case .byHostName(let otherwise): host.flatMap(Environment.named(by:)) ?? otherwise
     }

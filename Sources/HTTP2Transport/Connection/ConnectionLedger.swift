@@ -146,7 +146,7 @@ package final class ConnectionLedger: Sendable {
   }
 
   /// Descriptors run short: ends the oldest connections that are idle.
-  package func makeRoom() {
+  package func evictOldest() {
     exceeded(.descriptors, nil)
     evict(Limits.evictionSlice, remoteOnly: false)
   }

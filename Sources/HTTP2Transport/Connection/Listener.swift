@@ -43,7 +43,7 @@ package final class Listener: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let gate = AcceptGate(
             reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits,
-            closed: { ledger?.makeRoom() })
+            closed: { ledger?.evictOldest() })
           try channel.pipeline.syncOperations.addHandler(gate)
         }
       }

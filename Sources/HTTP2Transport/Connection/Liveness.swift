@@ -28,5 +28,5 @@ package struct Liveness {
   }
 
   /// Something arrived.
-  package mutating func heard() { unanswered = 0 }
+  package mutating func received() { unanswered = 0 }
 }

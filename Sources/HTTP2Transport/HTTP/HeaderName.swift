@@ -43,36 +43,37 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
   /// Whether a second field of this name is `DuplicateHeaders`.
   package var mustBeSingle: Bool { self == .authorization || rawValue >= HeaderName.apnsChannelID.rawValue }
 
-  /// Whether it says anything to this gateway when it arrives; the others are only sent.
-  package var isRead: Bool {
-    switch self {
-    case .scheme, .authority, .host, .accept, .contentLength, .contentType: false
-    default: true
-    }
-  }
-
   /// The token of a name as it arrived, or nil for one that this gateway does not read.
+  @inline(__always)
   package init?(_ name: UnsafeRawBufferPointer) {
-    guard name.count > 0, let candidate = unsafe HeaderName.places[HeaderName.place(of: name)],
+    guard name.count > 0,
+      let candidate = unsafe HeaderName.candidate(length: name.count, middle: name[name.count / 2]),
       unsafe name.equals(candidate.wireName)
     else { return nil }
     self = candidate
   }
 
-  /// Each name in a place of its own, so that a look-up compares one.
-  private static let places: [HeaderName?] = {
-    var places = [HeaderName?](repeating: nil, count: 64)
-    for name in allCases where name.isRead {
-      let wire = name.wireName
-      let place = unsafe place(of: UnsafeRawBufferPointer(start: wire.utf8Start, count: wire.utf8CodeUnitCount))
-      precondition(places[place] == nil, "two names in one place: choose another factor")
-      places[place] = name
+  /// The one name that is read and has this length and this byte in its middle: a look-up compares with one.
+  @inline(__always)
+  private static func candidate(length: Int, middle: UInt8) -> HeaderName? {
+    switch (length, Unicode.Scalar(middle)) {
+    case (5, "a"): .path
+    case (6, "e"): .expect
+    case (7, "a"): .status
+    case (7, "s"): .apnsID
+    case (7, "t"): .method
+    case (10, "a"): .userAgent
+    case (10, "t"): .apnsTopic
+    case (13, "i"): .authorization
+    case (13, "r"): .apnsPriority
+    case (13, "v"): .lastEventID
+    case (14, "i"): .apnsUniqueID
+    case (14, "s"): .apnsPushType
+    case (15, "a"): .apnsChannelID
+    case (15, "p"): .apnsExpiration
+    case (15, "q"): .apnsRequestID
+    case (16, "l"): .apnsCollapseID
+    default: nil
     }
-    return places
-  }()
-
-  /// The length and the byte in the middle tell all names apart.
-  private static func place(of name: UnsafeRawBufferPointer) -> Int {
-    unsafe (name.count + 19 * Int(name[name.count / 2])) & 63
   }
 }

@@ -29,6 +29,8 @@ import PushCore
   /// Whether a field that may come once came twice.
   package private(set) var hasDuplicateFields = false
 
+  package init() {}
+
   deinit { unsafe storage.deallocate() }
 
   /// The size of all fields that came, as RFC 9113 §6.5.2 counts it.
@@ -52,7 +54,8 @@ import PushCore
   ///
   /// - Returns: false when the fields are more than this gateway takes.
   package func count(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    fieldListSize += name.count + value.count + Message.fieldOverhead
+    // Neither is larger than a frame's block of fields, which nghttp2 bounds.
+    fieldListSize &+= name.count &+ value.count &+ Message.fieldOverhead
     return fieldListSize <= Limits.maximumHeaderListSize
   }
 

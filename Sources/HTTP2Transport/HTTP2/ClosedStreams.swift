@@ -29,10 +29,10 @@ struct ClosedStreams {
   /// Who ended a stream; nil when it is not remembered.
   func end(of id: Int32) -> End? {
     guard id & 1 == 1 else { return nil }
-    for place in numbers.indices {
-      if numbers[place] == id { return .whole }
-      if numbers[place] == -id { return .ours }
-      if numbers[place] == -id - 1 { return .reset }
+    for index in numbers.indices {
+      if numbers[index] == id { return .whole }
+      if numbers[index] == -id { return .ours }
+      if numbers[index] == -id - 1 { return .reset }
     }
     return nil
   }

@@ -109,6 +109,8 @@ package final class StreamPool {
   private var streams: [HTTP2Stream] = []
   private static let maximumCount = 2048
 
+  package init() {}
+
   package func take(id: Int32) -> HTTP2Stream {
     let stream = streams.popLast() ?? HTTP2Stream()
     stream.open(id: id)

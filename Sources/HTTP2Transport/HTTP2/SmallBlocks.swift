@@ -21,13 +21,13 @@ import Glibc
 
   /// A block of at least `size` bytes; nil when there is no memory.
   package mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
-    let place = (size + SmallBlocks.overhead - 1) / SmallBlocks.step
-    guard place < counts.count else { return unsafe malloc(size) }
-    guard let block = unsafe lists[place] else {
-      return unsafe malloc((place + 1) * SmallBlocks.step - SmallBlocks.overhead)
+    let index = (size + SmallBlocks.overhead - 1) / SmallBlocks.step
+    guard index < counts.count else { return unsafe malloc(size) }
+    guard let block = unsafe lists[index] else {
+      return unsafe malloc((index + 1) * SmallBlocks.step - SmallBlocks.overhead)
     }
-    unsafe lists[place] = unsafe block.load(as: UnsafeMutableRawPointer?.self)
-    counts[place] -= 1
+    unsafe lists[index] = unsafe block.load(as: UnsafeMutableRawPointer?.self)
+    counts[index] -= 1
     return unsafe block
   }
 
@@ -35,21 +35,21 @@ import Glibc
   package mutating func give(_ block: UnsafeMutableRawPointer?) {
     guard let block = unsafe block else { return }
     // Of a block that is larger than was asked for the rest stays unused.
-    let place = unsafe (malloc_usable_size(block) + SmallBlocks.overhead) / SmallBlocks.step
-    guard (1...counts.count).contains(place), counts[place - 1] < SmallBlocks.maximumCount else {
+    let index = unsafe (malloc_usable_size(block) + SmallBlocks.overhead) / SmallBlocks.step
+    guard (1...counts.count).contains(index), counts[index - 1] < SmallBlocks.maximumCount else {
       return unsafe free(block)
     }
-    unsafe block.storeBytes(of: lists[place - 1], as: UnsafeMutableRawPointer?.self)
-    unsafe lists[place - 1] = unsafe block
-    counts[place - 1] += 1
+    unsafe block.storeBytes(of: lists[index - 1], as: UnsafeMutableRawPointer?.self)
+    unsafe lists[index - 1] = unsafe block
+    counts[index - 1] += 1
   }
 
   /// How many blocks wait.
   package var count: Int { counts.indices.reduce(0) { $0 + counts[$1] } }
 
   deinit {
-    for place in counts.indices {
-      var next = unsafe lists[place]
+    for index in counts.indices {
+      var next = unsafe lists[index]
       while let block = unsafe next {
         unsafe next = unsafe block.load(as: UnsafeMutableRawPointer?.self)
         unsafe free(block)

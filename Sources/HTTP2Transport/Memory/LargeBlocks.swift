@@ -16,9 +16,9 @@ import Synchronization
 
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   private let count: Int
-  private let places: Mutex<Places>
+  private let slots: Mutex<Slots>
 
-  private struct Places {
+  private struct Slots {
     var free: [Int] = []
     /// The first that was never taken.
     var fresh = 0
@@ -33,7 +33,7 @@ import Synchronization
     else { return nil }
     unsafe self.start = unsafe start
     self.count = count
-    places = Mutex(Places())
+    slots = Mutex(Slots())
   }
 
   deinit { unsafe munmap(start, count * LargeBlocks.size) }
@@ -45,13 +45,13 @@ import Synchronization
   /// Returns the block that was given back last; nil when `size` is none for a block, or all are taken.
   package func take(_ size: Int) -> UnsafeMutableRawPointer? {
     guard size >= LargeBlocks.smallest, size <= LargeBlocks.size else { return nil }
-    let place: Int? = places.withLock { places in
-      if let place = places.free.popLast() { return place }
-      guard places.fresh < count else { return nil }
-      places.fresh += 1
-      return places.fresh - 1
+    let slot: Int? = slots.withLock { slots in
+      if let slot = slots.free.popLast() { return slot }
+      guard slots.fresh < count else { return nil }
+      slots.fresh += 1
+      return slots.fresh - 1
     }
-    return unsafe place.map { unsafe start + $0 * LargeBlocks.size }
+    return unsafe slot.map { unsafe start + $0 * LargeBlocks.size }
   }
 
   /// Takes a block back.
@@ -59,8 +59,8 @@ import Synchronization
   @discardableResult
   package func give(_ memory: UnsafeMutableRawPointer) -> Bool {
     guard unsafe owns(memory) else { return false }
-    let place = unsafe (memory - start) / LargeBlocks.size
-    places.withLock { $0.free.append(place) }
+    let slot = unsafe (memory - start) / LargeBlocks.size
+    slots.withLock { $0.free.append(slot) }
     return true
   }
 

@@ -125,16 +125,16 @@ private let selectALPN:
     UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
   ) -> Int32 = { _, selected, selectedSize, offered, offeredSize, _ in
     guard let offered = unsafe offered else { return SSL_TLSEXT_ERR_NOACK }
-    var place = 0
-    while place < Int(offeredSize) {
-      let size = unsafe Int(offered[place])
-      let name = unsafe UnsafeBufferPointer(start: offered + place + 1, count: size)
+    var offset = 0
+    while offset < Int(offeredSize) {
+      let size = unsafe Int(offered[offset])
+      let name = unsafe UnsafeBufferPointer(start: offered + offset + 1, count: size)
       if unsafe name.elementsEqual("h2".utf8) {
         unsafe selected?.pointee = name.baseAddress
         unsafe selectedSize?.pointee = UInt8(size)
         return SSL_TLSEXT_ERR_OK
       }
-      place += 1 + size
+      offset += 1 + size
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL
   }

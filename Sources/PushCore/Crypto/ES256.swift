@@ -53,8 +53,8 @@ import COpenSSL
   /// Reads a public key as `SubjectPublicKeyInfo` in DER.
   package convenience init(publicDER der: [UInt8]) throws(TLSError) {
     let key = unsafe der.withUnsafeBufferPointer { buffer in
-      var place = buffer.baseAddress
-      return unsafe d2i_PUBKEY(nil, &place, buffer.count)
+      var start = buffer.baseAddress
+      return unsafe d2i_PUBKEY(nil, &start, buffer.count)
     }
     guard let key = unsafe key else { throw TLSError(openSSL: "not a public key") }
     try unsafe self.init(owning: key)
@@ -133,8 +133,8 @@ import COpenSSL
 
   private static func raw(fromDER der: [UInt8], halfSize: Int) -> [UInt8] {
     let signature = unsafe der.withUnsafeBufferPointer { buffer in
-      var place = buffer.baseAddress
-      return unsafe d2i_ECDSA_SIG(nil, &place, buffer.count)
+      var start = buffer.baseAddress
+      return unsafe d2i_ECDSA_SIG(nil, &start, buffer.count)
     }
     defer { unsafe ECDSA_SIG_free(signature) }
     var raw = [UInt8](repeating: 0, count: 2 * halfSize)

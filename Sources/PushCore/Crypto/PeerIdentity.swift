@@ -70,8 +70,8 @@ package struct PeerIdentity: Sendable, Equatable {
 
   private static func userID(of certificate: OpaquePointer) -> String? {
     let subject = unsafe X509_get_subject_name(certificate)
-    let place = unsafe X509_NAME_get_index_by_NID(subject, NID_userId, -1)
-    guard place >= 0, let entry = unsafe X509_NAME_get_entry(subject, place) else { return nil }
+    let index = unsafe X509_NAME_get_index_by_NID(subject, NID_userId, -1)
+    guard index >= 0, let entry = unsafe X509_NAME_get_entry(subject, index) else { return nil }
     var text: UnsafeMutablePointer<UInt8>?
     let size = unsafe ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
     guard size > 0 else { return nil }
@@ -83,8 +83,8 @@ package struct PeerIdentity: Sendable, Equatable {
   private static func value(of kind: String, in certificate: OpaquePointer) -> [UInt8]? {
     let object = unsafe OBJ_txt2obj(kind, 1)
     defer { unsafe ASN1_OBJECT_free(object) }
-    let place = unsafe X509_get_ext_by_OBJ(certificate, object, -1)
-    guard place >= 0, let data = unsafe X509_EXTENSION_get_data(X509_get_ext(certificate, place)) else { return nil }
+    let index = unsafe X509_get_ext_by_OBJ(certificate, object, -1)
+    guard index >= 0, let data = unsafe X509_EXTENSION_get_data(X509_get_ext(certificate, index)) else { return nil }
     let size = unsafe Int(ASN1_STRING_length(data))
     return unsafe [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(data), count: size))
   }

@@ -25,7 +25,7 @@ package struct Counter: ~Copyable, Sendable {
   package init(count: Int) {
     self.count = count
     unsafe cells = .allocate(capacity: count)
-    for place in 0..<count { unsafe (cells + place).initialize(to: Atomic(0)) }
+    for index in 0..<count { unsafe (cells + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
@@ -36,10 +36,10 @@ package struct Counter: ~Copyable, Sendable {
   /// The totals, in order.
   package var totals: [UInt64] { (0..<count).map { unsafe cells[$0].load(ordering: .relaxed) } }
 
-  /// - Parameter place: below ``count``.
-  package func add(_ number: UInt64 = 1, at place: Int) {
-    precondition(place >= 0 && place < count, "there is no counter \(place)")
-    unsafe cells[place].wrappingAdd(number, ordering: .relaxed)
+  /// - Parameter index: below ``count``.
+  package func add(_ number: UInt64 = 1, at index: Int) {
+    precondition(index >= 0 && index < count, "there is no counter \(index)")
+    unsafe cells[index].wrappingAdd(number, ordering: .relaxed)
   }
 }
 

@@ -30,9 +30,9 @@ package final class MetricHistogram: Sendable {
 
   /// Counts a value, in nanoseconds where it is a time; what lies below 0 counts as 0.
   package func record(_ value: Int64) {
-    var place = 0
-    while place < bounds.count, value > bounds[place] { place += 1 }
-    buckets.add(at: place)
+    var index = 0
+    while index < bounds.count, value > bounds[index] { index += 1 }
+    buckets.add(at: index)
     if value > 0 { sum.add(UInt64(value)) }
   }
 

@@ -66,15 +66,15 @@ struct AdminAPI: Sendable {
       .init("GET", "/admin/v1/persons") { _ in Response(services.registrations.persons.map(record)) },
       .init("POST", "/admin/v1/persons/{name}/name") { request in
         let person = try services.registrations.person(named: request.parameters[0])
-        let wish: PersonRequest = try request.decoded()
-        try await services.registrations.rename(person.id, to: wish.name)
-        return Response(record(try services.registrations.person(named: wish.name)))
+        let wanted: PersonRequest = try request.decoded()
+        try await services.registrations.rename(person.id, to: wanted.name)
+        return Response(record(try services.registrations.person(named: wanted.name)))
       },
       .init("DELETE", "/admin/v1/persons/{name}") { request in
         try await RemovePerson(services)(try services.registrations.person(named: request.parameters[0]).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/batches", enrolBatch),
+      .init("POST", "/admin/v1/batches", enrollBatch),
       .init("DELETE", "/admin/v1/batches/{name}") { request in
         try await RemoveBatch(services)(request.parameters[0])
         return .noContent
@@ -100,9 +100,9 @@ struct AdminAPI: Sendable {
       .init("POST", "/admin/v1/devices/{name}/preferences", changePreferences),
       .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", retract),
       .init("POST", "/admin/v1/backup") { request in
-        let wish: BackupRequest = try request.decoded()
-        guard wish.path.hasPrefix("/") else { throw Problem.badRequest("\(wish.path) is no absolute path") }
-        return Response(try await backup(wish.path), status: 201)
+        let wanted: BackupRequest = try request.decoded()
+        guard wanted.path.hasPrefix("/") else { throw Problem.badRequest("\(wanted.path) is no absolute path") }
+        return Response(try await backup(wanted.path), status: 201)
       },
       .init("GET", "/admin/v1/ads/reports") { request in
         let limit = request.query["limit"].flatMap(Int.init) ?? 1000
@@ -129,23 +129,23 @@ struct AdminAPI: Sendable {
   }
 
   private func createKey(_ request: ControlRequest) async throws -> Response {
-    let wish: KeyRequest = try request.decoded()
-    guard wish.topics.count <= Limits.maximumKeyTopics else {
-      throw Problem.badRequest("a key is for at most \(Limits.maximumKeyTopics) topics, not \(wish.topics.count)")
+    let wanted: KeyRequest = try request.decoded()
+    guard wanted.topics.count <= Limits.maximumKeyTopics else {
+      throw Problem.badRequest("a key is for at most \(Limits.maximumKeyTopics) topics, not \(wanted.topics.count)")
     }
-    let given = try wish.pem.map { pem in
+    let given = try wanted.pem.map { pem in
       do {
         return try ES256Key(pem: Array(pem.utf8))
       } catch {
         throw Problem.badRequest("this is no key for provider tokens: \(error)")
       }
     }
-    guard given == nil || wish.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
+    guard given == nil || wanted.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
     let (key, privatePEM) = try await CreateKey(services)(
-      id: wish.id, team: wish.team, key: given, environment: wish.environment.flatMap(Environment.init),
-      topics: wish.topics, related: wish.related)
+      id: wanted.id, team: wanted.team, key: given, environment: wanted.environment.flatMap(Environment.init),
+      topics: wanted.topics, related: wanted.related)
     let privateKey = privatePEM.map { String(decoding: $0, as: UTF8.self) }
-    return Response(CreatedKey(id: key.id, team: wish.team, privateKey: privateKey), status: 201)
+    return Response(CreatedKey(id: key.id, team: wanted.team, privateKey: privateKey), status: 201)
   }
 
   // MARK: Apps and devices
@@ -187,15 +187,15 @@ struct AdminAPI: Sendable {
   }
 
   private func register(_ request: ControlRequest) async throws -> Response {
-    let wish: RegistrationRequest = try request.decoded()
-    guard wish.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
+    let wanted: RegistrationRequest = try request.decoded()
+    guard wanted.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
       throw Problem.badRequest("a token is valid for 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
     }
-    let environment = wish.environment.flatMap(Environment.init) ?? services.environment
+    let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
     let registration = try await Register(services)(
-      try device(request).id, topic: wish.topic, environment: environment, validSeconds: wish.validSeconds)
+      try device(request).id, topic: wanted.topic, environment: environment, validSeconds: wanted.validSeconds)
     return Response(
-      RegistrationRecord(token: registration.token.hex, topic: wish.topic, environment: environment.rawValue))
+      RegistrationRecord(token: registration.token.hex, topic: wanted.topic, environment: environment.rawValue))
   }
 
   private func retract(_ request: ControlRequest) throws -> Response {
@@ -205,38 +205,38 @@ struct AdminAPI: Sendable {
     return .noContent
   }
 
-  private func enrolBatch(_ request: ControlRequest) async throws -> Response {
-    let wish: BatchRequest = try request.decoded()
-    guard (1...Limits.maximumBatchSize).contains(wish.count), (0...999_999_999).contains(wish.first) else {
+  private func enrollBatch(_ request: ControlRequest) async throws -> Response {
+    let wanted: BatchRequest = try request.decoded()
+    guard (1...Limits.maximumBatchSize).contains(wanted.count), (0...999_999_999).contains(wanted.first) else {
       throw Problem.badRequest("a batch has 1 to \(Limits.maximumBatchSize) devices, with numbers below 1000000000")
     }
-    let devices = try await services.registrations.enrol(
-      batch: wish.name, numbers: wish.first..<(wish.first + wish.count), topic: wish.topic,
+    let devices = try await services.registrations.enroll(
+      batch: wanted.name, numbers: wanted.first..<(wanted.first + wanted.count), topic: wanted.topic,
       environment: services.environment)
     return Response(devices.map { BatchDevice(secret: $0.secret, token: $0.token.hex) }, status: 201)
   }
 
   private func invite(_ request: ControlRequest) async throws -> Response {
-    let wish: InvitationRequest = try request.decoded()
-    guard (1...Limits.maximumInvitationValidity).contains(wish.validSeconds) else {
+    let wanted: InvitationRequest = try request.decoded()
+    guard (1...Limits.maximumInvitationValidity).contains(wanted.validSeconds) else {
       throw Problem.badRequest("an invitation is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
-    guard let role = Role(rawValue: wish.role ?? Role.device.rawValue) else {
+    guard let role = Role(rawValue: wanted.role ?? Role.device.rawValue) else {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
-      throw Problem.badRequest("unknown role \(wish.role ?? ""): expected one of \(roles)")
+      throw Problem.badRequest("unknown role \(wanted.role ?? ""): expected one of \(roles)")
     }
     let (code, invitation) = try await services.registrations.invite(
-      person: wish.person, role: role, expires: services.clock.seconds + Int64(wish.validSeconds))
+      person: wanted.person, role: role, expires: services.clock.seconds + Int64(wanted.validSeconds))
     return Response(CreatedInvitation(code: code, InvitationRecord(invitation)), status: 201)
   }
 
   // MARK: Preferences
 
   private func changePreferences(_ request: ControlRequest) async throws -> Response {
-    let wish: PreferencesRequest = try request.decoded()
+    let wanted: PreferencesRequest = try request.decoded()
     let device = try device(request)
     return Response(
       try await ChangePreferences(services)(
-        of: device.person, assigning: wish.settings, app: wish.app, category: wish.category))
+        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category))
   }
 }

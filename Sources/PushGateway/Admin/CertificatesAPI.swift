@@ -23,21 +23,21 @@ struct CertificatesAPI: Sendable {
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
-    let wish: CertificateRequest = try request.decoded()
-    guard Topic.isWellFormed(wish.topic.utf8) else {
-      throw Problem.badRequest("\(wish.topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
+    let wanted: CertificateRequest = try request.decoded()
+    guard Topic.isWellFormed(wanted.topic.utf8) else {
+      throw Problem.badRequest("\(wanted.topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
     }
-    guard (1...3650).contains(wish.days) else { throw Problem.badRequest("a certificate lasts from 1 to 3650 days") }
-    var topics = [(topic: wish.topic, kind: "app")] + wish.topics.map { ($0, "app") }
-    for kind in wish.kinds {
+    guard (1...3650).contains(wanted.days) else { throw Problem.badRequest("a certificate lasts from 1 to 3650 days") }
+    var topics = [(topic: wanted.topic, kind: "app")] + wanted.topics.map { ($0, "app") }
+    for kind in wanted.kinds {
       guard let type = PushType(Array(kind.utf8).span), !type.topicSuffix.isEmpty else {
         throw Problem.badRequest("\(kind) is no kind of push with a topic of its own: voip, complication, …")
       }
-      topics.append((wish.topic + type.topicSuffix, kind))
+      topics.append((wanted.topic + type.topicSuffix, kind))
     }
-    let environments = wish.environment.flatMap(Environment.init).map { [$0] } ?? [.development, .production]
+    let environments = wanted.environment.flatMap(Environment.init).map { [$0] } ?? [.development, .production]
     let issued = try folder.authority().issueProvider(
-      topic: wish.topic, topics: topics, environments: environments, days: wish.days)
+      topic: wanted.topic, topics: topics, environments: environments, days: wanted.days)
     let identity = try PeerIdentity(pem: issued.certificatePEM)
     let record = ProviderCertificate(
       fingerprint: identity.fingerprint, topic: identity.topic, topics: identity.topics,
@@ -47,16 +47,16 @@ struct CertificatesAPI: Sendable {
   }
 
   private func createServer(_ request: ControlRequest) async throws -> Response {
-    let wish: ServerCertificateRequest = try request.decoded()
-    for name in wish.names where !name.utf8.allSatisfy({ isHostNameCharacter($0) }) || name.isEmpty {
+    let wanted: ServerCertificateRequest = try request.decoded()
+    for name in wanted.names where !name.utf8.allSatisfy({ isHostNameCharacter($0) }) || name.isEmpty {
       throw Problem.badRequest("\(name) is no host name")
     }
-    for address in wish.addresses where !address.utf8.allSatisfy({ hexValue($0) != nil || ".:".utf8.contains($0) }) {
+    for address in wanted.addresses where !address.utf8.allSatisfy({ hexValue($0) != nil || ".:".utf8.contains($0) }) {
       throw Problem.badRequest("\(address) is no address")
     }
     let issued = try folder.authority().issueServer(
-      names: ["localhost"] + wish.names, addresses: ["127.0.0.1", "::1"] + wish.addresses)
-    if wish.isInstalled {
+      names: ["localhost"] + wanted.names, addresses: ["127.0.0.1", "::1"] + wanted.addresses)
+    if wanted.isInstalled {
       try folder.install(issued)
       try reload()
     }
@@ -65,10 +65,10 @@ struct CertificatesAPI: Sendable {
   }
 
   private func revoke(_ request: ControlRequest) async throws -> Response {
-    let wish: RevocationRequest = try request.decoded()
+    let wanted: RevocationRequest = try request.decoded()
     let registrations = services.registrations
     var certificate: ProviderCertificate
-    if let pem = wish.certificate {
+    if let pem = wanted.certificate {
       let identity: PeerIdentity
       do {
         identity = try PeerIdentity(pem: Array(pem.utf8))
@@ -79,7 +79,7 @@ struct CertificatesAPI: Sendable {
         fingerprint: identity.fingerprint, topic: identity.topic, topics: identity.topics,
         environments: identity.environments, expires: identity.expires)
     } else {
-      let id = wish.id?.lowercased() ?? ""
+      let id = wanted.id?.lowercased() ?? ""
       guard let known = registrations.certificates.first(where: { $0.id == id }) else {
         throw Problem.notFound("there is no certificate \(id): `pushcli certs list` shows them")
       }

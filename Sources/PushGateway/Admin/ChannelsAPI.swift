@@ -46,18 +46,18 @@ struct ChannelsAPI: Sendable {
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
-    let wish: ChannelRequest = try request.decoded()
-    let app = try services.registrations.app(topic: wish.topic)
-    guard let policy = BroadcastChannel.StoragePolicy(rawValue: wish.storagePolicy) else {
+    let wanted: ChannelRequest = try request.decoded()
+    let app = try services.registrations.app(topic: wanted.topic)
+    guard let policy = BroadcastChannel.StoragePolicy(rawValue: wanted.storagePolicy) else {
       throw Problem.badRequest("a storage policy is 0 or 1")
     }
-    guard (1...Limits.maximumChannels).contains(wish.count) else {
+    guard (1...Limits.maximumChannels).contains(wanted.count) else {
       throw Problem.badRequest("from 1 to \(Limits.maximumChannels) channels are made at once")
     }
-    let environment = wish.environment.flatMap(Environment.init) ?? services.environment
+    let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
     do {
       let made = try await services.channels.create(
-        wish.count, app: app.id, environment: environment, policy: policy, now: services.clock.milliseconds())
+        wanted.count, app: app.id, environment: environment, policy: policy, now: services.clock.milliseconds())
       return Response(made.compactMap(record), status: 201)
     } catch Channels.Failure.full {
       throw Problem(409, "Conflict", "an app has at most \(Limits.maximumChannels) channels in each environment")
@@ -67,17 +67,17 @@ struct ChannelsAPI: Sendable {
   }
 
   private func setFeature(_ request: ControlRequest) async throws -> Response {
-    let wish: BroadcastFeature = try request.decoded()
-    let app = try services.registrations.app(topic: wish.topic)
-    try await ManageChannels(services).setBroadcast(wish.isOn, app: app.id)
-    return Response(wish)
+    let wanted: BroadcastFeature = try request.decoded()
+    let app = try services.registrations.app(topic: wanted.topic)
+    try await ManageChannels(services).setBroadcast(wanted.isOn, app: app.id)
+    return Response(wanted)
   }
 
   private func subscribe(_ request: ControlRequest) async throws -> Response {
-    let wish: ChannelSubscriptionRequest = try request.decoded()
+    let wanted: ChannelSubscriptionRequest = try request.decoded()
     let registrations = services.registrations
-    var devices = try wish.devices.map { try registrations.device(named: $0) }
-    if let batch = wish.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
+    var devices = try wanted.devices.map { try registrations.device(named: $0) }
+    if let batch = wanted.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
     let channel = try channel(request)
     try await ManageChannels(services).subscribe(devices, to: channel.id)
     return Response(record(services.channels.channel(channel.id) ?? channel))

@@ -134,7 +134,7 @@ package struct Configuration: Sendable {
   /// - Parameter otherwise: the environment where the entry, or a client's host name, says none.
   static func listener(
     _ entry: String, otherwise: Environment
-  ) throws(ConfigurationError) -> (Listener.Address, ConnectionOptions.World) {
+  ) throws(ConfigurationError) -> (Listener.Address, ConnectionOptions.EnvironmentRule) {
     let whole = servesChannelsOnly(entry) ? String(entry.dropLast(channelsMark.count)) : entry
     let parts = whole.split(separator: "=", maxSplits: 1).map(String.init)
     let address = try address(parts.first ?? "")
@@ -277,7 +277,7 @@ extension SettingType<[String]> {
   }
 }
 
-extension ConnectionOptions.World: CustomStringConvertible {
+extension ConnectionOptions.EnvironmentRule: CustomStringConvertible {
   var description: String {
     switch self {
     case .fixed(let environment): environment.rawValue

@@ -8,7 +8,7 @@ import PushPolicy
 struct AdVerdicts {
   /// Made with the first alert: its tables take some milliseconds.
   private lazy var detector = AdDetector()
-  private var places = [Place?](repeating: nil, count: 256)
+  private var indexes = [Place?](repeating: nil, count: 256)
 
   private struct Place {
     var alert: PushNotification.Alert
@@ -16,15 +16,15 @@ struct AdVerdicts {
   }
 
   mutating func outcome(of alert: PushNotification.Alert) -> AdAssessment.Outcome {
-    let place = AdVerdicts.place(of: alert)
-    if let known = places[place], known.alert == alert { return known.outcome }
+    let index = AdVerdicts.index(of: alert)
+    if let known = indexes[index], known.alert == alert { return known.outcome }
     let outcome = detector.assess(alert).outcome
-    places[place] = Place(alert: alert, outcome: outcome)
+    indexes[index] = Place(alert: alert, outcome: outcome)
     return outcome
   }
 
   /// A number from a few bytes of the texts: which place it is matters to speed only.
-  private static func place(of alert: PushNotification.Alert) -> Int {
+  private static func index(of alert: PushNotification.Alert) -> Int {
     Int((alert.title.utf8.span.sample &* 31 ^ alert.body.utf8.span.sample) & 255)
   }
 

@@ -39,7 +39,7 @@ struct Decider {
     if let category = notification.category {
       let actions = actions(category)
       decision.presentation.alert?.offer(actions)
-      decision.presentation.centre?.offer(actions)
+      decision.presentation.center?.offer(actions)
     }
     let made = DeliveryDecision(
       push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,

@@ -49,10 +49,10 @@ final class Dispatcher {
 
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   func deliverNow(_ push: StoredPush) {
-    log.append(push.event(.accepted, at: push.received))
+    log.append(.accepted, of: push, at: push.received)
     switch destinations.router.deliverNow(push) {
     case .toStreams, .beyond: break
-    case .nowhere: log.append(push.event(.dropped, at: push.received, detail: .fact(.notConnected)))
+    case .nowhere: log.append(.dropped, of: push, at: push.received, .notConnected)
     }
   }
 
@@ -81,11 +81,11 @@ final class Dispatcher {
     for (push, outcome) in zip(pushes, outcomes) {
       guard case .queued(let seq, let replaced) = outcome else { continue }
       entries.append(MailboxEntry(seq: seq, push: push))
-      if let replaced { destinations.router.tell(push.device, .retract(replaced)) }
+      if let replaced { destinations.router.notify(push.device, .retract(replaced)) }
     }
     for (entry, isConnected) in zip(entries, destinations.router.areConnected(entries)) {
-      rows.append(entry.push.event(.accepted, at: entry.push.received))
-      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? .nothing : .fact(.deviceOffline)))
+      rows.append(.accepted, of: entry.push, at: entry.push.received)
+      rows.append(.stored, of: entry.push, at: now, isConnected ? nil : .deviceOffline)
     }
     destinations.log.append(&rows)
     destinations.router.deliver(entries)

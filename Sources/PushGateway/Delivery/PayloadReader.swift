@@ -7,7 +7,7 @@ import PushStorage
 /// One for each loop; not `Sendable`.
 final class PayloadReader {
   private let parser: JSONParser
-  private var places = [PushContent?](repeating: nil, count: 64)
+  private var indexes = [PushContent?](repeating: nil, count: 64)
 
   init(parser: JSONParser) { self.parser = parser }
 
@@ -15,10 +15,10 @@ final class PayloadReader {
   ///
   /// - Throws: ``PayloadError`` when it is not a JSON object.
   func content(of payload: [UInt8]) throws(PayloadError) -> PushContent {
-    let place = Int(payload.span.sample & 63)
-    if let known = places[place], payload.span.isSame(as: known.payload) { return known }
+    let index = Int(payload.span.sample & 63)
+    if let known = indexes[index], payload.span.isSame(as: known.payload) { return known }
     let content = PushContent(payload: singleLine(payload), try parser.payload(payload.span))
-    places[place] = content
+    indexes[index] = content
     return content
   }
 

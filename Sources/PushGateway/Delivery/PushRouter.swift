@@ -9,7 +9,7 @@ protocol LiveSubscription: AnyObject {
   /// What was delivered and told is all that comes for now, and leaves at once.
   func flush()
   /// Something else that the device is to be told.
-  func tell(_ notice: DeviceNotice)
+  func notify(_ notice: DeviceNotice)
   /// Something stored may not have been told: the mailbox is to be read again.
   func resync()
 }
@@ -61,7 +61,7 @@ protocol PushRouter: AnyObject, Sendable {
   /// Hands a push that is never stored to the streams of its device that are open now, to each at most once.
   func deliverNow(_ push: StoredPush) -> Handover
   /// Tells every stream of a device something, save one.
-  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
+  func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
   /// Has every stream of this gateway read its mailbox again, because signals may have been lost: a router between
   /// gateways does so when its link was broken and is back.
   func resync()
@@ -69,5 +69,5 @@ protocol PushRouter: AnyObject, Sendable {
 
 extension PushRouter {
   /// Tells every stream of a device something.
-  func tell(_ device: DeviceID, _ notice: DeviceNotice) { tell(device, notice, except: nil) }
+  func notify(_ device: DeviceID, _ notice: DeviceNotice) { notify(device, notice, except: nil) }
 }

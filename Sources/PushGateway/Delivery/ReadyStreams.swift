@@ -21,7 +21,7 @@ enum StreamItem: Sendable {
 /// | --- | --- |
 /// | up to `backlog` | serves a slice, then looks to its sockets |
 /// | longer | serves a small slice in between: it collects |
-/// | for `patience` | serves on until none has waited that long |
+/// | for `maximumWait` | serves on until none has waited that long |
 ///
 /// Not `Sendable`: it never leaves its loop.
 final class ReadyStreams {
@@ -40,7 +40,7 @@ final class ReadyStreams {
       for item in items {
         switch item {
         case .push(let entry): subscription.deliver(entry)
-        case .notice(let notice): subscription.tell(notice)
+        case .notice(let notice): subscription.notify(notice)
         case .resync: subscription.resync()
         }
       }
@@ -50,20 +50,20 @@ final class ReadyStreams {
 
   private let loop: any EventLoop
   private let backlog: TimeAmount
-  private let patience: TimeAmount
+  private let maximumWait: TimeAmount
   private var ready = Deque<Stream>()
   private var isScheduled = false
 
   /// - Parameters:
   ///   - backlog: how long a stream has waited when the loop counts as having too much to do.
-  ///   - patience: how long a stream waits at most while others are let in.
+  ///   - maximumWait: how long a stream waits at most while others are let in.
   init(
     loop: any EventLoop, backlog: TimeAmount = TimeAmount(Limits.deliveryBacklog),
-    patience: TimeAmount = TimeAmount(Limits.deliveryPatience)
+    maximumWait: TimeAmount = TimeAmount(Limits.maximumDeliveryWait)
   ) {
     self.loop = loop
     self.backlog = backlog
-    self.patience = patience
+    self.maximumWait = maximumWait
   }
 
   /// Hands items to streams; what comes for one stream keeps its order.
@@ -92,7 +92,7 @@ final class ReadyStreams {
   private func serve() {
     let slice = wait > backlog ? Limits.backlogSlice : Limits.deliverySlice
     var served = 0
-    while served < slice || wait >= patience, let stream = ready.popFirst() {
+    while served < slice || wait >= maximumWait, let stream = ready.popFirst() {
       stream.serve()
       assert(stream.items.isEmpty, "a stream that was served leaves the line with something")
       served += 1

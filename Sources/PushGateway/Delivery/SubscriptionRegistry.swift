@@ -63,7 +63,7 @@ final class SubscriptionRegistry: PushRouter {
     return count == 0 ? .nowhere : .toStreams
   }
 
-  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
+  func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     hand { live, items in
       for target in live[device] ?? [] where target.number != number {
         items.append(.notice(notice), to: target.stream)

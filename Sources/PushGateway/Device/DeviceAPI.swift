@@ -15,7 +15,7 @@ struct DeviceAPI: Sendable {
         let health = CheckHealth(services)()
         return (request.peer != .remote ? health : health.forStrangers).response
       },
-      .init("POST", "/v1/devices", enrol),
+      .init("POST", "/v1/devices", enroll),
       route("PUT", "/v1/device/apps/{topic}", register),
       route("DELETE", "/v1/device/apps/{topic}", unregister),
       route("GET", "/v1/device/preferences") { device, _ in Response(preferences(of: device)) },
@@ -73,14 +73,14 @@ struct DeviceAPI: Sendable {
     return device
   }
 
-  // MARK: Enrolment and registration
+  // MARK: Enrollment and registration
 
-  private struct Enrolment: Decodable {
+  private struct EnrollmentRequest: Decodable {
     var name: String
     var person: String?
   }
 
-  private func enrol(_ request: ControlRequest) async throws -> Response {
+  private func enroll(_ request: ControlRequest) async throws -> Response {
     guard request.body.count <= Limits.maximumEnrollmentSize else {
       throw Problem(413, "Content Too Large", "an enrollment has at most \(Limits.maximumEnrollmentSize) bytes")
     }
@@ -88,8 +88,8 @@ struct DeviceAPI: Sendable {
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
     let enroll = Enroll(services)
     let warrant = try enroll.warrant(of: request.peer, invitation: invitation)
-    let enrolment: Enrolment = try request.decoded()
-    let (device, secret) = try await enroll(name: enrolment.name, person: enrolment.person, by: warrant)
+    let enrollment: EnrollmentRequest = try request.decoded()
+    let (device, secret) = try await enroll(name: enrollment.name, person: enrollment.person, by: warrant)
     return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
   }
 
@@ -126,11 +126,11 @@ struct DeviceAPI: Sendable {
 
   /// Changes some choices and leaves the others as they are, whoever else changes them now.
   private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let wish: PreferencesRequest = try request.decoded()
+    let wanted: PreferencesRequest = try request.decoded()
     try countChange(of: device.person)
     return Response(
       try await ChangePreferences(services)(
-        of: device.person, assigning: wish.settings, app: wish.app, category: wish.category))
+        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category))
   }
 
   // MARK: Budgets

@@ -101,7 +101,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func drained() {
-    for notice in postponed.take() { tell(notice) }
+    for notice in postponed.take() { notify(notice) }
     if let action = state.drained() { perform(action) }
     sendDueBroadcasts()
   }
@@ -154,10 +154,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       guard isAffordable(shared.services.budgets.allowsReport(device.id, at: now), at: now) else { return }
-      hear(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
+      receive(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
       guard isAffordable(shared.services.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
-      hear(DeviceClaim(id: id, kind: .answered(action), at: now))
+      receive(DeviceClaim(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -177,9 +177,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     remember { ring in
       while let first = outstanding.first, first.seq <= seq {
         shared.log.append(
-          .init(
-            at: now, event: .acknowledged, id: first.push.id, device: device.id, app: first.push.app,
-            detail: first.isFromStorage ? .fact(.fromStorage) : .nothing))
+          .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
         ring.add(first.push)
         outstanding.removeFirst()
       }
@@ -206,7 +204,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Believes a claim about a push that the device was sent; one that nobody remembers is looked up.
-  private func hear(_ claim: DeviceClaim) {
+  private func receive(_ claim: DeviceClaim) {
     if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
     let claims = claims ?? makeClaims()
     self.claims = claims
@@ -242,7 +240,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func deliver(_ entry: MailboxEntry) {
     assert(loop.inEventLoop)
-    if let action = state.stored(entry, hasRoom: hasRoom) { perform(action) }
+    if let action = state.stored(entry, hasCapacity: hasCapacity) { perform(action) }
   }
 
   func pack() { stream.exchange?.connection.pack() }
@@ -253,14 +251,14 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let action = state.resync() { perform(action) }
   }
 
-  func tell(_ notice: DeviceNotice) {
+  func notify(_ notice: DeviceNotice) {
     assert(loop.inEventLoop)
     if case .channels = notice {
       channels.refresh()
       return sendDueBroadcasts()
     }
     if case .revoked = notice { return end(reason: "revoked") }
-    guard hasRoom else { return postponed.add(notice) }
+    guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .preferences(let json): write(PushLine.preferences(json))
@@ -282,7 +280,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func send(_ message: BroadcastMessage, fromStorage: Bool) {
     assert(loop.inEventLoop)
     guard state.isOpen else { return }
-    guard hasRoom else {
+    guard hasCapacity else {
       if message.number == 0 { perform(.drop(MailboxEntry(seq: 0, push: message.push(to: device.id)))) }
       return
     }
@@ -301,9 +299,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Bytes that the stream takes before the device lags.
-  private var room: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
+  private var capacity: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
 
-  private var hasRoom: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
+  private var hasCapacity: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
   private func perform(_ action: SubscriptionState.Action) {
     assert(loop.inEventLoop)
@@ -314,8 +312,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.meter.reached(.streamBacklog)
       shared.log.append(
         entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
-    case .tellGap(let gap): write(PushLine.gap(gap))
-    case .tellCaughtUp(let seq):
+    case .announceGap(let gap): write(PushLine.gap(gap))
+    case .announceCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
       Digests(shared.services).deliver(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
@@ -325,7 +323,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func read(after seq: UInt64) {
     let this = NIOLoopBound(self, eventLoop: loop)
     let (mailbox, device) = (shared.services.mailbox, device.id)
-    let limit = SubscriptionState.batch(room: room)
+    let limit = SubscriptionState.batch(capacity: capacity)
     Task {
       do {
         let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
@@ -338,9 +336,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func found(_ pending: PendingPushes) {
     isReading = true
-    for action in state.found(pending, room: room) { perform(action) }
+    for action in state.found(pending, capacity: capacity) { perform(action) }
     isReading = false
-    if let action = state.performed(pending, hasRoom: hasRoom) { perform(action) }
+    if let action = state.performed(pending, hasCapacity: hasCapacity) { perform(action) }
   }
 
   private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {
@@ -352,7 +350,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now) }
     if let hold = decision.hold {
-      shared.services.held.hold(entry, hold, content.notification, decision.presentation.centre)
+      shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
     shared.log.append(decision.transmitted)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
@@ -373,7 +371,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let (services, device) = (shared.services, device.id)
     let decider = Decider(
       preferences: services.registrations.preferences(of: device), device: deviceState,
-      isCatchingUp: !state.hasToldCaughtUp, now: now)
+      isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
       recentAlerts: { services.conditions.alerts(of: app.id, on: device, besides: push.id, at: now) },

@@ -14,8 +14,8 @@ struct SubscriptionState {
     case send(MailboxEntry)
     /// A push that is never stored can't be sent now.
     case drop(MailboxEntry)
-    case tellGap(MailboxGap)
-    case tellCaughtUp(UInt64)
+    case announceGap(MailboxGap)
+    case announceCaughtUp(UInt64)
     /// The device has everything up to this number.
     case acknowledge(through: UInt64)
   }
@@ -36,13 +36,13 @@ struct SubscriptionState {
   private static let lineSize = 512
 
   /// How many entries to read for a stream that takes so many bytes: what finds no room would be read again.
-  static func batch(room: Int) -> Int { max(1, min(Limits.pendingBatch, room / lineSize)) }
+  static func batch(capacity: Int) -> Int { max(1, min(Limits.pendingBatch, capacity / lineSize)) }
 
   private var phase = Phase.awaitingHello
   /// The highest number that was sent, or that the device says it has.
   private(set) var cursor: UInt64 = 0
   /// Whether the device has been sent what waited for it when it came.
-  private(set) var hasToldCaughtUp = false
+  private(set) var hasAnnouncedCaughtUp = false
 
   /// Whether the device has said where it is, and the stream goes on.
   var isOpen: Bool {
@@ -72,14 +72,14 @@ struct SubscriptionState {
 
   /// A push was stored for the device, or is to be sent now or never (`seq` 0). When a number is missing before it, the
   /// mailbox is read: it may be one that nobody told of.
-  mutating func stored(_ entry: MailboxEntry, hasRoom: Bool) -> Action? {
+  mutating func stored(_ entry: MailboxEntry, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
-    if entry.seq == 0 { return isOpen && hasRoom ? .send(entry) : .drop(entry) }
+    if entry.seq == 0 { return isOpen && hasCapacity ? .send(entry) : .drop(entry) }
     switch phase {
     case .live:
       guard entry.seq > cursor else { return nil }
-      guard hasRoom else {
+      guard hasCapacity else {
         phase = .behind
         return nil
       }
@@ -97,23 +97,23 @@ struct SubscriptionState {
     }
   }
 
-  /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasRoom:)``.
+  /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasCapacity:)``.
   ///
-  /// - Parameter room: how many bytes the stream takes before it lags; what goes beyond is read again later.
-  mutating func found(_ pending: PendingPushes, room: Int = .max) -> [Action] {
+  /// - Parameter capacity: how many bytes the stream takes before it lags; what goes beyond is read again later.
+  mutating func found(_ pending: PendingPushes, capacity: Int = .max) -> [Action] {
     let before = self
     defer { checkInvariants(since: before) }
     guard case .reading = phase else { return [] }
     var actions: [Action] = []
     if let gap = pending.gap, gap.to > cursor {
       cursor = gap.to
-      actions.append(.tellGap(gap))
+      actions.append(.announceGap(gap))
     }
-    var room = room
+    var capacity = capacity
     for entry in pending.entries where entry.seq > cursor {
-      guard room > 0 else { break }
+      guard capacity > 0 else { break }
       // A line holds the payload, and its texts once more.
-      room -= 2 * entry.push.payload.count + SubscriptionState.lineSize
+      capacity -= 2 * entry.push.payload.count + SubscriptionState.lineSize
       cursor = entry.seq
       actions.append(.send(entry))
     }
@@ -121,18 +121,18 @@ struct SubscriptionState {
   }
 
   /// What a read found has been sent: reads on, waits until the device has taken it, or is done.
-  mutating func performed(_ pending: PendingPushes, hasRoom: Bool) -> Action? {
+  mutating func performed(_ pending: PendingPushes, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
     guard case .reading(let isOutdated) = phase else { return nil }
     let isAllSent = pending.entries.last.map { $0.seq <= cursor } ?? true
     if pending.isComplete, isAllSent, !isOutdated {
       phase = .live
-      guard !hasToldCaughtUp else { return nil }
-      hasToldCaughtUp = true
-      return .tellCaughtUp(cursor)
+      guard !hasAnnouncedCaughtUp else { return nil }
+      hasAnnouncedCaughtUp = true
+      return .announceCaughtUp(cursor)
     }
-    guard hasRoom else {
+    guard hasCapacity else {
       phase = .behind
       return nil
     }
@@ -177,13 +177,15 @@ struct SubscriptionState {
   func brokenInvariant(since before: SubscriptionState? = nil) -> String? {
     switch phase {
     case .awaitingHello:
-      if cursor > 0 || hasToldCaughtUp { return "something was sent before the device said where it is" }
-    case .live: if !hasToldCaughtUp { return "live, and the device was not told that it has caught up" }
+      if cursor > 0 || hasAnnouncedCaughtUp { return "something was sent before the device said where it is" }
+    case .live: if !hasAnnouncedCaughtUp { return "live, and the device was not told that it has caught up" }
     case .reading, .behind, .ended: break
     }
     guard let before else { return nil }
     if cursor < before.cursor { return "\(cursor) would be sent again: \(before.cursor) was" }
-    if before.hasToldCaughtUp, !hasToldCaughtUp { return "the device would be told twice that it has caught up" }
+    if before.hasAnnouncedCaughtUp, !hasAnnouncedCaughtUp {
+      return "the device would be told twice that it has caught up"
+    }
     return before.isEnded && !isEnded ? "a stream that was over goes on" : nil
   }
 

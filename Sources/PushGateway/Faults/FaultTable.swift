@@ -107,7 +107,7 @@ final class FaultTable: Sendable {
       state.checkInvariants()
       return gone
     }
-    tell(gone)
+    notify(gone)
   }
 
   /// Clears one fault by its name, or all.
@@ -121,11 +121,11 @@ final class FaultTable: Sendable {
       armed.store(!state.entries.isEmpty, ordering: .relaxed)
       return Set(gone)
     }
-    tell(gone)
+    notify(gone)
     return gone.count
   }
 
-  private func tell(_ gone: Set<UInt64>) {
+  private func notify(_ gone: Set<UInt64>) {
     guard !gone.isEmpty else { return }
     cleared.withLock { $0 }?(gone)
   }

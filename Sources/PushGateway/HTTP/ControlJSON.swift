@@ -20,7 +20,7 @@ struct Problem: Error, Encodable {
   static func tooManyRequests(_ detail: String) -> Problem { Problem(429, "Too Many Requests", detail) }
   static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
   static let unauthorized = Problem(
-    401, "Unauthorized", "say who you are with `authorization: bearer SECRET`, the secret from enrolment")
+    401, "Unauthorized", "say who you are with `authorization: bearer SECRET`, the secret from enrollment")
 
   var response: Response {
     Response(status: status, contentType: "application/problem+json", body: controlJSON(self))

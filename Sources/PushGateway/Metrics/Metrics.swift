@@ -68,7 +68,7 @@ struct Meters: Sendable {
   /// The sums of several parts' counters, place by place.
   fileprivate static func sum(_ parts: [[UInt64]]) -> [UInt64] {
     guard var sums = parts.first else { return [] }
-    for part in parts.dropFirst() { for place in sums.indices { sums[place] &+= part[place] } }
+    for part in parts.dropFirst() { for index in sums.indices { sums[index] &+= part[index] } }
     return sums
   }
 

@@ -24,9 +24,9 @@ enum OpenMetrics {
       text += "\(metric.name)\(metric.kind == .counter ? "_total" : "")\(list(labels)) \(number)\n"
     case .histogram(let histogram):
       var count: UInt64 = 0
-      for (place, number) in histogram.counts.enumerated() {
+      for (index, number) in histogram.counts.enumerated() {
         count += number
-        let bound = place < histogram.bounds.count ? "\(histogram.bounds[place])" : "+Inf"
+        let bound = index < histogram.bounds.count ? "\(histogram.bounds[index])" : "+Inf"
         text += "\(metric.name)_bucket\(list(labels + [("le", bound)])) \(count)\n"
       }
       text += "\(metric.name)_count\(list(labels)) \(count)\n"

@@ -208,22 +208,22 @@ final class BroadcastAPI {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= Limits.maximumBroadcastPayloadSize else { throw Rejection(.payloadTooLarge) }
     let body = request.body
-    struct Wish {
+    struct Requested {
       var isObject: Bool
       var pushType: String?
       var hasPolicy: Bool
       var policy: Int?
     }
-    let wish = try? shared.parser.parse(body.span) { root in
-      Wish(
+    let wanted = try? shared.parser.parse(body.span) { root in
+      Requested(
         isObject: root.kind == .object, pushType: root["push-type"]?.string,
         hasPolicy: root["message-storage-policy"] != nil, policy: root["message-storage-policy"]?.integer)
     }
-    guard let wish, wish.isObject else { throw Rejection(.badRequestPayload) }
+    guard let wanted, wanted.isObject else { throw Rejection(.badRequestPayload) }
     let isAPNSwift = isAPNSwift(request)
-    if wish.pushType != nil || !isAPNSwift { try checkPushType(wish.pushType) }
-    guard wish.hasPolicy else { throw Rejection(.missingChannelQueueSize) }
-    guard let policy = wish.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
+    if wanted.pushType != nil || !isAPNSwift { try checkPushType(wanted.pushType) }
+    guard wanted.hasPolicy else { throw Rejection(.missingChannelQueueSize) }
+    guard let policy = wanted.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
       throw Rejection(.badRequestParams)
     }
     let channels = services.channels

@@ -38,7 +38,7 @@ final class RequestMeter: Sendable {
   private let accepted = Counters(count: Acceptance.allCases.count)
   private let refused = Counters(count: Reason.allCases.count)
 
-  private static let places = Dictionary(uniqueKeysWithValues: zip(Reason.allCases, 0...))
+  private static let indexes = Dictionary(uniqueKeysWithValues: zip(Reason.allCases, 0...))
 
   init(_ loop: LoopMeter) { self.loop = loop }
 
@@ -51,7 +51,7 @@ final class RequestMeter: Sendable {
   func accept(_ acceptance: Acceptance) { accepted.add(at: acceptance.rawValue) }
 
   func refuse(_ reason: Reason) {
-    if let place = RequestMeter.places[reason] { refused.add(at: place) }
+    if let index = RequestMeter.indexes[reason] { refused.add(at: index) }
   }
 
   func reached(_ limit: ReachedLimit) { loop.limits.add(limit) }

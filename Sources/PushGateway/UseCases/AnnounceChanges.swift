@@ -12,7 +12,7 @@ struct AnnounceChanges: Sendable {
     case .preferences(let person, let choices): preferences(choices, of: person)
     case .revokedDevices(let devices):
       for device in devices {
-        router.tell(device, .revoked)
+        router.notify(device, .revoked)
         conditions.forget(device)
         histories.forget(device)
       }

@@ -45,7 +45,7 @@ struct AnnouncePreferences: Sendable {
   func callAsFunction(_ preferences: Preferences, of person: PersonID) {
     let json = controlJSON(preferences)
     for device in registrations.devices(of: person) {
-      router.tell(device, .preferences(json))
+      router.notify(device, .preferences(json))
       digests.deliver(to: device, isChanged: true)
     }
   }

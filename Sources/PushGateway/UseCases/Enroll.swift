@@ -32,6 +32,6 @@ struct Enroll: Sendable {
   func callAsFunction(
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String) {
-    try await registrations.enrol(name: name, person: person, by: warrant)
+    try await registrations.enroll(name: name, person: person, by: warrant)
   }
 }

@@ -39,25 +39,25 @@ struct ManageChannels: Sendable {
       } catch is Channels.Failure {
         throw RegistrationRefusal(kind: .unknown, description: "there is no channel \(id)")
       }
-      for device in slice { router.tell(device, .channels) }
+      for device in slice { router.notify(device, .channels) }
     }
   }
 
   /// Ends a device's subscription to a channel; that it has none is no error.
   func unsubscribe(_ device: DeviceID, from id: ChannelID) async throws {
     try await channels.unsubscribe([device]) { $0.id == id }
-    router.tell(device, .channels)
+    router.notify(device, .channels)
   }
 
   /// Deletes a channel, what it stored and who subscribed.
   func delete(_ id: ChannelID) async throws {
-    for device in try await channels.delete([id], now: clock.milliseconds()) { router.tell(device, .channels) }
+    for device in try await channels.delete([id], now: clock.milliseconds()) { router.notify(device, .channels) }
   }
 
   /// Says whether an app may broadcast; where it may not, its channels are deleted.
   func setBroadcast(_ isOn: Bool, app: AppID) async throws {
     for device in try await channels.setOn(isOn, app: app, now: clock.milliseconds()) {
-      router.tell(device, .channels)
+      router.notify(device, .channels)
     }
   }
 }

@@ -11,7 +11,7 @@ struct Retract: Sendable {
   func callAsFunction(_ id: APNSID, of person: PersonID, except stream: UInt64? = nil) {
     for device in registrations.devices(of: person) {
       held.release(id, of: device)
-      router.tell(device, .retract(id), except: stream)
+      router.notify(device, .retract(id), except: stream)
     }
   }
 }

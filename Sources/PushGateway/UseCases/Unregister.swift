@@ -16,6 +16,6 @@ struct Unregister: Sendable {
     mailbox.purge(device, app: app)
     held.purge(device, app)
     try await channels.unsubscribe([device]) { $0.app == app }
-    router.tell(device, .channels)
+    router.notify(device, .channels)
   }
 }

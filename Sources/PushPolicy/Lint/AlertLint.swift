@@ -224,7 +224,7 @@ struct AlertLint {
     if let needless = LintWords.needless.first(where: { bytes.holds(run: $0.phrase) }) {
       add(
         .a10, pointer, "the alert \(needless.why)",
-        "no alert: a badge, or an interruption-level of passive for the notification centre")
+        "no alert: a badge, or an interruption-level of passive for the notification center")
     }
   }
 

@@ -165,8 +165,8 @@ package final class DeliveryLog: Sendable {
   /// Takes the rows of a batch, which is empty then and can be filled again.
   package func append(_ batch: inout LogBatch) {
     guard batch.count > 0 else { return }
-    for place in batch.counts.indices where batch.counts[place] > 0 {
-      events.add(UInt64(batch.counts[place]), at: place)
+    for index in batch.counts.indices where batch.counts[index] > 0 {
+      events.add(UInt64(batch.counts[index]), at: index)
     }
     let mustWake = inbox.withLock { inbox in
       if inbox.batch.count + batch.count > Limits.maximumLogBacklog
@@ -220,11 +220,11 @@ package final class DeliveryLog: Sendable {
     ) {
       number, bytes in
       let first = number << LogBatch.numberBits
-      let rows = LogBatch.rows(bytes) { place, row in
+      let rows = LogBatch.rows(bytes) { index, row in
         // A batch has at most as many rows as it has numbers.
-        place < 1 << LogBatch.numberBits && query.matches(row, first + Int64(place))
+        index < 1 << LogBatch.numberBits && query.matches(row, first + Int64(index))
       }
-      return rows.reversed().map { Record(number: first + Int64($0.place), row: $0.row) }
+      return rows.reversed().map { Record(number: first + Int64($0.index), row: $0.row) }
     }
     return newestFirst.reversed()
   }
@@ -377,7 +377,7 @@ package final class DeliveryLog: Sendable {
 
   private func write(_ batch: LogBatch) throws {
     try queue.writeWithoutTransaction { db in
-      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)")
+      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
       for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
         // The times of all pieces: a reader looks into one too many, at most.
         insert.bind(batch.first)

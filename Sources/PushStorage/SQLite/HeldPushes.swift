@@ -9,7 +9,7 @@ import Synchronization
 /// restart.
 ///
 /// A row is written when its push is sent, before the device can have acknowledged it. Should the gateway die between
-/// the two, the push is in the device's notification centre and in no digest.
+/// the two, the push is in the device's notification center and in no digest.
 package final class HeldPushes: Sendable {
   /// One that waits.
   package struct Held: Sendable {
@@ -34,7 +34,7 @@ package final class HeldPushes: Sendable {
   fileprivate enum Change {
     case hold(DeviceID, Held)
     case release(DeviceID, [APNSID])
-    case tell(DeviceID, through: UInt64)
+    case digested(DeviceID, through: UInt64)
   }
 
   fileprivate struct State {
@@ -175,7 +175,7 @@ package final class HeldPushes: Sendable {
       let last = held.map(\.seq).max() ?? 0
       guard last > state.told[device] ?? 0 else { return }
       state.told[device] = last
-      state.changes.append(.tell(device, through: last))
+      state.changes.append(.digested(device, through: last))
     }
   }
 
@@ -242,7 +242,7 @@ package final class HeldPushes: Sendable {
         try db.execute(
           sql: "DELETE FROM held WHERE device = ? AND apns_id = ?", arguments: [device.row, Data(id.stored)])
       }
-    case .tell(let device, let seq):
+    case .digested(let device, let seq):
       try db.execute(
         sql: "INSERT OR REPLACE INTO digest (device, seq) VALUES (?, ?)", arguments: [device.row, Int64(seq)])
     }

@@ -1,5 +1,5 @@
 package import PushCore
-import PushPolicy
+package import PushPolicy
 
 /// Rows of the delivery log as bytes, one after another.
 ///
@@ -31,34 +31,62 @@ package struct LogBatch: Sendable {
   ]
 
   package mutating func append(_ row: borrowing DeliveryLog.Row) {
-    let idSize = row.uniqueID == nil ? 0 : APNSID.storedSize
-    let detail = row.detail.code
-    let size = idSize + (detail == nil ? 0 : 1)
-    let place = LogBatch.events.firstIndex(of: row.event) ?? 63
-    if place < counts.count { counts[place] &+= 1 }
-    var code = UInt8(place)
-    if idSize > 0 { code |= LogBatch.uniqueIDMark }
-    if detail != nil { code |= LogBatch.factsMark }
+    let code = row.detail.code
+    append(row.event, at: row.at, id: row.id, uniqueID: row.uniqueID, device: row.device, app: row.app, code: code)
+    if case .nothing = row.detail {
+    } else if code == nil {
+      appendLong(row.detail, idSize: row.uniqueID == nil ? 0 : APNSID.storedSize)
+    }
+  }
+
+  /// Appends a row about a push, as nearly every row is: no value is made for it that would have to be freed.
+  ///
+  /// - Parameter fact: its detail; nil for none.
+  package mutating func append(
+    _ event: DeliveryEvent, of push: StoredPush, at time: Int64, _ fact: DeliveryDetail.Fact? = nil
+  ) {
+    append(
+      event, at: time, id: push.id, uniqueID: event == .accepted ? push.uniqueID : nil, device: push.device,
+      app: push.app, code: fact?.code)
+  }
+
+  /// Appends such a row about a push of which no more is remembered than this.
+  package mutating func append(
+    _ event: DeliveryEvent, id: APNSID, app: AppID, device: DeviceID, at time: Int64, _ fact: DeliveryDetail.Fact?
+  ) {
+    append(event, at: time, id: id, uniqueID: nil, device: device, app: app, code: fact?.code)
+  }
+
+  @inline(__always)
+  private mutating func append(
+    _ event: DeliveryEvent, at time: Int64, id: APNSID, uniqueID: APNSID?, device: DeviceID?, app: AppID?, code: UInt8?
+  ) {
+    let idSize = uniqueID == nil ? 0 : APNSID.storedSize
+    let size = idSize + (code == nil ? 0 : 1)
+    let index = LogBatch.events.firstIndex(of: event) ?? 63
+    if index < counts.count { counts[index] &+= 1 }
+    var mark = UInt8(index)
+    if idSize > 0 { mark |= LogBatch.uniqueIDMark }
+    if code != nil { mark |= LogBatch.factsMark }
     unsafe withUnsafeTemporaryAllocation(byteCount: LogBatch.fixedSize + size, alignment: 8) { fixed in
-      func store(_ value: some FixedWidthInteger, at place: Int) {
-        unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: place, as: type(of: value))
+      func store(_ value: some FixedWidthInteger, at offset: Int) {
+        unsafe fixed.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value))
       }
-      store(row.at, at: 0)
-      store(code, at: 8)
-      unsafe row.id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
-      store(row.device?.row ?? -1, at: 29)
-      store(row.app?.row ?? -1, at: 37)
+      store(time, at: 0)
+      store(mark, at: 8)
+      unsafe id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[9..<29]))
+      store(device?.row ?? -1, at: 29)
+      store(app?.row ?? -1, at: 37)
       store(UInt16(size), at: 45)
-      if let id = row.uniqueID {
-        unsafe id.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[LogBatch.fixedSize...]))
+      if let uniqueID {
+        unsafe uniqueID.store(in: UnsafeMutableRawBufferPointer(rebasing: fixed[LogBatch.fixedSize...]))
       }
-      if let detail { store(detail, at: LogBatch.fixedSize + idSize) }
+      if let code { store(code, at: LogBatch.fixedSize + idSize) }
       unsafe bytes.append(contentsOf: fixed)
     }
-    if case .nothing = row.detail {} else if detail == nil { appendLong(row.detail, idSize: idSize) }
     count += 1
-    first = min(first, row.at)
-    last = max(last, row.at)
+    first = min(first, time)
+    last = max(last, time)
   }
 
   /// Appends a detail of more than a byte to the last row. What is too long for a row is words, which can be cut off.
@@ -86,9 +114,9 @@ package struct LogBatch: Sendable {
     last = max(last, other.last)
     other.bytes.removeAll(keepingCapacity: true)
     (other.count, other.first, other.last) = (0, .max, .min)
-    for place in counts.indices {
-      counts[place] &+= other.counts[place]
-      other.counts[place] = 0
+    for index in counts.indices {
+      counts[index] &+= other.counts[index]
+      other.counts[index] = 0
     }
   }
 
@@ -130,14 +158,14 @@ package struct LogBatch: Sendable {
   ///
   /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
   package static func rows(
-    _ bytes: [UInt8], where matches: (_ place: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
-  ) -> [(place: Int, row: DeliveryLog.Row)] {
-    var rows: [(place: Int, row: DeliveryLog.Row)] = []
-    var place = 0
+    _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
+  ) -> [(index: Int, row: DeliveryLog.Row)] {
+    var rows: [(index: Int, row: DeliveryLog.Row)] = []
+    var index = 0
     var start = 0
-    func integer<Integer: FixedWidthInteger>(_ place: Int, _ type: Integer.Type) -> Integer {
+    func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
       unsafe bytes.withUnsafeBytes {
-        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + place, as: type))
+        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + offset, as: type))
       }
     }
     while start + fixedSize <= bytes.count {
@@ -159,11 +187,11 @@ package struct LogBatch: Sendable {
         var row = DeliveryLog.Row(
           at: at, event: events[code], id: id, uniqueID: uniqueID,
           device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
-        if matches(place, row) {
+        if matches(index, row) {
           row.detail = LogBatch.detail(bytes[detail..<end], isFacts: bytes[start + 8] & factsMark != 0, of: row.event)
-          rows.append((place, row))
+          rows.append((index, row))
         }
-        place += 1
+        index += 1
       }
       start = end
     }

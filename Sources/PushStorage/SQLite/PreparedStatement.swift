@@ -9,7 +9,7 @@ package import PushCore
 @safe package final class PreparedStatement {
   private let statement: Statement
   private var handle: SQLiteStatement { unsafe statement.sqliteStatement }
-  private var place: Int32 = 0
+  private var index: Int32 = 0
   /// Why a parameter could not be bound; the statement does not run without it.
   private var bindCode: Int32 = SQLITE_OK
 
@@ -20,34 +20,34 @@ package import PushCore
 
   /// Binds the next parameter.
   package func bind(_ value: Int64?) {
-    place += 1
+    index += 1
     if let value {
-      note(unsafe sqlite3_bind_int64(handle, place, value))
+      note(unsafe sqlite3_bind_int64(handle, index, value))
     } else {
-      note(unsafe sqlite3_bind_null(handle, place))
+      note(unsafe sqlite3_bind_null(handle, index))
     }
   }
 
   /// Binds the next parameter to bytes that stay where they are until ``run()`` returns.
   package func bind(borrowed value: UnsafeRawBufferPointer) {
-    place += 1
-    note(unsafe sqlite3_bind_blob64(handle, place, value.baseAddress, UInt64(value.count), nil))
+    index += 1
+    note(unsafe sqlite3_bind_blob64(handle, index, value.baseAddress, UInt64(value.count), nil))
   }
 
   /// Binds the next parameter.
   package func bind(text value: String) {
-    place += 1
+    index += 1
     if value.isEmpty {
       let empty: StaticString = ""
       let start = unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
-      return note(unsafe sqlite3_bind_text(handle, place, start, 0, nil))
+      return note(unsafe sqlite3_bind_text(handle, index, start, 0, nil))
     }
     var value = value
     value.withUTF8 { utf8 in
       unsafe utf8.withMemoryRebound(to: CChar.self) { text in
         note(
           unsafe sqlite3_bind_text64(
-            handle, place, text.baseAddress, UInt64(text.count), PreparedStatement.copied, UInt8(SQLITE_UTF8)))
+            handle, index, text.baseAddress, UInt64(text.count), PreparedStatement.copied, UInt8(SQLITE_UTF8)))
       }
     }
   }
@@ -84,7 +84,7 @@ package import PushCore
   /// Makes the statement ready to be bound and run again.
   package func reset() {
     unsafe sqlite3_reset(handle)
-    (place, bindCode) = (0, SQLITE_OK)
+    (index, bindCode) = (0, SQLITE_OK)
   }
 
   // MARK: The current row

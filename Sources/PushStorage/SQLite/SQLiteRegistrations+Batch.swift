@@ -6,7 +6,7 @@ package import PushCore
 ///
 /// A hundred thousand write 377 MB of log. Each batch moves its own, so that the pushes of the test don't pay for it.
 extension SQLiteRegistrations {
-  package func enrol(
+  package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
   ) async throws -> [EnrolledDevice] {
     try SQLiteRegistrations.requireBatchName(name)
@@ -76,7 +76,7 @@ extension SQLiteRegistrations {
       return rows
     }
     forget(removed.map { ($0.device, $0.person) })
-    tell(.revokedDevices(removed.map(\.device)))
+    notify(.revokedDevices(removed.map(\.device)))
     try? store.moveLog()
     return removed.map { ($0.device, $0.app) }
   }

@@ -29,7 +29,7 @@ extension SQLiteRegistrations {
         state.tokens[token]?.unregistered = before ?? now
       }
     }
-    tell(.revokedDevices([device]))
+    notify(.revokedDevices([device]))
     return apps.sorted { $0.row < $1.row }
   }
 
@@ -45,7 +45,7 @@ extension SQLiteRegistrations {
       state.devicesBySecret[old] = nil
       state.devicesBySecret[hash] = device
     }
-    tell(.revokedDevices([device]))
+    notify(.revokedDevices([device]))
     return secret
   }
 
@@ -62,10 +62,11 @@ extension SQLiteRegistrations {
 
   // MARK: Persons
 
-  package var persons: [Person] { state.withLock { $0.persons.values.sorted { $0.name < $1.name } } }
+  // Sorted and searched while pushes go on, which need the lock.
+  package var persons: [Person] { state.withLock { $0.persons }.values.sorted { $0.name < $1.name } }
 
   package func person(named name: String) throws(Refusal) -> Person {
-    guard let person = state.withLock({ $0.persons.values.first { $0.name == name } }) else {
+    guard let person = state.withLock({ $0.persons }).values.first(where: { $0.name == name }) else {
       throw Refusal(kind: .unknown, description: "there is no person \(name): `pushcli persons list` shows them")
     }
     return person
@@ -137,7 +138,7 @@ extension SQLiteRegistrations {
     return rows.blob(0)
   }
 
-  func tell(_ change: RegistrationChange) {
+  func notify(_ change: RegistrationChange) {
     for listener in listeners.withLock({ $0 }) { listener(change) }
   }
 }

@@ -92,7 +92,7 @@ package final class SQLiteRegistrations: Sendable {
   package func device(named name: String) throws(Refusal) -> Device {
     guard let device = state.withLock({ state in state.devicesByName[name].flatMap { state.devices[$0] } }) else {
       throw Refusal(
-        kind: .unknown, description: "there is no device \(name): enrol it with `pushcli devices enrol \(name)`")
+        kind: .unknown, description: "there is no device \(name): enroll it with `pushcli devices enroll \(name)`")
     }
     return device
   }
@@ -185,7 +185,7 @@ package final class SQLiteRegistrations: Sendable {
     return app
   }
 
-  package func enrol(
+  package func enroll(
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String) {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {

@@ -32,7 +32,7 @@ final class ProgressBar: Sendable {
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
     let counts =
       switch progress.phase {
-      case .enrol: ""
+      case .enroll: ""
       case .connect: "  \(BenchTable.grouped(progress.connected)) devices"
       case .warmUp, .run, .drain:
         "  accepted \(BenchTable.grouped(progress.accepted)), delivered \(BenchTable.grouped(progress.delivered))"

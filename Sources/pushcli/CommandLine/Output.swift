@@ -55,19 +55,19 @@ enum Output {
   }
 
   /// Says something to the person, in one line.
-  static func words(_ text: String) { tell(SafeText(line: text)) }
+  static func words(_ text: String) { write(SafeText(line: text)) }
 
   /// Says something to the person, in lines.
-  static func words(lines text: String) { tell(SafeText(lines: text)) }
+  static func words(lines text: String) { write(SafeText(lines: text)) }
 
   /// Shows how far something is, in the place of what was shown before; empty: nothing.
-  static func progress(_ text: String) { tell(SafeText(progress: text)) }
+  static func progress(_ text: String) { write(SafeText(progress: text)) }
 
   /// Prints help, which a person asked for.
   static func help(_ text: String) { write(SafeText(lines: text), to: STDOUT_FILENO) }
 
   /// Where nobody reads what is said, the command goes on.
-  fileprivate static func tell(_ text: SafeText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
+  fileprivate static func write(_ text: SafeText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
 
   /// Prints a table with aligned columns.
   static func table(_ header: [String], _ rows: [[String]]) {
@@ -88,7 +88,7 @@ enum Output {
 struct LogOutput: TextOutputStream, Sendable {
   /// Takes an event with its end, as `StreamLogHandler` writes it.
   mutating func write(_ event: String) {
-    Output.tell(SafeText(event: event.hasSuffix("\n") ? String(event.dropLast()) : event))
+    Output.write(SafeText(event: event.hasSuffix("\n") ? String(event.dropLast()) : event))
   }
 }
 

@@ -185,7 +185,7 @@ struct PolicyExplain: AsyncParsableCommand {
       switch part {
       case .badge: presentation.badge.map(String.init)
       case .sound: presentation.sound?.name
-      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.centre.map { _ in "in the center" }
+      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.center.map { _ in "in the center" }
       }
     }
   }

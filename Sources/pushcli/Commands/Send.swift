@@ -107,7 +107,7 @@ struct Send: AsyncParsableCommand {
       throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
     }
     let admin = try await Admin(gateway.state)
-    let world = try await world(admin)
+    let environment = try await targetEnvironment(admin)
     let registrations: [RegistrationRecord]
     do {
       registrations = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
@@ -115,7 +115,7 @@ struct Send: AsyncParsableCommand {
       throw CommandFailure(.suppressed, failure.message)
     }
     let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
-    guard let found = matching.first(where: { $0.environment == world }) else {
+    guard let found = matching.first(where: { $0.environment == environment }) else {
       throw CommandFailure(
         .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
     }
@@ -123,13 +123,13 @@ struct Send: AsyncParsableCommand {
   }
 
   /// The environment of the listener that the push goes to.
-  private func world(_ admin: Admin) async throws -> String {
+  private func targetEnvironment(_ admin: Admin) async throws -> String {
     if let environment { return environment }
     let status: GatewayStatus = try await admin.get("/admin/v1/status")
     let first =
       gateway.gateway.map { wanted in status.listeners.first { $0.address == wanted } } ?? status.listeners.first
-    guard let world = first?.environment, world != "by-name" else { return status.environment }
-    return world
+    guard let environment = first?.environment, environment != "by-name" else { return status.environment }
+    return environment
   }
 
   /// Where the push goes: a listener of the environment that was asked for.

@@ -31,5 +31,5 @@ extension Presentation {
   }
 
   /// The texts that lists show: of the alert, or of what may not interrupt and is only listed.
-  var listed: AlertPresentation? { alert ?? centre }
+  var listed: AlertPresentation? { alert ?? center }
 }

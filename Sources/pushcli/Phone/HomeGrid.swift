@@ -47,10 +47,10 @@ struct HomeGrid: Sendable {
   }
 
   /// The tile of the app at this place of its page.
-  func tile(at place: Int) -> Rectangle {
+  func tile(at index: Int) -> Rectangle {
     Rectangle(
-      column: origin.column + place % columns * cell.columns + (cell.columns - tile.columns) / 2,
-      row: origin.row + place / columns * cell.rows,
+      column: origin.column + index % columns * cell.columns + (cell.columns - tile.columns) / 2,
+      row: origin.row + index / columns * cell.rows,
       columns: tile.columns,
       rows: tile.rows
     )

@@ -28,20 +28,20 @@ enum SoundFile {
 
   private static func wave(_ head: [UInt8], size: Int) -> Double? {
     var byteRate = 0
-    return chunks(head, isBigEndian: false) { name, place, count in
-      if name == "fmt " { byteRate = number(head, at: place + 8, count: 4) ?? 0 }
+    return chunks(head, isBigEndian: false) { name, offset, count in
+      if name == "fmt " { byteRate = number(head, at: offset + 8, count: 4) ?? 0 }
       guard name == "data", byteRate > 0 else { return nil }
       // What was recorded into a pipe does not know its size.
-      return Double(min(count, size - place)) / Double(byteRate)
+      return Double(min(count, size - offset)) / Double(byteRate)
     }
   }
 
   private static func aiff(_ head: [UInt8]) -> Double? {
-    chunks(head, isBigEndian: true) { name, place, _ in
-      guard name == "COMM", let frames = number(head, at: place + 2, count: 4, isBigEndian: true),
+    chunks(head, isBigEndian: true) { name, offset, _ in
+      guard name == "COMM", let frames = number(head, at: offset + 2, count: 4, isBigEndian: true),
         // An 80-bit float: exponent, then the mantissa with its leading one.
-        let exponent = number(head, at: place + 8, count: 2, isBigEndian: true),
-        let mantissa = number(head, at: place + 10, count: 4, isBigEndian: true)
+        let exponent = number(head, at: offset + 8, count: 2, isBigEndian: true),
+        let mantissa = number(head, at: offset + 10, count: 4, isBigEndian: true)
       else { return nil }
       let rate = Double(mantissa) * pow(2, Double(exponent - 16_383 - 31))
       return rate > 0 ? Double(frames) / rate : nil
@@ -50,12 +50,14 @@ enum SoundFile {
 
   /// The first answer of `body` to the name, the place of the contents and the size of each chunk.
   private static func chunks(
-    _ head: [UInt8], isBigEndian: Bool, _ body: (_ name: String, _ place: Int, _ count: Int) -> Double?
+    _ head: [UInt8], isBigEndian: Bool, _ body: (_ name: String, _ offset: Int, _ count: Int) -> Double?
   ) -> Double? {
-    var place = 12
-    while let count = number(head, at: place + 4, count: 4, isBigEndian: isBigEndian) {
-      if let answer = body(String(decoding: head[place..<place + 4], as: UTF8.self), place + 8, count) { return answer }
-      place += 8 + count + count % 2
+    var offset = 12
+    while let count = number(head, at: offset + 4, count: 4, isBigEndian: isBigEndian) {
+      if let answer = body(String(decoding: head[offset..<offset + 4], as: UTF8.self), offset + 8, count) {
+        return answer
+      }
+      offset += 8 + count + count % 2
     }
     return nil
   }
@@ -73,13 +75,13 @@ enum SoundFile {
     return Double(position) / Double(rate)
   }
 
-  private static func has(_ text: String, _ bytes: [UInt8], at place: Int) -> Bool {
-    place <= bytes.count && bytes[place...].starts(with: text.utf8)
+  private static func has(_ text: String, _ bytes: [UInt8], at offset: Int) -> Bool {
+    offset <= bytes.count && bytes[offset...].starts(with: text.utf8)
   }
 
-  private static func number(_ bytes: [UInt8], at place: Int, count: Int, isBigEndian: Bool = false) -> Int? {
-    guard place >= 0, place <= bytes.count - count else { return nil }
-    let digits = bytes[place..<place + count]
+  private static func number(_ bytes: [UInt8], at offset: Int, count: Int, isBigEndian: Bool = false) -> Int? {
+    guard offset >= 0, offset <= bytes.count - count else { return nil }
+    let digits = bytes[offset..<offset + count]
     return Int(
       truncatingIfNeeded: (isBigEndian ? Array(digits) : digits.reversed()).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
   }

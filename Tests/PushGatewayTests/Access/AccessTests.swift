@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -121,7 +122,7 @@ import Testing
       try await TeamTests().give(TestGateway.team, in: gateway)
       try await gateway.addKey("TOPICKEY01", topics: ["com.example.mail"])
       try await gateway.addKey("REVOKED001")
-      let (device, gone) = (try await gateway.enrol("mine"), try await gateway.enrol("gone"))
+      let (device, gone) = (try await gateway.enroll("mine"), try await gateway.enroll("gone"))
       let app = try registrations.app(topic: SampleRequest.topic)
       let channels = try await services.channels.create(
         2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -20,7 +21,7 @@ import Testing
 
   @Test func `choices that are too many are refused, by whichever route, and change nothing`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await change(client, device, #"{"badge":false}"#).status == 200)
       let before = gateway.registrations.preferences(of: device.id)
       let long = String(repeating: "x", count: Limits.maximumPreferencesSize)
@@ -39,8 +40,8 @@ import Testing
 
   @Test func `choices change as fast as a person changes them`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
-      let other = try await gateway.enrol("phone")
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let other = try await gateway.enroll("phone")
       let rate = Limits.personChanges
       for _ in 0..<rate.burst { #expect(try await change(client, device, #"{"badge":false}"#).status == 200) }
       let refused = try await change(client, device, #"{"badge":true}"#)
@@ -64,7 +65,7 @@ import Testing
     #expect(!budgets.allowsChange(DeviceID(row: 1), at: 0))
     #expect(budgets.allowsChange(DeviceID(row: 2), at: 0))
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for _ in 0..<rate.burst { _ = gateway.services.budgets.allowsChange(device.id, at: gateway.clock.seconds * 1000) }
       let report = #"{"id":"\#(SampleRequest.id)","topic":"\#(SampleRequest.topic)"}"#
       for (method, path, body) in [
@@ -82,7 +83,7 @@ import Testing
   @Test func `changes that meet are all kept`() async throws {
     let folder = try TemporaryFolder()
     let registrations = try SQLiteRegistrations(store: try SQLiteStore(path: folder.file("push.sqlite")))
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<30 {
         group.addTask {
@@ -103,8 +104,8 @@ import Testing
     let store = try SQLiteStore(path: folder.file("push.sqlite"), durability: .normal)
     let registrations = try SQLiteRegistrations(store: store)
     _ = try await registrations.putApp(topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .enforce)
-    let (device, _) = try await registrations.enrol(name: "phone", person: nil)
-    let (other, _) = try await registrations.enrol(name: "tablet", person: nil)
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let (other, _) = try await registrations.enroll(name: "tablet", person: nil)
     func register(_ device: DeviceID, at now: Int64) async throws -> DeviceToken {
       // Over at once: the next registration makes another token.
       try await registrations.register(
@@ -124,7 +125,7 @@ import Testing
   @Test func `a device all of whose tokens are in use gets no more`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("push.sqlite"), durability: .normal)
-    let (device, _) = try await SQLiteRegistrations(store: store).enrol(name: "phone", person: nil)
+    let (device, _) = try await SQLiteRegistrations(store: store).enroll(name: "phone", person: nil)
     try await store.pool.write { db in
       for number in 0...Limits.maximumDeviceTokens {
         try db.execute(
@@ -150,9 +151,9 @@ import Testing
     let folder = try TemporaryFolder()
     let registrations = try SQLiteRegistrations(store: try SQLiteStore(path: folder.file("push.sqlite")))
     let longest = String(repeating: "x", count: ShownName.maximumSize)
-    _ = try await registrations.enrol(name: "phone", person: longest)
+    _ = try await registrations.enroll(name: "phone", person: longest)
     for name in ["", longest + "x"] {
-      await #expect(throws: RegistrationRefusal.self) { try await registrations.enrol(name: "tablet", person: name) }
+      await #expect(throws: RegistrationRefusal.self) { try await registrations.enroll(name: "tablet", person: name) }
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -29,7 +30,7 @@ import Testing
 
   @Test func `a device that reports for ever fills its share of the log and no more`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       let id = try await push(1, gateway, client, device, stream)[0]
@@ -59,7 +60,7 @@ import Testing
 
   @Test func `a device answers as fast as a person, not as a machine`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       let rate = Limits.deviceAnswers
@@ -96,8 +97,8 @@ import Testing
 
   @Test func `a device searches its log once at a time`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
-      let other = try await gateway.enrol("phone")
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let other = try await gateway.enroll("phone")
       func search(_ device: TestDevice, _ query: String = "") async throws -> Client.Answer {
         try await client.request("GET", "/v1/device/log" + query, [device.authorization])
       }
@@ -116,8 +117,8 @@ import Testing
 
   @Test func `a device has so many streams and no more`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
-      let other = try await gateway.enrol("phone")
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let other = try await gateway.enroll("phone")
       var streams: [TestStream] = []
       for _ in 0..<Limits.maximumDeviceStreams {
         let stream = try await TestStream.open(client, device)

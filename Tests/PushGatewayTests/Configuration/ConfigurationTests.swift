@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import GatewayProtocol
@@ -133,9 +134,11 @@ import Testing
       ("127.0.0.1:1", .fixed(.development)), ("127.0.0.1:1=production", .fixed(.production)),
       ("127.0.0.1:1=development", .fixed(.development)), ("127.0.0.1:1=production+channels", .fixed(.production)),
       ("127.0.0.1:1+channels", .fixed(.development)), ("[::1]:1=by-name", .byHostName(otherwise: .development)),
-    ] as [(String, ConnectionOptions.World)])
-  func `a listener's environment stands behind its address`(_ entry: String, _ world: ConnectionOptions.World) throws {
-    #expect(try Configuration.listener(entry, otherwise: .development).1 == world)
+    ] as [(String, ConnectionOptions.EnvironmentRule)])
+  func `a listener's environment stands behind its address`(
+    _ entry: String, _ environmentRule: ConnectionOptions.EnvironmentRule
+  ) throws {
+    #expect(try Configuration.listener(entry, otherwise: .development).1 == environmentRule)
     #expect(Configuration.servesChannelsOnly(entry) == entry.contains("channels"))
     #expect(failure { _ = try configuration(flags: ["listen": entry + "=x"]) } != "no failure")
   }
@@ -148,10 +151,10 @@ import Testing
     ] as [(String, PushCore.Environment?)])
   func `a host name says which environment is meant`(_ name: String, _ environment: PushCore.Environment?) {
     #expect(Environment.named(by: name) == environment)
-    let options = ConnectionOptions(world: .byHostName(otherwise: .production))
+    let options = ConnectionOptions(environmentRule: .byHostName(otherwise: .production))
     #expect(options.environment(host: name) == environment ?? .production)
     #expect(options.environment(host: nil) == .production)
-    #expect(ConnectionOptions(world: .fixed(.production)).environment(host: name) == .production)
+    #expect(ConnectionOptions(environmentRule: .fixed(.production)).environment(host: name) == .production)
   }
 
   @Test func `listeners may be a list in the file`() throws {

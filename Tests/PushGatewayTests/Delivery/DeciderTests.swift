@@ -1,4 +1,5 @@
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -26,7 +27,7 @@ import Testing
     var recentAlerts = 0
     var actions: [AlertAction] = []
 
-    /// `b`, `s`, `a`, or `c` for an alert that is in the notification centre only.
+    /// `b`, `s`, `a`, or `c` for an alert that is in the notification center only.
     var parts = "bsa"
     /// The detail of the log's row `suppressed`.
     var suppressed: String?
@@ -173,7 +174,7 @@ import Testing
     let presentation = decision.presentation
     let parts =
       (presentation.badge == nil ? "" : "b") + (presentation.sound == nil ? "" : "s")
-      + (presentation.alert == nil ? "" : "a") + (presentation.centre == nil ? "" : "c")
+      + (presentation.alert == nil ? "" : "a") + (presentation.center == nil ? "" : "c")
     #expect(parts == situation.parts)
     #expect(decision.suppressed?.detail.words == situation.suppressed)
     #expect(decision.transmitted.detail.words == situation.asked)
@@ -194,7 +195,7 @@ import Testing
     arguments: zip(
       [[], [reply], [delete], [reply, delete]],
       [["Close", "View"], ["Close", "Reply"], ["Delete", "Close"], ["Close", "Options"]]))
-  func `a category's actions are the alert's buttons, shown now or in the notification centre`(
+  func `a category's actions are the alert's buttons, shown now or in the notification center`(
     _ actions: [AlertAction], _ buttons: [String]
   ) throws {
     for isQuiet in [false, true] {
@@ -204,7 +205,7 @@ import Testing
         if isQuiet { $0.device.focus = "work" }
       }
       let presentation = try DeciderTests.decide(situation).presentation
-      let alert = try #require(isQuiet ? presentation.centre : presentation.alert)
+      let alert = try #require(isQuiet ? presentation.center : presentation.alert)
       #expect(alert.buttons == buttons)
       #expect(alert.actions == (actions.isEmpty ? nil : actions))
     }

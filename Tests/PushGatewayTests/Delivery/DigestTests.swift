@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -42,10 +43,10 @@ import Testing
     #expect(try await gateway.push(try await gateway.client(), to: device.token, payload: payload).status == 200)
   }
 
-  @Test func `what is held for the summary is in the centre at once, and comes as one digest at its time`() async throws
+  @Test func `what is held for the summary is in the center at once, and comes as one digest at its time`() async throws
   {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       // The clock stands at 08:00 UTC.
       try await choose(gateway, device, "delivery=summary")
       try await choose(gateway, device, "summary=09:00 UTC", app: nil)
@@ -73,7 +74,7 @@ import Testing
 
   @Test func `a digest waits for its device like any push, and is not told again`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       try await choose(gateway, device, "delivery=summary")
       let stream = try await open(gateway, device)
       try await send(gateway, device, "one")
@@ -95,7 +96,7 @@ import Testing
 
   @Test func `what waits for a digest outlasts a restart`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       try await choose(gateway, device, "delivery=summary")
       let stream = try await open(gateway, device)
       try await send(gateway, device, "one")
@@ -115,7 +116,7 @@ import Testing
 
   @Test func `a change of choices holds for what waits`() async throws {
     try await TestGateway.run { gateway in
-      let (one, two) = (try await gateway.enrol("one"), try await gateway.enrol("two"))
+      let (one, two) = (try await gateway.enroll("one"), try await gateway.enroll("two"))
       for device in [one, two] {
         try await choose(gateway, device, "delivery=summary")
         let stream = try await open(gateway, device)
@@ -136,7 +137,7 @@ import Testing
 
   @Test func `A8: what waited over an absence comes as a digest beyond the first ten of an app`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       for number in 1...15 { try await send(gateway, device, "\(number)") }
       gateway.clock.advance(seconds: 3600)
       let stream = try await TestStream.open(try await gateway.client(), device)
@@ -149,7 +150,7 @@ import Testing
 
   @Test func `a digest of what waited is whole also when the device goes before it has caught up`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       for number in 1...12 { try await send(gateway, device, "\(number)") }
       gateway.clock.advance(seconds: 3600)
       let budget = Hold(by: .budget)
@@ -163,9 +164,9 @@ import Testing
     }
   }
 
-  @Test func `A8: while the person is there, an app beyond its budget reaches badge and centre`() async throws {
+  @Test func `A8: while the person is there, an app beyond its budget reaches badge and center`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       try await choose(gateway, device, "budget=2")
       let (stream, other) = (try await open(gateway, device), try await open(gateway, device))
       for number in 1...3 {
@@ -183,7 +184,7 @@ import Testing
 
   @Test func `what the person has answered is in no digest, nor what has expired`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       try await choose(gateway, device, "delivery=summary")
       let stream = try await open(gateway, device)
       try await send(gateway, device, "answered")
@@ -202,7 +203,7 @@ import Testing
 
   @Test func `a Focus and the silent switch hold from the moment the device reports them`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let stream = try await open(gateway, device)
       let steps: [(line: String, silent: Bool, focus: String?, parts: Set<String>)] = [
         (#""focus":"work""#, false, "work", ["badge", "centre"]),

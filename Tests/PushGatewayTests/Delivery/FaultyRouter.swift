@@ -1,4 +1,5 @@
 import NIOCore
+import PushTesting
 import Synchronization
 
 @testable import PushCore
@@ -27,7 +28,7 @@ final class FaultyRouter: PushRouter {
     /// The newest comes first.
     case reversesOrder
     /// What is told arrives only when something else has been delivered.
-    case tellsLate
+    case notifiesLate
     /// What is told is told to all.
     case leavesNobodyOut
     /// Nobody is asked to read again.
@@ -43,7 +44,7 @@ final class FaultyRouter: PushRouter {
       case .forgetsNobody: "nothing comes after detaching"
       case .knowsOneStream: "each stream of a device gets what is its device's"
       case .reversesOrder: "order is kept"
-      case .tellsLate: "a notice keeps its place among pushes"
+      case .notifiesLate: "a notice keeps its place among pushes"
       case .leavesNobodyOut: "one stream can be left out of what is told"
       case .neverResyncs: "every stream is asked to read again"
       }
@@ -53,7 +54,7 @@ final class FaultyRouter: PushRouter {
   private let registry = SubscriptionRegistry()
   private let fault: Fault
   private let losesNext = Mutex(true)
-  private let untold = Mutex<[(device: DeviceID, notice: DeviceNotice, except: UInt64?)]>([])
+  private let pending = Mutex<[(device: DeviceID, notice: DeviceNotice, except: UInt64?)]>([])
   private let kept = Mutex<[StoredPush]>([])
   /// Streams that are not known yet, and how many deliveries they still miss.
   private let late = Mutex<[(missing: Int, attach: @Sendable () -> Void)]>([])
@@ -86,7 +87,7 @@ final class FaultyRouter: PushRouter {
   func deliver(_ entries: [MailboxEntry]) {
     defer {
       attachLate()
-      tellLate()
+      notifyLate()
     }
     switch fault {
     case .losesDeliveries: break
@@ -124,17 +125,17 @@ final class FaultyRouter: PushRouter {
   }
 
   /// Something has been delivered.
-  private func tellLate() {
-    let untold = untold.withLock { untold in
-      defer { untold = [] }
-      return untold
+  private func notifyLate() {
+    let pending = pending.withLock { pending in
+      defer { pending = [] }
+      return pending
     }
-    for (device, notice, number) in untold { registry.tell(device, notice, except: number) }
+    for (device, notice, number) in pending { registry.notify(device, notice, except: number) }
   }
 
-  func tell(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
-    if fault == .tellsLate { return untold.withLock { $0.append((device, notice, number)) } }
-    registry.tell(device, notice, except: fault == .leavesNobodyOut ? nil : number)
+  func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
+    if fault == .notifiesLate { return pending.withLock { $0.append((device, notice, number)) } }
+    registry.notify(device, notice, except: fault == .leavesNobodyOut ? nil : number)
   }
 
   func resync() {

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import PushTesting
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayProtocol

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -20,7 +21,7 @@ import Testing
 
     func deliver(_ entry: MailboxEntry) { record.events.append("\(name) push \(entry.seq)") }
     func flush() { record.events.append("\(name) flush") }
-    func tell(_ notice: DeviceNotice) { record.events.append("\(name) notice") }
+    func notify(_ notice: DeviceNotice) { record.events.append("\(name) notice") }
     func resync() { record.events.append("\(name) resync") }
   }
 
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test func `whoever has waited for long is served before others are let in`() {
-    let ready = ReadyStreams(loop: loop, patience: .zero)
+    let ready = ReadyStreams(loop: loop, maximumWait: .zero)
     ready.add(streams(3 * Limits.deliverySlice).map { ($0, push(1)) })
     loop.run()
     #expect(record.events.count == 6 * Limits.deliverySlice)

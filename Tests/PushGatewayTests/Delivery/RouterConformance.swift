@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import PushTesting
 import Synchronization
 import Testing
 
@@ -15,7 +16,7 @@ struct RouterConformance {
   /// Loops that streams live on; two, unless the machine has one core.
   let loops: [any EventLoop]
   /// How long a check waits for what has to come.
-  let patience: Duration
+  let timeLimit: Duration
 
   typealias Check = @Sendable (RouterConformance) async throws -> Void
 
@@ -34,10 +35,10 @@ struct RouterConformance {
   ]
 
   /// Runs one check on a router.
-  static func run(_ name: String, on router: any PushRouter, patience: Duration = .seconds(20)) async throws {
+  static func run(_ name: String, on router: any PushRouter, timeLimit: Duration = .seconds(20)) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
     let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator().prefix(2))
-    try await check.run(RouterConformance(router: router, loops: loops, patience: patience))
+    try await check.run(RouterConformance(router: router, loops: loops, timeLimit: timeLimit))
   }
 
   /// A stream that writes down what reaches it.
@@ -50,21 +51,21 @@ struct RouterConformance {
     }
 
     let loop: any EventLoop
-    private let patience: Duration
+    private let timeLimit: Duration
     private let list = Mutex<[Event]>([])
     var events: [Event] { list.withLock { $0 } }
     /// The numbers of what was stored.
     var numbers: [UInt64] { events.compactMap { if case .stored(let seq) = $0 { seq } else { nil } } }
 
-    init(loop: any EventLoop, patience: Duration) {
+    init(loop: any EventLoop, timeLimit: Duration) {
       self.loop = loop
-      self.patience = patience
+      self.timeLimit = timeLimit
     }
 
     func deliver(_ entry: MailboxEntry) { note(entry.seq == 0 ? .now(entry.push.id) : .stored(entry.seq)) }
     func flush() {}
     func resync() { note(.resync) }
-    func tell(_ notice: DeviceNotice) {
+    func notify(_ notice: DeviceNotice) {
       if case .retract(let id) = notice { note(.retract(id)) }
     }
 
@@ -82,7 +83,7 @@ struct RouterConformance {
 
     /// Waits until an event has come.
     func awaits(_ event: Event) async throws {
-      let deadline = ContinuousClock.now + patience
+      let deadline = ContinuousClock.now + timeLimit
       while !events.contains(event) {
         guard ContinuousClock.now < deadline else { throw Missing(event: event, events: events) }
         try await Task.sleep(for: .milliseconds(1))
@@ -92,7 +93,7 @@ struct RouterConformance {
 
   private func attach(_ device: DeviceID, loop: Int = 0) async throws -> (stream: Stream, number: UInt64) {
     let loop = loops[loop % loops.count]
-    let stream = Stream(loop: loop, patience: patience)
+    let stream = Stream(loop: loop, timeLimit: timeLimit)
     let router = router
     return (stream, try await loop.submit { router.attach(device, stream, loop: loop) }.get())
   }
@@ -167,7 +168,7 @@ struct RouterConformance {
     try await gone.loop.submit { [router] in router.detach(1, number) }.get()
     router.deliver([entry(2)])
     _ = router.deliverNow(samplePush(3))
-    router.tell(1, .retract(.number(4)))
+    router.notify(1, .retract(.number(4)))
     router.resync()
     try await stays.awaits(.resync)
     #expect(gone.events == [.stored(1)])
@@ -209,7 +210,7 @@ struct RouterConformance {
     let stream = try await attach(1).stream
     for number in stride(from: 1, to: 60, by: 3) {
       router.deliver([entry(UInt64(number))])
-      router.tell(1, .retract(.number(number)))
+      router.notify(1, .retract(.number(number)))
       _ = router.deliverNow(samplePush(number + 1))
     }
     router.deliver([entry(100)])
@@ -223,8 +224,8 @@ struct RouterConformance {
   private func leavingOneOut() async throws {
     let (first, second) = (try await attach(1), try await attach(1, loop: 1))
     let other = try await attach(2).stream
-    router.tell(1, .retract(.number(1)), except: first.number)
-    router.tell(1, .retract(.number(2)), except: nil)
+    router.notify(1, .retract(.number(1)), except: first.number)
+    router.notify(1, .retract(.number(2)), except: nil)
     router.deliver([entry(1, to: 2)])
     try await first.stream.awaits(.retract(.number(2)))
     try await second.stream.awaits(.retract(.number(2)))

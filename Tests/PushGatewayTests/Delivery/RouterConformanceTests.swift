@@ -17,7 +17,7 @@ import Testing
   func `a fault that is planted is found out`(_ fault: FaultyRouter.Fault) async throws {
     let found = Mutex(0)
     try await withKnownIssue(isIntermittent: true) {
-      try await RouterConformance.run(fault.finder, on: FaultyRouter(fault), patience: .milliseconds(200))
+      try await RouterConformance.run(fault.finder, on: FaultyRouter(fault), timeLimit: .milliseconds(200))
     } matching: { _ in
       found.withLock { $0 += 1 }
       return true

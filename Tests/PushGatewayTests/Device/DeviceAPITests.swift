@@ -25,7 +25,7 @@ import Testing
 
   @Test func `every route answers, and a refusal is problem details`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for (method, path, status) in DeviceAPITests.requests {
         let answer = try await client.request(method, path, [device.authorization])
         #expect(answer.status == status, "\(method) \(path)")
@@ -52,7 +52,7 @@ import Testing
     _ path: String, _ body: String, _ words: String
   ) async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let answer = try await client.request(
         "PUT", "/v1/device/preferences" + path, [device.authorization], body: Array(body.utf8))
       #expect(answer.status == 400)
@@ -70,7 +70,7 @@ import Testing
       "notifications":true,"quiet":["22:00-07:00 mon,tue Europe/Berlin"],"sound":true,"summary":"09:00 Asia/Shanghai"}
       """
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let path = "/v1/device/preferences"
       #expect(
         try await client.request("PUT", path, [device.authorization], body: Array(text.utf8)).status == 200)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `everything but enrolment needs the secret`() async throws {
+  @Test func `everything but enrollment needs the secret`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       for (method, path, status) in DeviceAPITests.requests where status == 200 {
@@ -112,9 +112,9 @@ import Testing
     (#"{"name":"phone"}"#, 201), (#"{"name":"phone","person":"ada"}"#, 201), (#"{"name":"laptop"}"#, 409),
     (#"{"name":""}"#, 400), (#"{"name":"a b"}"#, 400), (#"{"name":"a/b"}"#, 400), (#"{}"#, 400),
   ])
-  func `a device enrols under a free and simple name`(_ body: String, _ status: Int) async throws {
+  func `a device enrolls under a free and simple name`(_ body: String, _ status: Int) async throws {
     try await TestGateway.run { gateway in
-      _ = try await gateway.enrol("laptop")
+      _ = try await gateway.enroll("laptop")
       let client = try await gateway.client()
       #expect(try await client.request("POST", "/v1/devices", body: Array(body.utf8)).status == status)
     }
@@ -122,7 +122,7 @@ import Testing
 
   @Test func `preferences are changed as a whole, for an app and for a category`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let path = "/v1/device/preferences"
       for (place, body) in [
         ("", #"{"badge":false}"#), ("/apps/com.example.news", #"{"sound":false}"#),

@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -29,7 +30,7 @@ import Testing
     for person in ["new", "ada"] {
       for invited in [nil, "ada", "new"] as [String?] {
         try await TestGateway.run(options: ConnectionOptions(peer: peer), enrollment: policy) { gateway in
-          _ = try await gateway.enrol("phone", person: "ada")
+          _ = try await gateway.enroll("phone", person: "ada")
           var invitation = ""
           if let invited {
             let code = try await gateway.registrations.invite(
@@ -50,7 +51,7 @@ import Testing
 
   @Test func `a device that takes a person's name joins nobody`() async throws {
     try await TestGateway.run(options: ConnectionOptions(peer: .loopback)) { gateway in
-      _ = try await gateway.enrol("phone", person: "ada")
+      _ = try await gateway.enroll("phone", person: "ada")
       let client = try await gateway.client()
       #expect(try await client.request("POST", "/v1/devices", body: Array(#"{"name":"ada"}"#.utf8)).status == 403)
       #expect(try await client.request("POST", "/v1/devices", body: Array(#"{"name":"bob"}"#.utf8)).status == 201)

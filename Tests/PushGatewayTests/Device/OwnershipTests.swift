@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import PushPolicy
+import PushTesting
 import Synchronization
 import Testing
 
@@ -54,8 +55,8 @@ import Testing
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
       try await gateway.registrations.putCategory(app.id, "DEPLOY", [AlertAction(id: "approve", title: "Approve")])
       let devices = [
-        "me": try await gateway.enrol("me", person: "ada"), "mine": try await gateway.enrol("mine", person: "ada"),
-        "mallory": try await gateway.enrol("mallory", person: "mallory"),
+        "me": try await gateway.enroll("me", person: "ada"), "mine": try await gateway.enroll("mine", person: "ada"),
+        "mallory": try await gateway.enroll("mallory", person: "mallory"),
       ]
       let me = try #require(devices["me"])
       let answer = try await gateway.push(
@@ -88,7 +89,7 @@ import Testing
 
   @Test func `the first answer counts, and an action that is not offered is none`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
@@ -105,7 +106,7 @@ import Testing
   @Test func `a person reports what their device was sent, and nothing else`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let (me, mallory) = (try await gateway.enrol("me"), try await gateway.enrol("mallory"))
+      let (me, mallory) = (try await gateway.enroll("me"), try await gateway.enroll("mallory"))
       _ = try await gateway.push(client, to: me.token, [(.apnsID, SampleRequest.id)])
       let body = Array(#"{"id":"\#(SampleRequest.id)","topic":"\#(SampleRequest.topic)"}"#.utf8)
       for (device, status) in [(mallory, 404), (me, 204)] {
@@ -120,7 +121,7 @@ import Testing
   @Test func `whoever subscribes to a channel is believed of its messages, stored or not`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let (me, mallory) = (try await gateway.enrol("me"), try await gateway.enrol("mallory"))
+      let (me, mallory) = (try await gateway.enroll("me"), try await gateway.enroll("mallory"))
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
       let channel = try #require(
         try await gateway.services.channels.create(
@@ -147,7 +148,7 @@ import Testing
   @Test func `what waits for a device is its own, also where nothing else remembers it`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let (me, mallory) = (try await gateway.enrol("me"), try await gateway.enrol("mallory"))
+      let (me, mallory) = (try await gateway.enroll("me"), try await gateway.enroll("mallory"))
       for number in 0...Limits.pendingBatch {
         _ = try await gateway.push(
           client, to: me.token, [(.apnsID, APNSID.number(number).description)], payload: OwnershipTests.question)

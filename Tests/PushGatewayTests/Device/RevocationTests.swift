@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -19,7 +20,7 @@ import Testing
   func `open streams end at once, and the secret is good no longer`(_ request: String) async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let (device, other) = (try await gateway.enrol("laptop", person: "ada"), try await gateway.enrol("other"))
+      let (device, other) = (try await gateway.enroll("laptop", person: "ada"), try await gateway.enroll("other"))
       let (one, two) = (try await TestStream.open(client, device), try await TestStream.open(client, device))
       let kept = try await TestStream.open(client, other)
       for stream in [one, two, kept] { _ = try await stream.lines(upTo: "caught-up") }
@@ -52,7 +53,7 @@ import Testing
 
   @Test func `a stream of events ends, too`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let opened = try await client.stream("GET", "/v1/device/stream", [device.authorization])
       var last = ""
       for try await line in opened.lines {
@@ -67,7 +68,7 @@ import Testing
   @Test func `streams of a batch end when it is removed`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let batch = try await gateway.registrations.enrol(
+      let batch = try await gateway.registrations.enroll(
         batch: "load", numbers: 0..<1, topic: SampleRequest.topic, environment: .development)
       let device = TestDevice(id: 1, name: "load-0", secret: batch[0].secret, token: batch[0].token.hex)
       let stream = try await TestStream.open(client, device)
@@ -79,7 +80,7 @@ import Testing
 
   @Test func `a device that is removed leaves nothing that waits, and its token says since when`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       _ = try await gateway.push(client, to: device.token)
       #expect(try await client.request("DELETE", "/admin/v1/devices/laptop").status == 204)
       let answer = try await gateway.push(client, to: device.token)
@@ -89,7 +90,7 @@ import Testing
       #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
       #expect(try await client.request("DELETE", "/admin/v1/devices/laptop").status == 404)
       // Whoever takes the name takes nothing else.
-      let next = try await gateway.enrol("laptop")
+      let next = try await gateway.enroll("laptop")
       #expect(next.id != device.id)
       let log = try await client.request("GET", "/v1/device/log", [next.authorization])
       #expect(String(decoding: log.body, as: UTF8.self) == "[]")
@@ -100,9 +101,9 @@ import Testing
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       let (phone, laptop) = (
-        try await gateway.enrol("phone", person: "ada"), try await gateway.enrol("laptop", person: "ada")
+        try await gateway.enroll("phone", person: "ada"), try await gateway.enroll("laptop", person: "ada")
       )
-      let bob = try await gateway.enrol("bob")
+      let bob = try await gateway.enroll("bob")
       var ids: [APNSID] = []
       for device in [phone, laptop, bob] {
         let answer = try await gateway.push(client, to: device.token)
@@ -121,7 +122,7 @@ import Testing
       #expect(try await gateway.registrations.adReports(limit: 10).map(\.device) == [bob.id])
       #expect(gateway.registrations.persons.map(\.name) == ["bob"])
       #expect(gateway.registrations.devices.map(\.name) == ["bob"])
-      let next = try await gateway.enrol("phone", person: "ada")
+      let next = try await gateway.enroll("phone", person: "ada")
       #expect(gateway.registrations.preferences(of: next.id) == .init())
     }
   }
@@ -129,8 +130,8 @@ import Testing
   @Test func `persons are listed and renamed, and devices say when they were last connected`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      let phone = try await gateway.enrol("phone", person: "ada")
-      _ = try await gateway.enrol("laptop", person: "ada")
+      let phone = try await gateway.enroll("phone", person: "ada")
+      _ = try await gateway.enroll("laptop", person: "ada")
       func body(_ method: String, _ path: String, _ text: String = "") async throws -> String {
         String(decoding: try await client.request(method, path, body: Array(text.utf8)).body, as: UTF8.self)
       }

@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import PushCore
@@ -11,7 +12,7 @@ import Testing
     _ = state.hello(cursor: cursor)
     let nothing = PendingPushes(gap: nil, entries: [], isComplete: true)
     _ = state.found(nothing)
-    _ = state.performed(nothing, hasRoom: true)
+    _ = state.performed(nothing, hasCapacity: true)
     return state
   }
 
@@ -21,7 +22,7 @@ import Testing
     case nil: ""
     case .read(let seq): "read after \(seq)"
     case .send(let entry): "send \(entry.seq)"
-    case .tellCaughtUp(let seq): "caught up \(seq)"
+    case .announceCaughtUp(let seq): "caught up \(seq)"
     default: "something else"
     }
   }
@@ -30,31 +31,31 @@ import Testing
 
   @Test func `a live stream that may have missed something reads on from what it was sent`() {
     var state = live(at: 3)
-    #expect(word(state.stored(entry(4), hasRoom: true)) == "send 4")
+    #expect(word(state.stored(entry(4), hasCapacity: true)) == "send 4")
     #expect(word(state.resync()) == "read after 4")
     // 5 was never told, 6 comes while the mailbox is read: both are sent once, in order.
-    #expect(word(state.stored(entry(6), hasRoom: true)) == "")
+    #expect(word(state.stored(entry(6), hasCapacity: true)) == "")
     let first = PendingPushes(gap: nil, entries: [entry(5)], isComplete: true)
     #expect(state.found(first).map(word) == ["send 5"])
-    #expect(word(state.performed(first, hasRoom: true)) == "read after 5")
+    #expect(word(state.performed(first, hasCapacity: true)) == "read after 5")
     let second = PendingPushes(gap: nil, entries: [entry(6)], isComplete: true)
     #expect(state.found(second).map(word) == ["send 6"])
-    #expect(word(state.performed(second, hasRoom: true)) == "")
-    #expect(word(state.stored(entry(7), hasRoom: true)) == "send 7")
+    #expect(word(state.performed(second, hasCapacity: true)) == "")
+    #expect(word(state.stored(entry(7), hasCapacity: true)) == "send 7")
   }
 
   @Test func `a number that is missing is looked for before what follows it is sent`() {
     var state = live(at: 3)
-    #expect(word(state.stored(entry(5), hasRoom: true)) == "read after 3")
+    #expect(word(state.stored(entry(5), hasCapacity: true)) == "read after 3")
     let both = PendingPushes(gap: nil, entries: [entry(4), entry(5)], isComplete: true)
     #expect(state.found(both).map(word) == ["send 4", "send 5"])
-    #expect(word(state.performed(both, hasRoom: true)) == "")
+    #expect(word(state.performed(both, hasCapacity: true)) == "")
     // One that was never given out, or has left, is missed once.
-    #expect(word(state.stored(entry(7), hasRoom: true)) == "read after 5")
+    #expect(word(state.stored(entry(7), hasCapacity: true)) == "read after 5")
     let one = PendingPushes(gap: nil, entries: [entry(7)], isComplete: true)
     #expect(state.found(one).map(word) == ["send 7"])
-    #expect(word(state.performed(one, hasRoom: true)) == "")
-    #expect(word(state.stored(entry(8), hasRoom: true)) == "send 8")
+    #expect(word(state.performed(one, hasCapacity: true)) == "")
+    #expect(word(state.stored(entry(8), hasCapacity: true)) == "send 8")
   }
 
   @Test func `a read that is under way is done again`() {
@@ -63,13 +64,13 @@ import Testing
     #expect(word(state.resync()) == "")
     let nothing = PendingPushes(gap: nil, entries: [], isComplete: true)
     #expect(state.found(nothing).isEmpty)
-    #expect(word(state.performed(nothing, hasRoom: true)) == "read after 0")
-    #expect(word(state.performed(nothing, hasRoom: true)) == "caught up 0")
+    #expect(word(state.performed(nothing, hasCapacity: true)) == "read after 0")
+    #expect(word(state.performed(nothing, hasCapacity: true)) == "caught up 0")
   }
 
   @Test func `who reads later anyway reads no sooner`() {
     var behind = live(at: 1)
-    #expect(word(behind.stored(entry(2), hasRoom: false)) == "")
+    #expect(word(behind.stored(entry(2), hasCapacity: false)) == "")
     #expect(word(behind.resync()) == "")
     #expect(word(behind.drained()) == "read after 1")
     var new = SubscriptionState()
@@ -80,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [(1 << 20, Limits.pendingBatch), (10 * 512, 10), (100, 1), (0, 1), (-100, 1)])
-  func `no more is read than may find room, and always something`(_ room: Int, _ limit: Int) {
-    #expect(SubscriptionState.batch(room: room) == limit)
+  func `no more is read than may find capacity, and always something`(_ capacity: Int, _ limit: Int) {
+    #expect(SubscriptionState.batch(capacity: capacity) == limit)
   }
 }

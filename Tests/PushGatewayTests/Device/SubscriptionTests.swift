@@ -1,5 +1,6 @@
 import Foundation
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -11,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SubscriptionTests {
   @Test func `a device gets its welcome, and pushes as they come`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       let welcome = try #require(try await stream.next())
       #expect(
@@ -35,7 +36,7 @@ import Testing
 
   @Test func `what waited comes first, in order, then caught-up, then live`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for _ in 0..<5 { _ = try await gateway.push(client, to: device.token) }
       let stream = try await TestStream.open(client, device)
       let lines = try await stream.lines(upTo: "caught-up")
@@ -48,7 +49,7 @@ import Testing
 
   @Test func `an acknowledged push does not come again, and a reconnect goes on from the cursor`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for _ in 0..<6 { _ = try await gateway.push(client, to: device.token) }
       let first = try await TestStream.open(client, device)
       _ = try await first.lines(upTo: "caught-up")
@@ -68,7 +69,7 @@ import Testing
 
   @Test func `a stored push that can't be read is told once, and the others come`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let levels = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
       _ = try await gateway.push(client, to: device.token)
       let registration = try #require(gateway.registrations.registrations(of: device.id).first)
@@ -95,7 +96,7 @@ import Testing
 
   @Test func `what a device says it can't read leaves the mailbox and is not acknowledged`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       stream.send(#"{"type":"undeliverable","seq":1}"#)
@@ -119,7 +120,7 @@ import Testing
 
   @Test func `nothing can be acknowledged that was not sent`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       stream.acknowledge(1_000_000)
@@ -132,7 +133,7 @@ import Testing
 
   @Test func `a device that does not read costs a bounded amount, and gets everything later, in order`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let sleepy = try await SleepyClient.connect(path: gateway.folder.file("socket"))
       let stream = try await sleepy.stream(device)
       var lines = stream.lines.makeAsyncIterator()
@@ -159,7 +160,7 @@ import Testing
 
   @Test func `a device that does not read what waited costs a bounded amount, too`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let payload = ProviderAPITests.payload(size: 4096)
       for _ in 0..<300 { _ = try await gateway.push(client, to: device.token, payload: payload) }
       let sleepy = try await SleepyClient.connect(path: gateway.folder.file("socket"))
@@ -187,7 +188,7 @@ import Testing
 
   @Test func `two streams of one device get every push, and the first answer wins`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let (one, two) = (try await TestStream.open(client, device), try await TestStream.open(client, device))
       for stream in [one, two] { _ = try await stream.lines(upTo: "caught-up") }
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
@@ -203,7 +204,7 @@ import Testing
 
   @Test func `a push that is replaced is retracted`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id), (.apnsCollapseID, "a")])
@@ -216,7 +217,7 @@ import Testing
 
   @Test func `a push that is never stored reaches who is there, without a number, and nobody later`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await gateway.push(client, to: device.token, [(.apnsExpiration, "0")]).status == 200)
       let stream = try await TestStream.open(client, device)
       #expect(try await stream.lines(upTo: "caught-up").map(\.type) == ["welcome", "caught-up"])
@@ -230,7 +231,7 @@ import Testing
 
   @Test func `an expired push is not sent`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       _ = try await gateway.push(client, to: device.token, [(.apnsExpiration, "\(TestClock.start + 10)")])
       _ = try await gateway.push(client, to: device.token)
       gateway.clock.advance(seconds: 10)
@@ -241,7 +242,7 @@ import Testing
 
   @Test func `what the cap drove out is told as a gap`() async throws {
     try await TestGateway.run(cap: 3) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for _ in 0..<5 { _ = try await gateway.push(client, to: device.token) }
       let stream = try await TestStream.open(client, device)
       let lines = try await stream.lines(upTo: "caught-up")
@@ -254,7 +255,7 @@ import Testing
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       let (laptop, phone) = (
-        try await gateway.enrol("laptop", person: "ada"), try await gateway.enrol("phone", person: "ada")
+        try await gateway.enroll("laptop", person: "ada"), try await gateway.enroll("phone", person: "ada")
       )
       let stream = try await TestStream.open(client, phone)
       _ = try await stream.lines(upTo: "caught-up")
@@ -271,7 +272,7 @@ import Testing
 
   @Test func `a silent device is not sent a sound`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device, silent: true)
       _ = try await stream.lines(upTo: "caught-up")
       let payload = #"{"aps":{"badge":1,"sound":"default"}}"#
@@ -286,7 +287,7 @@ import Testing
 
   @Test func `lines that are unknown, no JSON or come in pieces do no harm`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let opened = try await client.stream("POST", "/v1/device/stream", [device.authorization])
       for line in ["", "words", "[]", "{}", #"{"type":"x"}"#, #"{"type":"ack"}"#, #"{"type":"ack","seq":-5}"#] {
         opened.send(line)
@@ -304,7 +305,7 @@ import Testing
   @Test(arguments: [Limits.maximumLineSize - 2, 3 * Limits.maximumLineSize])
   func `a line that is too long ends the stream`(_ size: Int) async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       stream.send(String(repeating: "x", count: size))
@@ -318,7 +319,7 @@ import Testing
 
   @Test func `a stream of events frames the same lines, and goes on after Last-Event-ID`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for _ in 0..<3 { _ = try await gateway.push(client, to: device.token) }
       let opened = try await client.stream("GET", "/v1/device/stream", [device.authorization, (.lastEventID, "1")])
       var lines: [String] = []
@@ -359,7 +360,7 @@ import Testing
 
   @Test func `the delivery log tells what became of a push`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
       try await gateway.registrations.putCategory(app.id, "CHAT", [AlertAction(id: "REPLY", title: "Reply")])
       let stream = try await TestStream.open(client, device, silent: true)
@@ -389,7 +390,7 @@ import Testing
 
   @Test func `a drain says bye, then GOAWAY, and ends`() async throws {
     let gateway = try await TestGateway()
-    let (client, device) = (try await gateway.client(), try await gateway.enrol())
+    let (client, device) = (try await gateway.client(), try await gateway.enroll())
     let stream = try await TestStream.open(client, device)
     _ = try await stream.lines(upTo: "caught-up")
     async let stopping: Void = gateway.stop()

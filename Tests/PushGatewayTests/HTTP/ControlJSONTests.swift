@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport
@@ -5,17 +6,17 @@ import Testing
 @testable import PushGateway
 
 @Suite struct ControlJSONTests {
-  struct Wish: Codable {
+  struct Requested: Codable {
     var name: String
     var count: Int
   }
 
-  func decode(_ text: String) -> (value: Wish?, detail: String) {
+  func decode(_ text: String) -> (value: Requested?, detail: String) {
     let message = SampleRequest().message
     message.maximumBodySize = .max
     message.keepBody(Array(text.utf8))
     do throws(Problem) {
-      return (try ControlRequest(message, from: .loopback).decoded(Wish.self), "")
+      return (try ControlRequest(message, from: .loopback).decoded(Requested.self), "")
     } catch {
       return (nil, error.detail)
     }

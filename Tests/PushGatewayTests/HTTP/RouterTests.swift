@@ -1,3 +1,4 @@
+import PushTesting
 import Testing
 
 @testable import HTTP2Transport

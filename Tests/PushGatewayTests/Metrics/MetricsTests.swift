@@ -1,4 +1,5 @@
 import NIOCore
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -53,7 +54,7 @@ import Testing
 
   @Test func `pushes are counted by what became of them`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let client = try await gateway.client()
       #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
       #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
@@ -74,7 +75,7 @@ import Testing
 
   @Test func `a stored push is counted at each step of its way`() async throws {
     try await TestGateway.run { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let client = try await gateway.client()
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
@@ -95,7 +96,7 @@ import Testing
 
   @Test func `limits that were reached are counted`() async throws {
     try await TestGateway.run(rateLimit: 1) { gateway in
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let client = try await gateway.client()
       #expect(try await gateway.push(client, to: device.token).status == 200)
       #expect(try await gateway.push(client, to: device.token).status == 429)

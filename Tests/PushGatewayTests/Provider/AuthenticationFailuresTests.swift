@@ -1,4 +1,5 @@
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayProtocol

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import GatewayProtocol

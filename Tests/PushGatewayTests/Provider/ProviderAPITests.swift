@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Synchronization
 import Testing
 
@@ -95,7 +96,7 @@ import Testing
 
   @Test func `an acceptable push is accepted, with the sender's id byte for byte`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for id in [SampleRequest.id, SampleRequest.id.uppercased(), SampleRequest.id.lowercased()] {
         let answer = try await gateway.push(client, to: device.token, [(.apnsID, id)])
         #expect(answer.status == 200)
@@ -115,7 +116,7 @@ import Testing
 
   @Test func `every refusal has its status, its exact body and an apns-id, and the connection goes on`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       _ = try await gateway.registrations.putApp(
         topic: "com.example.mail", name: "Mail", icon: "M", policyMode: .enforce)
       for refusal in ProviderAPITests.refusals {
@@ -135,7 +136,7 @@ import Testing
   @Test(arguments: ["x", "not-a-uuid", "!", String(repeating: "z", count: 64)])
   func `a malformed apns-id is echoed when it is short and printable`(_ id: String) async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let answer = try await gateway.push(client, to: device.token, [(.apnsID, id)])
       #expect(answer.apnsID == id)
       #expect(text(answer) == #"{"reason":"BadMessageId"}"#)
@@ -150,7 +151,7 @@ import Testing
   @Test(arguments: [("alert", 4096), ("voip", 5120), ("background", 4096)])
   func `the largest payload is accepted, and one byte more is not`(_ type: String, _ size: Int) async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let fields: [(Client.Field, String)] = [(.apnsPushType, type)]
       let answers = [
         try await gateway.push(client, to: device.token, fields, payload: ProviderAPITests.payload(size: size)),
@@ -163,7 +164,7 @@ import Testing
 
   @Test func `a topic's suffix names the push type`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let answer = try await client.request(
         "POST", "/3/device/" + device.token,
         [try gateway.authorization(), (.apnsTopic, SampleRequest.topic + ".voip")],
@@ -174,7 +175,7 @@ import Testing
 
   @Test func `a token is expired after an hour, on the same connection, too`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let authorization = try gateway.authorization()
       func push() async throws -> String {
         let answer = try await client.request(
@@ -194,7 +195,7 @@ import Testing
   @Test(arguments: ["bearer ", "Bearer ", "BEARER  "])
   func `the scheme is read in any case`(_ scheme: String) async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let token = try gateway.authorization().1.dropFirst(7)
       let answer = try await client.request(
         "POST", "/3/device/" + device.token, [(.authorization, scheme + token), (.apnsTopic, SampleRequest.topic)],
@@ -205,7 +206,7 @@ import Testing
 
   @Test func `a removed key's token is refused on a connection that used it, every time`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await gateway.push(client, to: device.token, payload: "{}").status == 200)
       let authorization = try gateway.authorization()
       func push(_ field: (Client.Field, String)) async throws -> String {
@@ -223,7 +224,7 @@ import Testing
 
   @Test func `a breach of a rule is told with the rule, or only logged where the app wants it so`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let payload = #"{"aps":{"badge":"3"}}"#
       let refused = try await gateway.push(client, to: device.token, payload: payload)
       let object = try JSONSerialization.jsonObject(with: Data(refused.body)) as? [String: Any]
@@ -241,7 +242,7 @@ import Testing
 
   @Test func `wrong types in aps are logged, and refused where the app is strict`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let payload = #"{"aps":{"alert":"x","category":7,"thread-id":[]}}"#
       func log(_ id: String?) async throws -> [String] {
         var query = DeliveryLog.Query()
@@ -277,7 +278,7 @@ import Testing
 
   @Test func `an unregistered token is 410 with its time, and a new one works`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await gateway.push(client, to: device.token).status == 200)
       gateway.clock.advance(seconds: 7)
       let answer = try await client.request("DELETE", "/v1/device/apps/" + SampleRequest.topic, [device.authorization])
@@ -298,7 +299,7 @@ import Testing
 
   @Test func `a thousand pushes at once are all answered`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<1000 { group.addTask { try await gateway.push(client, to: device.token).status } }
         return try await group.reduce(into: [:]) { counts, status in counts[status, default: 0] += 1 }
@@ -318,7 +319,7 @@ import Testing
       provoked.insert(name)
     }
     try await TestGateway.run(rateLimit: 1) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       _ = try await gateway.registrations.putApp(
         topic: "com.example.mail", name: "Mail", icon: "M", policyMode: .enforce)
       for refusal in ProviderAPITests.refusals {
@@ -351,13 +352,13 @@ import Testing
     }
     for outcome in [AppendOutcome.unavailable, .failed] {
       try await TestGateway.run(mailbox: FullMailbox(outcome)) { gateway in
-        let (client, device) = (try await gateway.client(), try await gateway.enrol())
+        let (client, device) = (try await gateway.client(), try await gateway.enroll())
         try note(try await gateway.push(client, to: device.token))
       }
     }
     let settings = ProviderSettings(environmentKeyReason: .badEnvironmentKeyIdInToken)
     try await TestGateway.run(provider: settings) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       try await gateway.addKey("PRODUCTION", environment: .production)
       let other = try gateway.authorization { $0.header = #"{"alg":"ES256","kid":"PRODUCTION"}"# }
       try note(try await client.request("POST", "/3/device/" + device.token, [other]))
@@ -402,7 +403,7 @@ import Testing
     _ wait: Int64, _ later: Int64, _ reason: String
   ) async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let first = gateway.clock.seconds - 1200
       func push(_ issued: Int64, by client: Client) async throws -> String {
         try await self.push(gateway, client, device, key: "ABC123DEFG", issued: issued)
@@ -420,7 +421,7 @@ import Testing
 
   @Test func `tokens may change at any time where a setting says so`() async throws {
     try await TestGateway.run(provider: ProviderSettings(tokenUpdateInterval: 0)) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for later in 0..<5 {
         let issued = gateway.clock.seconds - Int64(later)
         #expect(try await push(gateway, client, device, key: "ABC123DEFG", issued: issued) == "")
@@ -430,7 +431,7 @@ import Testing
 
   @Test func `a removed key's successor is accepted at once, on the same connection`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       try await gateway.addKey("OLDKEY0000", topics: [SampleRequest.topic])
       try await gateway.addKey("NEWKEY0000", topics: [SampleRequest.topic])
       let now = gateway.clock.seconds
@@ -454,7 +455,7 @@ import Testing
     _ first: String, _ second: String, _ reason: String
   ) async throws {
     try await TestGateway.run(provider: ProviderSettings(tokenUpdateInterval: 0)) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       try await gateway.addKey("TEAMKEY002")
       try await gateway.addKey("NEWSKEY001", topics: [SampleRequest.topic])
       try await gateway.addKey("NEWSKEY002", topics: [SampleRequest.topic], related: "NEWSKEY001")
@@ -476,7 +477,7 @@ import Testing
 
   @Test func `an expired token is 410 with its time, and registering again brings a new one`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       try await Unregister(gateway.services)(device.id, topic: SampleRequest.topic)
       func register() async throws -> String {
         let now = gateway.clock.wallClock.milliseconds()
@@ -511,7 +512,7 @@ import Testing
   ) async throws {
     for isStrict in [false, true] {
       try await TestGateway.run(provider: ProviderSettings(checksPushType: isStrict)) { gateway in
-        let (client, device) = (try await gateway.client(), try await gateway.enrol())
+        let (client, device) = (try await gateway.client(), try await gateway.enroll())
         let fields: [(Client.Field, String)] = [
           try gateway.authorization(), (.apnsTopic, SampleRequest.topic + suffix), (.apnsPushType, type),
         ]
@@ -525,7 +526,7 @@ import Testing
 
   @Test func `the app's own id with a suffix that nobody knows is TopicDisallowed`() async throws {
     try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       _ = try await gateway.registrations.putApp(
         topic: SampleRequest.topic + ".beta", name: "Beta", icon: "B", policyMode: .enforce)
       for (topic, reason) in [

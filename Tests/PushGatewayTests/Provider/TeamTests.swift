@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import GatewayClient
@@ -46,7 +47,7 @@ import Testing
     try await TestGateway.run { gateway in
       try await addOther(to: gateway)
       try await give(TestGateway.team, in: gateway)
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let (own, other) = (try gateway.authorization(), try authorization(gateway))
       let client = try await gateway.client()
       for topic in [SampleRequest.topic, SampleRequest.topic + ".voip"] {
@@ -65,7 +66,7 @@ import Testing
   @Test func `an app without a team is everybody's, and who gets it has it from the next push on`() async throws {
     try await TestGateway.run { gateway in
       try await addOther(to: gateway)
-      let device = try await gateway.enrol()
+      let device = try await gateway.enroll()
       let (own, other) = (try gateway.authorization(), try authorization(gateway))
       let (one, two) = (try await gateway.client(), try await gateway.client())
       for (team, outcomes) in [

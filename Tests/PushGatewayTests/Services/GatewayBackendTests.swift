@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Synchronization
 import Testing
 
@@ -27,7 +28,7 @@ import Testing
 
   @Test func `a push is accepted, delivered and acknowledged`() async throws {
     try await TestGateway.run(backend: backend()) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
       #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
       let stream = try await TestStream.open(client, device)
@@ -67,7 +68,7 @@ import Testing
   @Test func `a stream that was told nothing finds everything when it is asked to read again`() async throws {
     let router = FaultyRouter(.losesDeliveries)
     try await TestGateway.run(backend: backend(router)) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       for _ in 0..<3 { _ = try await gateway.push(client, to: device.token) }
@@ -78,7 +79,7 @@ import Testing
 
   @Test func `a push that was not told goes out before the next one`() async throws {
     try await TestGateway.run(backend: backend(FaultyRouter(.losesEveryOther))) { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enrol())
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       for _ in 0..<6 { _ = try await gateway.push(client, to: device.token) }

@@ -1,3 +1,4 @@
+import PushTesting
 import Synchronization
 
 @testable import PushCore
@@ -32,7 +33,7 @@ final class DeliverySimulation {
     /// Where the device said it was: nothing up to here may be sent.
     var hello: UInt64
     /// Whether the device takes what it is sent.
-    var hasRoom = true
+    var hasCapacity = true
   }
 
   private struct Device {
@@ -43,7 +44,7 @@ final class DeliverySimulation {
     var seen: [APNSID] = []
     var session: Session?
     /// What the gateway said that its cap dropped, by where each gap begins: it may be told again, grown.
-    var gapsTold: [UInt64: Int] = [:]
+    var announcedGaps: [UInt64: Int] = [:]
   }
 
   private struct Sent {
@@ -66,7 +67,7 @@ final class DeliverySimulation {
     let removals = Mutex<[MailboxRemoval]>([])
   }
 
-  private var random: SeededGenerator
+  private var random: SplitMix64
   private let ledger = Ledger()
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
@@ -88,7 +89,7 @@ final class DeliverySimulation {
 
   init(seed: UInt64, isTraced: Bool = false) {
     self.isTraced = isTraced
-    random = SeededGenerator(state: seed)
+    random = SplitMix64(state: seed)
     cap = Int.random(in: 3...30, using: &random)
     devices = (1...3).map { Device(id: DeviceID(row: $0)) }
     engine = MailboxEngine(index: MailboxIndex(), cap: 0, now: { 0 }, removed: { _ in })
@@ -103,7 +104,7 @@ final class DeliverySimulation {
       operations.append(.expire(now))
       for index in devices.indices {
         if devices[index].session == nil { connect(index) }
-        devices[index].session?.hasRoom = true
+        devices[index].session?.hasCapacity = true
       }
       for _ in 0..<200 { try step(faults: false) }
     }
@@ -132,7 +133,7 @@ final class DeliverySimulation {
     case 78..<82: retry()
     case 82..<87: connect(index)
     case 87..<90: devices[index].session = nil
-    case 90..<92: devices[index].session?.hasRoom = false
+    case 90..<92: devices[index].session?.hasCapacity = false
     case 92..<94: operations.append(.expire(now))
     case 94..<96: passTime()
     case 96..<98: fate = [.full, .crashBefore, .crashAfter].randomElement(using: &random) ?? .full
@@ -232,7 +233,7 @@ final class DeliverySimulation {
   private func deliver(_ entry: MailboxEntry) {
     for index in devices.indices where devices[index].id == entry.push.device {
       guard var session = devices[index].session else { continue }
-      if let action = session.state.stored(entry, hasRoom: session.hasRoom) { perform(action, &session, index) }
+      if let action = session.state.stored(entry, hasCapacity: session.hasCapacity) { perform(action, &session, index) }
       devices[index].session = session
     }
   }
@@ -242,8 +243,8 @@ final class DeliverySimulation {
     case .read(let seq): session.reading = seq
     case .send(let entry): if entry.push.expires > now { session.toDevice.append(.push(entry)) }
     case .drop: break
-    case .tellGap(let gap): session.toDevice.append(.gap(gap))
-    case .tellCaughtUp: session.toDevice.append(.caughtUp)
+    case .announceGap(let gap): session.toDevice.append(.gap(gap))
+    case .announceCaughtUp: session.toDevice.append(.caughtUp)
     case .acknowledge(let seq):
       note("device \(devices[index].id.row) acknowledges \(seq)")
       operations.append(.acknowledge(devices[index].id, seq))
@@ -256,7 +257,9 @@ final class DeliverySimulation {
     if let found = session.found {
       session.found = nil
       for action in session.state.found(found) { perform(action, &session, index) }
-      if let action = session.state.performed(found, hasRoom: session.hasRoom) { perform(action, &session, index) }
+      if let action = session.state.performed(found, hasCapacity: session.hasCapacity) {
+        perform(action, &session, index)
+      }
     } else if let seq = session.reading {
       session.reading = nil
       let (gap, rows, isComplete) = engine.index.withLock { mailbox in
@@ -271,7 +274,7 @@ final class DeliverySimulation {
 
   private func makeRoom(_ index: Int) {
     guard var session = devices[index].session else { return }
-    session.hasRoom = true
+    session.hasCapacity = true
     if session.toDevice.isEmpty, let action = session.state.drained() { perform(action, &session, index) }
     devices[index].session = session
   }
@@ -306,7 +309,7 @@ final class DeliverySimulation {
     case .caughtUp: break
     case .gap(let gap):
       note("device \(device.id.row) is told of gap \(gap)")
-      device.gapsTold[gap.from] = gap.dropped
+      device.announcedGaps[gap.from] = gap.dropped
     case .push(let entry):
       if entry.seq <= session.hello { throw Violation(description: "sent again what the device said it had") }
       note("device \(device.id.row) receives \(entry.seq) \(entry.push.id), has \(device.cursor)")
@@ -368,7 +371,7 @@ final class DeliverySimulation {
         guard let push = sent[id]?.push, causes[id] == .overflow else { return false }
         return push.device == device.id && push.expires > latest && !device.seen.contains(id)
       }
-      let told = device.gapsTold.values.reduce(0, +)
+      let told = device.announcedGaps.values.reduce(0, +)
       if told < dropped.count { throw Violation(description: "\(dropped.count) were dropped, and \(told) told") }
     }
   }

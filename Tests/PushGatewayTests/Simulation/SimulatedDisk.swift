@@ -1,3 +1,5 @@
+import PushTesting
+
 @testable import PushCore
 @testable import PushStorage
 

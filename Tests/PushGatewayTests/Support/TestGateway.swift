@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOPosix
+import PushTesting
 import Synchronization
 
 @testable import GatewayClient
@@ -66,7 +67,7 @@ final class TestGateway: Sendable {
         loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
     }
     var options = options
-    options.world = .fixed(environment)
+    options.environmentRule = .fixed(environment)
     options.peer = options.peer ?? .adminSocket
     listener = try await Listener.listen(
       on: .unix(path: folder.file("socket")), tls: nil, options: options, loops: loops)
@@ -119,9 +120,9 @@ final class TestGateway: Sendable {
 
   func client() async throws -> Client { try await Client.connect(to: endpoint) }
 
-  /// Enrols a device and registers it for the sample app.
-  func enrol(_ name: String = "laptop", person: String? = nil) async throws -> TestDevice {
-    let (device, secret) = try await registrations.enrol(name: name, person: person)
+  /// Enrolls a device and registers it for the sample app.
+  func enroll(_ name: String = "laptop", person: String? = nil) async throws -> TestDevice {
+    let (device, secret) = try await registrations.enroll(name: name, person: person)
     let registration = try await registrations.register(
       device.id, topic: SampleRequest.topic, environment: services.environment)
     return TestDevice(id: device.id, name: name, secret: secret, token: registration.token.hex)

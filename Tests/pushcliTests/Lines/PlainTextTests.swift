@@ -73,7 +73,7 @@ import Testing
 
   @Test func `what may not interrupt is told with its place`() {
     var push = Sample.push(1, payload: "{\"aps\":{\"alert\":\"Dinner at Eight?\"}}")
-    push.presentation.centre = Sample.dinner
+    push.presentation.center = Sample.dinner
     let beginning = "[14:03] 📰 News\nDinner at Eight?\nIn the notification center"
     #expect(paragraph(push).hasPrefix(beginning + ".\n"))
     push.presentation.held = Hold(by: .summary)

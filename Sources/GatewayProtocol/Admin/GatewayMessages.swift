@@ -1,0 +1,93 @@
+package import PushPolicy
+
+/// A request for a backup.
+package struct BackupRequest: Codable, Sendable {
+  /// Absolute: the gateway has a working folder of its own.
+  package var path: String
+
+  package init(path: String) { self.path = path }
+}
+
+/// A gateway's state.
+package struct GatewayStatus: Codable, Sendable {
+  /// `HOST:PORT` of every listener.
+  package var listening: [String]
+  package var environment: String
+  /// RFC 3339, UTC.
+  package var started: String
+  /// Every listener with its environment.
+  package var listeners: [ListenerRecord] = []
+  /// The gateway's process, to measure it from outside.
+  package var pid: Int32
+
+  package init(
+    listening: [String], environment: String, started: String, listeners: [ListenerRecord] = [], pid: Int32
+  ) {
+    self.listening = listening
+    self.environment = environment
+    self.started = started
+    self.listeners = listeners
+    self.pid = pid
+  }
+
+  /// A listener as it is listed.
+  package struct ListenerRecord: Codable, Sendable {
+    /// `HOST:PORT`.
+    package var address: String
+    /// `development`, `production` or `by-name`.
+    package var environment: String
+
+    package init(address: String, environment: String) {
+      self.address = address
+      self.environment = environment
+    }
+  }
+}
+
+/// One row of the delivery log as commands print it.
+package struct LogRecord: Codable, Sendable {
+  /// Its place in the log, for reading on.
+  package var number: Int64
+  /// RFC 3339, UTC.
+  package var at: String
+  /// What happened (design §1).
+  package var event: String
+  /// The `apns-id`.
+  package var id: String
+  /// The `apns-unique-id`, in the row of acceptance.
+  package var uniqueID: String?
+  /// The status that the real service's console has for it, if it has one (reference §9.1).
+  package var status: String?
+  package var device: String?
+  package var topic: String?
+  /// The rule, the parts or the action that it is about, in words.
+  package var detail: String?
+  /// The same in facts; nil from a gateway that only has words.
+  package var details: DeliveryDetail?
+
+  /// What it is about, also where there are only words.
+  package var facts: DeliveryDetail { details ?? DeliveryDetail(words: detail ?? "", of: event) }
+
+  package init(
+    number: Int64, at: String, event: String, id: String, uniqueID: String?, status: String?, device: String?,
+    topic: String?, _ details: DeliveryDetail
+  ) {
+    (self.number, self.at, self.event, self.id, self.uniqueID) = (number, at, event, id, uniqueID)
+    (self.status, self.device, self.topic) = (status, device, topic)
+    let words = details.words
+    detail = words.isEmpty ? nil : words
+    self.details = details == .nothing ? nil : details
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case number, at, event, id, status, device, topic, detail, details
+    case uniqueID = "unique_id"
+  }
+}
+
+/// What a refused request says (RFC 9457).
+package struct ProblemRecord: Codable, Sendable {
+  package var status: Int
+  package var title: String
+  package var detail: String
+}

@@ -1,0 +1,75 @@
+/// A person as they are listed.
+package struct PersonRecord: Codable, Sendable {
+  package var name: String
+  /// The names of their devices.
+  package var devices: [String]
+
+  package init(name: String, devices: [String]) {
+    self.name = name
+    self.devices = devices
+  }
+}
+
+/// A request for another name.
+package struct PersonRequest: Codable, Sendable {
+  package var name: String
+
+  package init(name: String) { self.name = name }
+}
+
+/// A request for an invitation.
+package struct InvitationRequest: Codable, Sendable {
+  package var validSeconds: Int
+  /// Whose device it is for; nil: a new person's.
+  package var person: String?
+  /// nil: `device`.
+  package var role: String?
+
+  package init(validSeconds: Int, person: String? = nil, role: String? = nil) {
+    self.validSeconds = validSeconds
+    self.person = person
+    self.role = role
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case person, role
+    case validSeconds = "valid_seconds"
+  }
+}
+
+/// An invitation as it is listed.
+package struct InvitationRecord: Codable, Sendable {
+  /// The first 16 hex digits of its code's hash.
+  package var id: String
+  /// nil: a new person's.
+  package var person: String?
+  package var role: String
+  /// RFC 3339, UTC.
+  package var expires: String
+
+  package init(id: String, person: String?, role: String, expires: String) {
+    self.id = id
+    self.person = person
+    self.role = role
+    self.expires = expires
+  }
+}
+
+/// An invitation that was made. The code is told this once and kept only as a hash.
+package struct CreatedInvitation: Codable, Sendable {
+  package var code: String
+  package var id: String
+  package var person: String?
+  package var role: String
+  package var expires: String
+
+  package init(code: String, _ record: InvitationRecord) {
+    self.code = code
+    (id, person, role, expires) = (record.id, record.person, record.role, record.expires)
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case code = "invitation"
+    case id, person, role, expires
+  }
+}

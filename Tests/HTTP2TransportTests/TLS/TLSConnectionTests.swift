@@ -1,0 +1,129 @@
+import COpenSSL
+import NIOCore
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+@testable import PushCore
+
+@Suite struct TLSConnectionTests {
+  let files: TLSFiles
+
+  init() throws { files = try TLSFiles() }
+
+  @Test(arguments: [1, 7, 100, Int.max])
+  func `two connections shake hands, however the bytes are cut`(_ pieceSize: Int) throws {
+    let pair = try TLSPair(files)
+    #expect(!pair.client.isEstablished)
+    try pair.run(pieceSize: pieceSize)
+    #expect(pair.client.isEstablished)
+    #expect(pair.server.isEstablished)
+  }
+
+  @Test func `data goes both ways`() throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    let large = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+    try TLSPair.send(Array("up".utf8), by: pair.client)
+    try TLSPair.send(large, by: pair.server)
+    try pair.run(pieceSize: 1000)
+    #expect(pair.atServer == Array("up".utf8))
+    #expect(pair.atClient == large)
+    try TLSPair.send([], by: pair.client)
+    #expect(pair.client.outbound.readableBytes == 0)
+  }
+
+  @Test(arguments: [1, 50, 20_000])
+  func `records that come together are all read, and the rest of one with the next piece`(_ size: Int) throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    let texts = (0..<5).map { [UInt8](repeating: UInt8($0), count: size) }
+    for text in texts { try TLSPair.send(text, by: pair.client) }
+    try pair.run()
+    #expect(pair.atServer == Array(texts.joined()))
+  }
+
+  @Test func `an error that somebody left on this thread is nobody's`() throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    try TLSPair.send([UInt8](repeating: 7, count: 1000), by: pair.client)
+    #expect(unsafe BIO_new_file("/nowhere/at/all", "r") == nil)
+    #expect(ERR_peek_error() != 0)
+    // In pieces, so that OpenSSL has to ask for more, which it tells from an error by the queue.
+    try pair.run(pieceSize: 100)
+    #expect(pair.atServer == [UInt8](repeating: 7, count: 1000))
+  }
+
+  @Test func `a closed connection is seen by its peer`() throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    try TLSPair.send(Array("last words".utf8), by: pair.client)
+    pair.client.close()
+    try pair.run()
+    #expect(pair.serverProgress == .closedByPeer)
+    #expect(pair.atServer == Array("last words".utf8))
+  }
+
+  @Test func `what was handed over leaves no buffer behind`() throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    try TLSPair.send([UInt8](repeating: 1, count: 100_000), by: pair.server)
+    #expect(pair.server.takeOutbound().readableBytes > 100_000)
+    #expect(pair.server.outbound.readableBytes == 0)
+    #expect(pair.server.outbound.capacity == 0)
+  }
+
+  @Test(arguments: ["localhost", "127.0.0.1", "::1"])
+  func `a server's certificate holds for its names and addresses`(_ host: String) throws {
+    let pair = try TLSPair(files, host: host)
+    try pair.run()
+    #expect(pair.client.isEstablished)
+  }
+
+  @Test(arguments: ["example.com", "127.0.0.2", "::2", "localhost.example.com"])
+  func `a server's certificate does not hold for others`(_ host: String) throws {
+    let pair = try TLSPair(files, host: host)
+    let error = #expect(throws: TLSError.self) { try pair.run() }
+    #expect(error?.description.hasPrefix("the gateway's certificate is not trusted: ") == true)
+    #expect(!pair.client.isEstablished)
+  }
+
+  @Test func `an authority that is not trusted is refused, and the server hears of it`() throws {
+    let others = try TLSFiles()
+    let pair = try TLSPair(files, trust: others.trust)
+    let error = #expect(throws: TLSError.self) { try pair.run() }
+    #expect(error?.description.hasPrefix("the gateway's certificate is not trusted: ") == true)
+    #expect(pair.client.outbound.readableBytes > 0)
+    #expect(throws: TLSError.self) { try pair.run() }
+  }
+
+  @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\0\0\0\0\0\0\0\0"])
+  func `a peer that speaks no TLS is refused`(_ text: String) throws {
+    let server = try TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key))
+    try server.start()
+    var scratch = [UInt8](repeating: 0, count: 100)
+    #expect(throws: TLSError.self) {
+      try unsafe Array(text.utf8).withUnsafeBytes { bytes in
+        try unsafe scratch.withUnsafeMutableBytes { scratch in
+          _ = try unsafe server.receive(bytes, scratch: scratch) { _ in Result<Void, TLSError>.success(()) }
+        }
+      }
+    }
+  }
+
+  @Test func `a flipped byte ends an established connection`() throws {
+    let pair = try TLSPair(files)
+    try pair.run()
+    try TLSPair.send(Array("secret".utf8), by: pair.client)
+    var ciphertext = Array(buffer: pair.client.takeOutbound())
+    ciphertext[ciphertext.count - 1] ^= 1
+    var scratch = [UInt8](repeating: 0, count: 100)
+    #expect(throws: TLSError.self) {
+      try unsafe ciphertext.withUnsafeBytes { bytes in
+        try unsafe scratch.withUnsafeMutableBytes { scratch in
+          _ = try unsafe pair.server.receive(bytes, scratch: scratch) { _ in Result<Void, TLSError>.success(()) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,11 @@
+@testable import PushGateway
+
+/// What a check throws, or nil.
+func rejection(_ check: () throws(Rejection) -> Void) -> Rejection? {
+  do {
+    try check()
+    return nil
+  } catch {
+    return error
+  }
+}

@@ -1,0 +1,188 @@
+import PushTesting
+import Synchronization
+
+@testable import PushCore
+@testable import PushStorage
+
+/// A mailbox with a fault that is planted: what is held against ``MailboxConformance`` has to be found out by it.
+final class ForgetfulMailbox: Mailbox {
+  enum Fault: CaseIterable {
+    /// Answers for all, and keeps not the last of three or more.
+    case losesAppends
+    /// What was purged waits still.
+    case purgesNothing
+    /// What was acknowledged waits still.
+    case forgetsAcknowledgements
+    /// What was acknowledged waits until something is appended.
+    case acknowledgesLate
+    /// The newest comes first.
+    case reversesOrder
+    /// One more than was dropped is said to be.
+    case countsGapsWrongly
+    /// Devices are not told what the cap dropped.
+    case hidesGaps
+    /// Takes one more than was acknowledged.
+    case acknowledgesTooMuch
+    /// The outcomes of a batch are the wrong way round.
+    case reversesOutcomes
+    /// Of two completions the second comes first.
+    case swapsCompletions
+    /// Knows no id again.
+    case knowsNoRetries
+    /// Nothing replaces anything.
+    case ignoresCollapseIDs
+    /// A purge takes also what the next append brings.
+    case purgesLate
+    /// What a device can't read stays.
+    case discardsNothing
+    /// What has expired stays.
+    case expiresNothing
+    /// Does not believe a device that knows more.
+    case disbelievesDevices
+    /// Has an outcome for nothing.
+    case answersNothingWrongly
+    /// Knows an id only when its push has been read.
+    case knowsRetriesLate
+    /// Nobody hears of what left.
+    case removesSilently
+    /// What waits is not there when it is opened again.
+    case forgetsWhenClosed
+
+    /// The check that has to find it, whichever others do.
+    var finder: String {
+      switch self {
+      case .losesAppends: "a push comes back as it was"
+      case .purgesNothing: "purging takes an app's pushes"
+      case .forgetsAcknowledgements: "acknowledging is cumulative and idempotent"
+      case .acknowledgesLate: "what is acknowledged is not read again"
+      case .reversesOrder: "reading goes on from a number, by limits"
+      case .reversesOutcomes: "outcomes come in order"
+      case .swapsCompletions: "completions come in order"
+      case .knowsNoRetries: "a retry is stored once"
+      case .ignoresCollapseIDs: "a collapse id replaces"
+      case .purgesLate: "a purge takes what was appended before it, and nothing after"
+      case .discardsNothing: "what a device can't read leaves, and nothing else"
+      case .expiresNothing: "expired pushes are not read, and go"
+      case .disbelievesDevices: "numbers begin after one that the device knows"
+      case .answersNothingWrongly: "an empty append is answered"
+      case .countsGapsWrongly, .hidesGaps: "a gap equals what the cap dropped"
+      case .acknowledgesTooMuch: "acknowledging what was replaced leaves its successor"
+      case .knowsRetriesLate: "a retry from two threads at once is stored once"
+      case .removesSilently: "what leaves without an acknowledgement is told, with its cause"
+      case .forgetsWhenClosed: "what was stored is there when it is opened again"
+      }
+    }
+  }
+
+  private let home: any Mailbox
+  private let fault: Fault
+  /// Ids that ``Fault/knowsRetriesLate`` knows.
+  private let known = Mutex<Set<APNSID>>([])
+  /// The completion that ``Fault/swapsCompletions`` holds back.
+  private let held = Mutex<(@Sendable () -> Void)?>(nil)
+  /// What ``Fault/acknowledgesLate`` has yet to acknowledge.
+  private let unacknowledged = Mutex<[(DeviceID, UInt64)]>([])
+  /// What ``Fault/purgesLate`` purges once more.
+  private let purged = Mutex<[(DeviceID, AppID?)]>([])
+
+  init(home: any Mailbox, fault: Fault) {
+    self.home = home
+    self.fault = fault
+  }
+
+  /// A home whose mailboxes all have a fault.
+  static func home(_ fault: Fault) -> MailboxHome {
+    @Sendable func opened(_ home: MailboxHome.Opened, _ clock: TestClock, _ cap: Int) -> MailboxHome.Opened {
+      MailboxHome.Opened(
+        mailbox: ForgetfulMailbox(home: home.mailbox, fault: fault),
+        removals: fault == .removesSilently ? SQLiteHome.Removals() : home.removals, close: home.close
+      ) {
+        let later = fault == .forgetsWhenClosed ? try MailboxHome.memory.open(clock, cap) : try home.reopened()
+        return opened(later, clock, cap)
+      }
+    }
+    return MailboxHome(testDescription: "\(fault)") { clock, cap in
+      opened(try MailboxHome.memory.open(clock, cap), clock, cap)
+    }
+  }
+
+  func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+    switch fault {
+    case .losesAppends where pushes.count > 2:
+      home.append(Array(pushes.dropLast())) { outcomes in completion(outcomes + outcomes.suffix(1)) }
+    case .knowsRetriesLate:
+      guard !known.withLock({ known in pushes.allSatisfy { known.contains($0.id) } }) else {
+        return completion(pushes.map { _ in .duplicate })
+      }
+      home.append(pushes.map(\.withoutSenderID), completion: completion)
+    case .reversesOutcomes: home.append(pushes) { completion($0.reversed()) }
+    case .swapsCompletions:
+      home.append(pushes) { [self] outcomes in
+        guard let first = held.withLock({ $0.take() }) else {
+          return held.withLock { $0 = { completion(outcomes) } }
+        }
+        completion(outcomes)
+        first()
+      }
+    case .knowsNoRetries: home.append(pushes.map(\.withoutSenderID), completion: completion)
+    case .ignoresCollapseIDs: home.append(pushes.map(\.withoutCollapseID), completion: completion)
+    case .purgesLate:
+      home.append(pushes, completion: completion)
+      for (device, app) in purged.withLock({ $0 }) { home.purge(device, app: app) }
+    case .acknowledgesLate:
+      for (device, seq) in unacknowledged.withLock({ $0 }) { home.acknowledge(device, through: seq) }
+      home.append(pushes, completion: completion)
+    case .answersNothingWrongly: home.append(pushes) { completion($0.isEmpty ? [.duplicate] : $0) }
+    default: home.append(pushes, completion: completion)
+    }
+  }
+
+  func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    let seq = fault == .disbelievesDevices && seq >= 1000 ? 0 : seq
+    var pending = try await home.pending(for: device, after: seq, limit: limit)
+    switch fault {
+    case .reversesOrder: pending.entries.reverse()
+    case .countsGapsWrongly: pending.gap?.dropped += 1
+    case .hidesGaps: pending.gap = nil
+    case .knowsRetriesLate: known.withLock { $0.formUnion(pending.entries.map(\.push.id)) }
+    default: break
+    }
+    return pending
+  }
+
+  func acknowledge(_ device: DeviceID, through seq: UInt64) {
+    switch fault {
+    case .forgetsAcknowledgements: break
+    case .acknowledgesLate: unacknowledged.withLock { $0.append((device, seq)) }
+    case .acknowledgesTooMuch: home.acknowledge(device, through: seq == .max ? seq : seq + 1)
+    default: home.acknowledge(device, through: seq)
+    }
+  }
+
+  func purge(_ device: DeviceID, app: AppID?) {
+    if fault == .purgesLate { purged.withLock { $0.append((device, app)) } }
+    if fault != .purgesNothing { home.purge(device, app: app) }
+  }
+
+  func discard(_ device: DeviceID, seq: UInt64) {
+    if fault != .discardsNothing { home.discard(device, seq: seq) }
+  }
+
+  func expire(now: Int64) {
+    if fault != .expiresNothing { home.expire(now: now) }
+  }
+
+  var problem: HealthProblem? { home.problem }
+  func waitingCount(for device: DeviceID) -> Int { home.waitingCount(for: device) }
+}
+
+extension StoredPush {
+  fileprivate var withoutSenderID: StoredPush { copy(isSenderID: false, collapseID: collapseID) }
+  fileprivate var withoutCollapseID: StoredPush { copy(isSenderID: isSenderID, collapseID: "") }
+
+  private func copy(isSenderID: Bool, collapseID: String) -> StoredPush {
+    StoredPush(
+      device: device, app: app, id: id, isSenderID: isSenderID, uniqueID: uniqueID, received: received,
+      expires: expires, priority: priority, collapseID: collapseID, payload: payload)
+  }
+}

@@ -1,0 +1,48 @@
+import PushTesting
+import Testing
+
+@testable import PushStorage
+
+/// A home of the mailbox, as tests open it. Every check of ``MailboxConformance`` runs on each.
+struct MailboxHome: Sendable, CustomTestStringConvertible {
+  /// A mailbox that is open.
+  struct Opened: Sendable {
+    let mailbox: any Mailbox
+    /// What left without an acknowledgement since it was opened.
+    let removals: SQLiteHome.Removals
+    let close: @Sendable () -> Void
+    /// The same mailbox, closed in good order and opened again.
+    let reopened: @Sendable () throws -> Opened
+  }
+
+  let testDescription: String
+  /// Opens a fresh one, with a clock and a cap.
+  let open: @Sendable (TestClock, Int) throws -> Opened
+
+  static let all = [sqlite(.full), sqlite(.normal), memory]
+
+  static func sqlite(_ durability: Durability) -> MailboxHome {
+    @Sendable func opened(_ home: SQLiteHome) -> Opened {
+      Opened(
+        mailbox: home.mailbox, removals: home.removals, close: { home.mailbox.close() },
+        reopened: { opened(try home.reopened()) })
+    }
+    return MailboxHome(testDescription: "SQLite \(durability)") { clock, cap in
+      opened(try SQLiteHome(clock: clock, cap: cap, durability: durability))
+    }
+  }
+
+  static let memory = MailboxHome(testDescription: "memory") { clock, cap in
+    let removals = SQLiteHome.Removals()
+    return opened(MemoryMailbox(cap: cap, clock: clock, removed: { removals.add($0) }), removals)
+  }
+
+  private static func opened(_ mailbox: MemoryMailbox, _ removals: SQLiteHome.Removals) -> Opened {
+    Opened(
+      mailbox: mailbox, removals: removals, close: {},
+      reopened: {
+        let removals = SQLiteHome.Removals()
+        return opened(mailbox.reopened(removed: { removals.add($0) }), removals)
+      })
+  }
+}

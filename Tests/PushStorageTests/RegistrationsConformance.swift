@@ -1,0 +1,527 @@
+import PushPolicy
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+/// What every home of the registrations has to do; a home runs it fresh, and says how it is opened again.
+struct RegistrationsConformance {
+  let registrations: any Registrations
+  /// The same home as a later process finds it.
+  let reopened: @Sendable () throws -> any Registrations
+
+  typealias Check = @Sendable (RegistrationsConformance) async throws -> Void
+
+  /// Every check, by its name.
+  static let checks: [(name: String, run: Check)] = [
+    ("what was added is found, and found again later", { try await $0.keeping() }),
+    ("a device keeps its token until it unregisters", { try await $0.registering() }),
+    ("a token that ended says when, for ever", { try await $0.unregistering() }),
+    ("choices change one after another, and are told", { try await $0.choosing() }),
+    ("a key that goes changes the generation", { try await $0.keys() }),
+    ("a revoked certificate is told, and stays revoked", { try await $0.revoking() }),
+    ("an invitation is good once, and in its time", { try await $0.inviting() }),
+    ("a device joins a person by invitation only", { try await $0.joining() }),
+    ("an invitation can be taken back", { try await $0.withdrawing() }),
+    ("a device that is removed is gone, and its number with it", { try await $0.removingDevices() }),
+    ("a secret that was replaced is good no longer", { try await $0.rotating() }),
+    ("when a device was connected is kept", { try await $0.seeing() }),
+    ("a person goes with all that is known", { try await $0.removingPersons() }),
+    ("a person has another name, and one alone", { try await $0.renaming() }),
+    ("what can't be is refused, and changes nothing", { try await $0.refusing() }),
+    ("a secret finds its device and no other", { try await $0.secrets() }),
+    ("categories belong to their app", { try await $0.categories() }),
+    ("every lookup sees a changed app", { try await $0.changingApps() }),
+    ("an app is a team's, where it is said", { try await $0.owningApps() }),
+    ("a report of a push is kept once", { try await $0.reporting() }),
+    ("each device of a batch has a name, a person, a secret and a token", { try await $0.enrollingBatches() }),
+    ("a batch is enrolled whole or not at all", { try await $0.batchesAreWhole() }),
+    ("removing a batch leaves every other device", { try await $0.removingBatches() }),
+  ]
+
+  /// Runs one check on a home.
+  static func run(_ name: String, on home: RegistrationsHome) async throws {
+    let check = try #require(checks.first { $0.name == name }, "there is no such check")
+    try await check.run(try home.open())
+  }
+
+  private static let topic = "com.example.news"
+
+  @discardableResult
+  private func addApp(_ topic: String = topic) async throws -> App {
+    try await registrations.putApp(topic: topic, name: "News", icon: "N", policyMode: .enforce)
+  }
+
+  private func addKey() async throws -> ProviderKey {
+    try await registrations.addTeam("TEAM000001")
+    let key = ProviderKey(
+      id: "KEY0000001", team: "TEAM000001", publicKey: try ES256Key.generate(), environment: .development,
+      topics: [Self.topic], related: nil)
+    try await registrations.addKey(key)
+    return key
+  }
+
+  private func keeping() async throws {
+    let app = try await addApp()
+    let key = try await addKey()
+    let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
+    let token = try await registrations.register(device.id, topic: Self.topic, environment: .production).token
+    for home in [registrations, try reopened()] {
+      #expect(home.teams == ["TEAM000001"])
+      #expect(home.key(key.id)?.topics == [Self.topic])
+      #expect(home.app(app.id)?.name == "News")
+      #expect(try home.app(topic: Self.topic).id == app.id)
+      #expect(try home.device(named: "phone").id == device.id)
+      #expect(home.person(device.person)?.name == "ann")
+      #expect(home.devices(of: device.person) == [device.id])
+      #expect(home.registration(token)?.0.environment == .production)
+      #expect(home.registration(token)?.1.topic == Self.topic)
+    }
+  }
+
+  private func registering() async throws {
+    try await addApp()
+    try await addApp("com.example.mail")
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let first = try await registrations.register(device.id, topic: Self.topic, environment: .development)
+    #expect(
+      try await registrations.register(device.id, topic: Self.topic, environment: .development).token == first.token)
+    let other = try await registrations.register(device.id, topic: "com.example.mail", environment: .development)
+    let production = try await registrations.register(device.id, topic: Self.topic, environment: .production)
+    #expect(Set([first.token, other.token, production.token]).count == 3)
+    #expect(registrations.registrations(of: device.id).count == 3)
+    // One whose time is over is not given out again.
+    let short = try await registrations.register(
+      device.id, topic: "com.example.mail", environment: .production, expires: 10, now: 5)
+    let next = try await registrations.register(
+      device.id, topic: "com.example.mail", environment: .production, expires: nil, now: 20)
+    #expect(short.token != next.token)
+  }
+
+  private func unregistering() async throws {
+    try await addApp()
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let first = try await registrations.register(device.id, topic: Self.topic, environment: .development)
+    try await registrations.unregister(device.id, topic: Self.topic, now: 1234)
+    let second = try await registrations.register(device.id, topic: Self.topic, environment: .development)
+    #expect(first.token != second.token)
+    for home in [registrations, try reopened()] {
+      #expect(home.registration(first.token)?.0.unregistered == 1234)
+      #expect(home.registration(second.token)?.0.unregistered == nil)
+      #expect(home.registrations(of: device.id).map(\.0.token) == [second.token])
+    }
+  }
+
+  private func choosing() async throws {
+    let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
+    let told = Mutex<[Bool]>([])
+    registrations.onChange { change in
+      if case .preferences(device.person, let preferences) = change {
+        told.withLock { $0.append(preferences.notifications) }
+      }
+    }
+    // Each adds one app, and none undoes another.
+    let home = registrations
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask {
+          _ = try await home.changePreferences(of: device.person) { $0.apps["app.\(number)"] = AppPreferences() }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await registrations.setPreferences(
+      registrations.preferences(of: device.id).with { $0.notifications = false }, of: device.person)
+    for home in [registrations, try reopened()] {
+      #expect(home.preferences(of: device.id).apps.count == 20)
+      #expect(!home.preferences(of: device.id).notifications)
+    }
+    #expect(told.withLock { $0 } == [Bool](repeating: true, count: 20) + [false])
+  }
+
+  private func keys() async throws {
+    let before = registrations.keyGeneration
+    let key = try await addKey()
+    let between = registrations.keyGeneration
+    #expect(between != before)
+    try await registrations.removeKey(key.id)
+    #expect(registrations.keyGeneration != between)
+    #expect(registrations.key(key.id) == nil)
+    #expect(try reopened().keys.isEmpty)
+  }
+
+  private func revoking() async throws {
+    let told = Mutex<[[UInt8]]>([])
+    registrations.onChange { if case .revokedCertificate(let print) = $0 { told.withLock { $0.append(print) } } }
+    var certificate = ProviderCertificate(
+      fingerprint: [1, 2, 3], topic: Self.topic, topics: [Self.topic], environments: [.production], expires: 99,
+      revoked: nil)
+    try await registrations.putCertificate(certificate)
+    #expect(!registrations.isRevoked(certificate: [1, 2, 3]))
+    certificate.revoked = 7
+    try await registrations.putCertificate(certificate)
+    for home in [registrations, try reopened()] {
+      #expect(home.isRevoked(certificate: [1, 2, 3]))
+      #expect(!home.isRevoked(certificate: [1, 2]))
+      #expect(home.certificates.map(\.revoked) == [7])
+    }
+    #expect(told.withLock { $0 } == [[1, 2, 3]])
+  }
+
+  /// Enrolls with a code.
+  private func enroll(
+    _ name: String, _ person: String? = nil, with code: String, now: Int64, at home: (any Registrations)? = nil
+  ) async throws -> Device {
+    try await (home ?? registrations).enroll(name: name, person: person, by: .invitation(code, now: now)).device
+  }
+
+  private func refused(
+    _ kind: RegistrationRefusal.Kind, _ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    let refusal = await #expect(throws: RegistrationRefusal.self, sourceLocation: sourceLocation) { try await body() }
+    #expect(refusal?.kind == kind, sourceLocation: sourceLocation)
+  }
+
+  private func inviting() async throws {
+    func invite() async throws -> String {
+      try await registrations.invite(person: nil, role: .device, expires: 100).code
+    }
+    let (code, other, late) = (try await invite(), try await invite(), try await invite())
+    await refused(.forbidden) { _ = try await enroll("a", with: "another", now: 50) }
+    // What is refused for another reason leaves it as it was.
+    _ = try await registrations.enroll(name: "taken", person: nil)
+    await refused(.forbidden) { _ = try await enroll("taken", with: code, now: 99) }
+    await refused(.conflict) { _ = try await enroll("taken", "somebody", with: code, now: 99) }
+    _ = try await enroll("a", with: code, now: 99)
+    await refused(.forbidden) { _ = try await enroll("b", with: code, now: 99) }
+    let home = try reopened()
+    await refused(.forbidden) { _ = try await enroll("c", with: code, now: 99, at: home) }
+    _ = try await enroll("d", with: other, now: 99, at: home)
+    await refused(.forbidden) { _ = try await enroll("e", with: late, now: 100) }
+  }
+
+  private func joining() async throws {
+    let (ada, _) = try await registrations.enroll(name: "phone", person: "ada")
+    for (name, person) in [("evil", "ada"), ("ada", nil)] as [(String, String?)] {
+      await refused(.forbidden) { _ = try await registrations.enroll(name: name, person: person, by: .newPerson) }
+      let (code, _) = try await registrations.invite(person: nil, role: .device, expires: 100)
+      await refused(.forbidden) { _ = try await enroll(name, person, with: code, now: 50) }
+    }
+    let (bob, _) = try await registrations.enroll(name: "evil", person: "bob", by: .newPerson)
+    #expect(bob.person != ada.person && bob.role == .device)
+    let (code, invitation) = try await registrations.invite(person: "ada", role: .reader, expires: 100)
+    #expect(invitation.person == "ada" && invitation.role == .reader)
+    await refused(.forbidden) { _ = try await enroll("laptop", "bob", with: code, now: 50) }
+    let laptop = try await enroll("laptop", with: code, now: 50)
+    #expect(laptop.person == ada.person && laptop.role == .reader)
+    for home in [registrations, try reopened()] {
+      #expect(Set(home.devices(of: ada.person)) == [ada.id, laptop.id])
+      #expect(home.device(laptop.id)?.role == .reader)
+      #expect(home.device(ada.id)?.role == .device)
+    }
+    let (new, _) = try await registrations.invite(person: "eve", role: .device, expires: 100)
+    let tablet = try await enroll("tablet", with: new, now: 50)
+    #expect(registrations.person(tablet.person)?.name == "eve")
+  }
+
+  private func withdrawing() async throws {
+    let (code, first) = try await registrations.invite(person: "ada", role: .admin, expires: 200)
+    let (_, second) = try await registrations.invite(person: nil, role: .device, expires: 100)
+    #expect(first.id != second.id)
+    for home in [registrations, try reopened()] {
+      #expect(try await home.invitations(now: 50) == [second, first])
+      #expect(try await home.invitations(now: 100) == [first])
+    }
+    try await registrations.withdraw(invitation: first.id)
+    await refused(.forbidden) { _ = try await enroll("a", with: code, now: 50) }
+    await refused(.unknown) { try await registrations.withdraw(invitation: first.id) }
+    #expect(try await reopened().invitations(now: 50) == [second])
+  }
+
+  /// What is told of devices whose secrets go.
+  private func revoked() -> @Sendable () -> [[DeviceID]] {
+    let told = Told()
+    registrations.onChange { if case .revokedDevices(let devices) = $0 { told.add(devices) } }
+    return { told.devices }
+  }
+
+  private final class Told: Sendable {
+    private let list = Mutex<[[DeviceID]]>([])
+    func add(_ devices: [DeviceID]) { list.withLock { $0.append(devices) } }
+    var devices: [[DeviceID]] { list.withLock { $0 } }
+  }
+
+  private func removingDevices() async throws {
+    let app = try await addApp()
+    let told = revoked()
+    let (other, _) = try await registrations.enroll(name: "other", person: "ann")
+    let (device, secret) = try await registrations.enroll(name: "phone", person: "ann")
+    let old = try await registrations.register(device.id, topic: Self.topic, environment: .production)
+    try await registrations.unregister(device.id, topic: Self.topic, now: 5)
+    let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
+    #expect(try await registrations.remove(device.id, now: 1234) == [app.id])
+    #expect(told() == [[device.id]])
+    await refused(.unknown) { _ = try await registrations.remove(device.id, now: 1) }
+    for home in [registrations, try reopened()] {
+      #expect(home.devices.map(\.name) == ["other"])
+      #expect(home.device(secret: secret) == nil)
+      #expect(home.device(device.id) == nil)
+      #expect(home.registrations(of: device.id).isEmpty)
+      #expect(home.registration(token)?.0.unregistered == 1234)
+      #expect(home.registration(token)?.1.topic == Self.topic)
+      #expect(home.registration(old.token)?.0.unregistered == 5)
+      #expect(home.person(device.person)?.name == "ann")
+      #expect(try await home.allDevices(of: device.person) == [device.id, other.id])
+    }
+    // The name is free again, the number is not.
+    let home = try reopened()
+    let (next, _) = try await home.enroll(name: "phone", person: nil)
+    #expect(next.id != device.id)
+    let batch = try await home.enroll(batch: "load", numbers: 0..<2, topic: Self.topic, environment: .development)
+    let ids = Set(batch.compactMap { home.device(secret: $0.secret)?.id })
+    _ = try await home.remove(batch: "load")
+    let (after, _) = try await home.enroll(name: "after", person: nil)
+    #expect(!ids.contains(after.id))
+  }
+
+  private func rotating() async throws {
+    let told = revoked()
+    let (device, first) = try await registrations.enroll(name: "phone", person: nil)
+    let second = try await registrations.rotateSecret(of: device.id)
+    #expect(first != second)
+    #expect(told() == [[device.id]])
+    for home in [registrations, try reopened()] {
+      #expect(home.device(secret: first) == nil)
+      #expect(home.device(secret: second)?.id == device.id)
+    }
+    _ = try await registrations.remove(device.id, now: 1)
+    await refused(.unknown) { _ = try await registrations.rotateSecret(of: device.id) }
+  }
+
+  private func seeing() async throws {
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let (other, _) = try await registrations.enroll(name: "laptop", person: nil)
+    #expect(registrations.device(device.id)?.lastSeen == nil)
+    try await registrations.note(seen: [device.id: 77, DeviceID(row: 999): 5])
+    for home in [registrations, try reopened()] {
+      #expect(home.device(device.id)?.lastSeen == 77)
+      #expect(home.device(other.id)?.lastSeen == nil)
+    }
+  }
+
+  private func removingPersons() async throws {
+    let app = try await addApp()
+    let (phone, _) = try await registrations.enroll(name: "phone", person: "ann")
+    let (laptop, _) = try await registrations.enroll(name: "laptop", person: "ann")
+    let (other, _) = try await registrations.enroll(name: "other", person: "bob")
+    for (number, device) in [phone, laptop, other].enumerated() {
+      try await registrations.add(
+        AdReport(at: 1, device: device.id, app: app.id, id: .number(number), text: device.name))
+    }
+    _ = try await registrations.invite(person: "ann", role: .device, expires: 100)
+    _ = try await registrations.invite(person: "bob", role: .device, expires: 100)
+    let token = try await registrations.register(phone.id, topic: Self.topic, environment: .development).token
+    _ = try await registrations.remove(phone.id, now: 9)
+    await refused(.conflict) { try await registrations.remove(phone.person) }
+    _ = try await registrations.remove(laptop.id, now: 9)
+    try await registrations.remove(phone.person)
+    for home in [registrations, try reopened()] {
+      #expect(home.persons.map(\.name) == ["bob"])
+      #expect(home.person(phone.person) == nil)
+      #expect(try await home.adReports(limit: 10).map(\.text) == ["other"])
+      #expect(try await home.invitations(now: 0).map(\.person) == ["bob"])
+      #expect(try await home.allDevices(of: phone.person).isEmpty)
+      #expect(home.registration(token)?.0.unregistered == 9)
+    }
+    let (next, _) = try await reopened().enroll(name: "phone", person: "ann")
+    #expect(![phone.id, laptop.id, other.id].contains(next.id))
+  }
+
+  private func renaming() async throws {
+    let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
+    _ = try await registrations.enroll(name: "other", person: "bob")
+    let (code, _) = try await registrations.invite(person: "ann", role: .device, expires: 100)
+    await refused(.conflict) { try await registrations.rename(device.person, to: "bob") }
+    await refused(.invalid) { try await registrations.rename(device.person, to: "") }
+    try await registrations.rename(device.person, to: "Ann Lee")
+    for home in [registrations, try reopened()] {
+      #expect(try home.person(named: "Ann Lee").id == device.person)
+      #expect(throws: RegistrationRefusal.self) { try home.person(named: "ann") }
+    }
+    // An invitation goes with its person.
+    #expect(try await enroll("laptop", with: code, now: 1).person == device.person)
+  }
+
+  private func refusing() async throws {
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    func refused(_ change: (any Registrations) async throws -> Void) async {
+      await #expect(throws: RegistrationRefusal.self) { try await change(registrations) }
+    }
+    await refused { try await $0.addTeam("short") }
+    await refused { try await $0.removeKey("KEY0000009") }
+    await refused { _ = try await $0.putApp(topic: "no topic", name: "x", icon: "x", policyMode: .enforce) }
+    await refused { _ = try await $0.enroll(name: "phone", person: nil) }
+    await refused { _ = try await $0.register(device.id, topic: "no.app", environment: .development) }
+    await refused { try await $0.unregister(device.id, topic: "no.app", now: 0) }
+    #expect(registrations.teams.isEmpty && registrations.apps.isEmpty)
+    #expect(registrations.devices.map(\.name) == ["phone"])
+  }
+
+  private func secrets() async throws {
+    let (one, first) = try await registrations.enroll(name: "one", person: nil)
+    let (two, second) = try await registrations.enroll(name: "two", person: "one")
+    #expect(one.person == two.person)
+    for home in [registrations, try reopened()] {
+      #expect(home.device(secret: first)?.id == one.id)
+      #expect(home.device(secret: second)?.id == two.id)
+      #expect(home.device(secret: first + "0") == nil)
+    }
+  }
+
+  private func categories() async throws {
+    let (app, other) = (try await addApp(), try await addApp("com.example.mail"))
+    let actions = [AlertAction(id: "approve", title: "Approve")]
+    try await registrations.putCategory(app.id, "DEPLOY", actions)
+    for home in [registrations, try reopened()] {
+      #expect(home.actions(of: app.id, "DEPLOY") == actions)
+      #expect(home.actions(of: other.id, "DEPLOY").isEmpty)
+      #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
+    }
+  }
+
+  private func changingApps() async throws {
+    let app = try await addApp()
+    let other = try await addApp("com.example.mail")
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
+    let changed = try await registrations.putApp(
+      topic: Self.topic, name: "Newer", icon: "M", policyMode: .report, isStrict: true, ads: .off)
+    #expect(changed.id == app.id)
+    for home in [registrations, try reopened()] {
+      let found = [
+        home.app(app.id), try home.app(topic: Self.topic), home.registration(token)?.1,
+        home.registrations(of: device.id).first?.1, home.apps.last,
+      ]
+      for app in found {
+        #expect(app?.name == "Newer" && app?.icon == "M" && app?.policyMode == .report)
+        #expect(app?.isStrict == true && app?.ads == .off)
+      }
+      #expect(home.app(other.id)?.name == "News")
+      #expect(home.apps.count == 2)
+    }
+  }
+
+  private func owningApps() async throws {
+    func put(_ topic: String, _ team: String?) async throws -> App {
+      try await registrations.putApp(
+        topic: topic, name: "News", icon: "N", policyMode: .enforce, isStrict: false, ads: .standard, team: team)
+    }
+    await #expect(throws: RegistrationRefusal.self) { try await put(Self.topic, "TEAM000001") }
+    for team in ["TEAM000001", "TEAM000002"] { try await registrations.addTeam(team) }
+    let before = registrations.keyGeneration
+    let app = try await put(Self.topic, "TEAM000001")
+    #expect(registrations.keyGeneration != before)
+    let between = registrations.keyGeneration
+    let open = try await put("com.example.mail", nil)
+    let changed = try await put(Self.topic, "TEAM000002")
+    #expect(registrations.keyGeneration != between)
+    #expect(app.team == "TEAM000001" && changed.id == app.id)
+    for home in [registrations, try reopened()] {
+      #expect(home.app(app.id)?.team == "TEAM000002")
+      #expect(home.app(open.id) != nil && home.app(open.id)?.team == nil)
+    }
+  }
+
+  private func reporting() async throws {
+    let app = try await addApp()
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let (another, _) = try await registrations.enroll(name: "laptop", person: nil)
+    func report(_ number: Int, by device: DeviceID, _ text: String) async throws {
+      try await registrations.add(
+        AdReport(at: Int64(number), device: device, app: app.id, id: .number(number), text: text))
+    }
+    #expect(try await registrations.adReports(limit: 10).isEmpty)
+    for number in 1...3 { try await report(number, by: device.id, "buy \(number)") }
+    try await report(2, by: device.id, "again")
+    try await report(2, by: another.id, "I say so, too")
+    for home in [registrations, try reopened()] {
+      let reports = try await home.adReports(limit: 10)
+      #expect(reports.map(\.text) == ["buy 1", "buy 2", "buy 3", "I say so, too"])
+      #expect(reports.map(\.id) == [1, 2, 3, 2].map(APNSID.number))
+      #expect(reports.map(\.at) == [1, 2, 3, 2])
+      #expect(reports.map(\.device) == [device.id, device.id, device.id, another.id])
+      #expect(reports.allSatisfy { $0.app == app.id })
+      #expect(try await home.adReports(limit: 2).map(\.text) == ["buy 3", "I say so, too"])
+    }
+  }
+
+  private func enrollBatch(_ name: String, _ numbers: Range<Int>) async throws -> [EnrolledDevice] {
+    try await registrations.enroll(batch: name, numbers: numbers, topic: Self.topic, environment: .development)
+  }
+
+  private func enrollingBatches() async throws {
+    try await addApp()
+    let devices = try await enrollBatch("load", 3..<6)
+    for home in [registrations, try reopened()] {
+      #expect(home.devices.map(\.name) == ["load-3", "load-4", "load-5"])
+      #expect(Set(home.devices.map(\.person)).count == 3)
+      for (place, device) in devices.enumerated() {
+        let known = try #require(home.device(secret: device.secret))
+        #expect(known.name == "load-\(place + 3)")
+        #expect(home.registration(device.token)?.0.device == known.id)
+        #expect(home.registrations(of: known.id).map(\.1.topic) == [Self.topic])
+      }
+    }
+    for name in ["", "with space", "star*", "a[b", String(repeating: "x", count: 33)] {
+      await #expect(throws: RegistrationRefusal.self) { try await enrollBatch(name, 0..<1) }
+      await #expect(throws: RegistrationRefusal.self) { try await registrations.remove(batch: name) }
+    }
+  }
+
+  private func batchesAreWhole() async throws {
+    try await addApp()
+    _ = try await registrations.enroll(name: "load-1", person: nil)
+    await #expect(throws: RegistrationRefusal.self) { try await enrollBatch("load", 0..<3) }
+    for home in [registrations, try reopened()] { #expect(home.devices.map(\.name) == ["load-1"]) }
+  }
+
+  private func removingBatches() async throws {
+    let app = try await addApp()
+    let gone = try await enrollBatch("load", 0..<2)
+    let other = try await enrollBatch("load-2", 0..<1)
+    let (named, _) = try await registrations.enroll(name: "load-x", person: nil)
+    let (phone, _) = try await registrations.enroll(name: "phone", person: "load-0")
+    let ids = Set(gone.compactMap { registrations.device(secret: $0.secret)?.id })
+    let removed = try await registrations.remove(batch: "load")
+    #expect(removed.count == 2)
+    #expect(Set(removed.map(\.device)) == ids)
+    #expect(removed.allSatisfy { $0.app == app.id })
+    for home in [registrations, try reopened()] {
+      #expect(home.devices.map(\.name) == ["load-2-0", "load-x", "phone"])
+      #expect(home.person(named.person) != nil)
+      #expect(home.devices(of: named.person) == [named.id])
+      #expect(home.devices(of: phone.person) == [phone.id])
+      // Somebody has that person's name.
+      #expect(home.person(phone.person)?.name == "load-0")
+      #expect(home.device(secret: gone[0].secret) == nil)
+      #expect(home.registration(gone[0].token) == nil)
+      #expect(home.device(secret: other[0].secret) != nil)
+    }
+    // The names are free again.
+    _ = try await enrollBatch("load", 1..<2)
+    let (tablet, _) = try await registrations.enroll(name: "tablet", person: "load-0")
+    for home in [registrations, try reopened()] {
+      #expect(Set(home.devices(of: phone.person)) == [phone.id, tablet.id])
+    }
+  }
+}
+
+extension Preferences {
+  fileprivate func with(_ change: (inout Preferences) -> Void) -> Preferences {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}

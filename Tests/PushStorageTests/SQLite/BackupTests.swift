@@ -1,0 +1,128 @@
+import Foundation
+import GRDB
+import PushTesting
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+@Suite(.timeLimit(.minutes(5))) struct BackupTests {
+  @Test func `a running gateway is saved, and goes on elsewhere as it was then`() async throws {
+    let (home, target) = (try SQLiteHome(), try TemporaryFolder())
+    let folder = StateFolder(home.folder.path)
+    _ = try home.folder.write(Array("key".utf8), "AuthKey_X.p8")
+    _ = try home.folder.write(Array("half".utf8), "server.pem.new")
+    try FileManager.default.createDirectory(atPath: folder.devicesPath, withIntermediateDirectories: true)
+    _ = try home.folder.write(Array("12\n".utf8), "devices/me.cursor")
+    _ = await home.mailbox.append((1...5).map { samplePush($0) })
+    home.mailbox.acknowledge(1, through: 2)
+    await home.mailbox.settle()
+    let file = target.file("a.backup")
+    let summary = try Backup.write(home.store, folder, to: file, now: Date(timeIntervalSince1970: 0))
+    #expect(summary.created == "1970-01-01T00:00:00Z")
+    #expect(summary.files == 2)
+    // The sixth, which waits for a device of its own, is settle()'s.
+    #expect(summary.waiting == 4)
+    let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber
+    #expect(mode?.intValue == 0o600)
+    // What comes later is not in it.
+    _ = await home.mailbox.append([samplePush(9)])
+    home.mailbox.close()
+
+    let restored = StateFolder(target.file("state"))
+    _ = try Backup.restore(file, into: restored)
+    #expect(FileManager.default.contents(atPath: restored.path + "/AuthKey_X.p8") == Data("key".utf8))
+    #expect(FileManager.default.contents(atPath: restored.devicesPath + "/me.cursor") == Data("12\n".utf8))
+    #expect(!FileManager.default.fileExists(atPath: restored.path + "/server.pem.new"))
+    let store = try SQLiteStore(path: restored.databasePath)
+    #expect(try await store.pool.read { try $0.tableExists("backup_file") } == false)
+    let clock = TestClock()
+    let mailbox = try SQLiteMailbox(
+      store: store, cap: 100, logger: .silent, now: { clock.seconds }, removed: { _ in })
+    defer { mailbox.close() }
+    #expect(try await mailbox.waiting() == [3, 4, 5])
+    // The device has seen number 6, which this gateway never gave out: numbers go on after it.
+    #expect(try await mailbox.pending(for: 1, after: 6, limit: 10).entries.map(\.seq) == [7, 8, 9])
+  }
+
+  @Test func `only a backup is replaced, and nothing beside it`() throws {
+    let (home, target) = (try SQLiteHome(), try TemporaryFolder())
+    defer { home.mailbox.close() }
+    let folder = StateFolder(home.folder.path)
+    func write(to path: String) throws { _ = try Backup.write(home.store, folder, to: path, now: Date()) }
+    let (letter, link, backup) = (target.file("letter"), target.file("link"), target.file("a.backup"))
+    try Data("dear".utf8).write(to: URL(fileURLWithPath: letter))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: letter)
+    try Data("half".utf8).write(to: URL(fileURLWithPath: backup + ".new"))
+    for path in [letter, link, target.path, home.store.path] {
+      let error = #expect(throws: StoreError.self) { try write(to: path) }
+      #expect(error?.description.contains("is there and is no backup") == true)
+    }
+    #expect(FileManager.default.contents(atPath: letter) == Data("dear".utf8))
+    for _ in 0..<2 { try write(to: backup) }
+    #expect(FileManager.default.contents(atPath: backup + ".new") == Data("half".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: target.path).count == 4)
+  }
+
+  @Test func `a folder that holds a gateway is not overwritten`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let file = home.folder.file("a.backup")
+    _ = try Backup.write(home.store, StateFolder(home.folder.path), to: file, now: Date())
+    let other = try TemporaryFolder()
+    _ = try SQLiteStore(path: StateFolder(other.path).databasePath)
+    let error = #expect(throws: StoreError.self) { try Backup.restore(file, into: StateFolder(other.path)) }
+    #expect(error?.description.contains("holds a gateway already") == true)
+  }
+
+  @Test func `what is no backup is refused in one line`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let target = StateFolder(home.folder.file("state"))
+    for path in [home.folder.file("nothing"), try home.folder.write(Array("words".utf8), "letter"), home.store.path] {
+      let error = #expect(throws: StoreError.self) { try Backup.restore(path, into: target) }
+      #expect(error?.description.contains(path) == true)
+      #expect(error?.description.contains("\n") == false)
+    }
+    #expect(!FileManager.default.fileExists(atPath: target.databasePath))
+  }
+
+  @Test(arguments: [
+    "(NULL, 384, x'00')", "('a', -1, x'00')", "('a', 'text', x'00')", "('a', 9223372036854775807, x'00')",
+    "('', 384, x'00')", "('development.json', 384, '[')",
+    "('development.json', 384, '\(String(repeating: "[", count: 513))')",
+  ])
+  func `a file that no backup holds is refused in one line`(_ row: String) async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let file = home.folder.file("a.backup")
+    _ = try Backup.write(home.store, StateFolder(home.folder.path), to: file, now: Date())
+    let queue = try DatabaseQueue(path: file)
+    try await queue.write { db in
+      try db.execute(
+        sql: """
+          DROP TABLE backup_file; CREATE TABLE backup_file (path, mode, content);
+          INSERT INTO backup_file VALUES \(row)
+          """)
+    }
+    try queue.close()
+    let target = StateFolder(home.folder.file("state"))
+    let error = #expect(throws: StoreError.self) { try Backup.restore(file, into: target) }
+    #expect(error?.description.contains(file) == true && error?.description.contains("\n") == false)
+    #expect(!FileManager.default.fileExists(atPath: target.databasePath))
+  }
+
+  @Test func `a name that leads out of the folder is refused, and nothing is a gateway then`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let file = home.folder.file("a.backup")
+    _ = try Backup.write(home.store, StateFolder(home.folder.path), to: file, now: Date())
+    let queue = try DatabaseQueue(path: file)
+    try await queue.write { try $0.execute(sql: "INSERT INTO backup_file VALUES ('../evil', 384, x'00')") }
+    try queue.close()
+    let target = StateFolder(home.folder.file("state"))
+    #expect(throws: StoreError.self) { try Backup.restore(file, into: target) }
+    #expect(!FileManager.default.fileExists(atPath: home.folder.file("evil")))
+    #expect(!FileManager.default.fileExists(atPath: target.databasePath))
+  }
+}

@@ -1,0 +1,334 @@
+import Foundation
+import GRDB
+import PushPolicy
+import PushTesting
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+@Suite(.timeLimit(.minutes(5))) struct DeliveryLogTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func log() throws -> DeliveryLog {
+    try DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
+  }
+
+  func row(
+    _ number: Int, _ event: DeliveryEvent = .stored, device: DeviceID? = 1, app: AppID? = 1,
+    detail: DeliveryDetail = .nothing
+  ) -> DeliveryLog.Row {
+    DeliveryLog.Row(
+      at: Int64(1000 + number), event: event, id: .number(number), device: device, app: app, detail: detail)
+  }
+
+  @Test func `every row comes back as it was`() {
+    var batch = LogBatch()
+    let rows =
+      DeliveryEvent.allCases.enumerated().map { row($0, $1, detail: .fault(name: "détail 👋", effect: "\($1)")) }
+      + [row(50, device: nil, app: nil), row(51, detail: .words(String(repeating: "x", count: 70_000)))]
+    for row in rows { batch.append(row) }
+    #expect(batch.count == rows.count)
+    #expect(batch.first == 1000)
+    #expect(batch.last == 1051)
+    let read = LogBatch.rows(batch.bytes).map(\.row)
+    #expect(read.map(\.event) == rows.map(\.event))
+    #expect(read.map(\.at) == rows.map(\.at))
+    #expect(read.map(\.id.description) == rows.map(\.id.description))
+    #expect(read.map(\.device) == rows.map(\.device))
+    #expect(read.map(\.app) == rows.map(\.app))
+    #expect(read.dropLast().map(\.detail) == rows.dropLast().map(\.detail))
+    #expect(read.last?.detail.words.utf8.count == 65_535)
+    // A batch that was cut off gives what is whole.
+    #expect(LogBatch.rows(Array(batch.bytes.prefix(200))).count < rows.count)
+  }
+
+  @Test func `a failure is known, and over when the file takes pages again`() async throws {
+    let log = try log()
+    defer { log.close() }
+    var configuration = GRDB.Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: folder.file("log.sqlite"), configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    log.append([row(1)])
+    _ = try await log.rows(.init())
+    #expect(log.problem?.part == "delivery-log")
+    try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    // Nothing happens that could be logged: the log tries by itself.
+    while log.problem != nil { try await Task.sleep(for: .milliseconds(10)) }
+    log.append([row(2)])
+    #expect(try await log.rows(.init()).map(\.row.at) == [1002])
+  }
+
+  @Test func `a unique id comes back, and a detail that is too long makes room for it`() throws {
+    var batch = LogBatch()
+    var (short, long) = (
+      row(1, .accepted, detail: .held(3)),
+      row(2, .refused, detail: .finding(.init(rule: "A9", pointer: "", message: String(repeating: "x", count: 70_000))))
+    )
+    (short.uniqueID, long.uniqueID) = (.number(11), .number(12))
+    for row in [short, long, row(3)] { batch.append(row) }
+    let read = LogBatch.rows(batch.bytes).map(\.row)
+    #expect(read.map(\.uniqueID) == [.number(11), .number(12), nil])
+    #expect(read.map(\.event) == [.accepted, .refused, .stored])
+    #expect(read[0].detail == .held(3) && read[1].detail.words.utf8.count == 65_515)
+  }
+
+  /// What the hot events have is one byte behind the fixed part: the log of a push must not grow unseen.
+  @Test func `the usual details are one byte, and none is none`() throws {
+    for (detail, size) in [
+      (.nothing, 47), (.fact(.fromStorage), 48), (.asked(try #require(AskedPush("badge sound alert"))), 48),
+    ] as [(DeliveryDetail, Int)] {
+      var batch = LogBatch()
+      batch.append(row(1, .transmitted, detail: detail))
+      #expect(batch.bytes.count == size)
+      #expect(LogBatch.rows(batch.bytes).map(\.row.detail) == [detail])
+    }
+  }
+
+  /// One row of each event, as the version before wrote it.
+  @Test func `rows of the version before are read as facts`() throws {
+    let stored: [(DeliveryEvent, UInt8, String, DeliveryDetail)] = [
+      (.accepted, 0, "", .nothing), (.accepted, 0, "3 held", .held(3)),
+      (.accepted, 0, "channel dHN0LXNyY2gtY2hubA==", .channel("dHN0LXNyY2gtY2hubA==")),
+      (
+        .refused, 1, #"report only: B1 /aps/badge: a badge is a whole number ["-1"]"#,
+        .finding(
+          .init(
+            rule: "B1", pointer: "/aps/badge", message: #"a badge is a whole number ["-1"]"#, isReportOnly: true))
+      ), (.stored, 2, "device offline", .fact(.deviceOffline)), (.collapsed, 3, "", .nothing),
+      (.transmitted, 4, "sound alert", .asked(try #require(AskedPush("sound alert")))),
+      (
+        .transmitted, 4, "alert; passive; silent; focus a; category b; c",
+        .asked(try #require(AskedPush("alert; passive; silent; focus a; category b; c")))
+      ), (.acknowledged, 5, "from storage", .fact(.fromStorage)),
+      (.presented, 6, "badge alert", .presented(["badge", "alert"])),
+      (
+        .suppressed, 7, "sound N6 apps/a/categories/x; y/sound; alert N7 quiet/0",
+        .removed([
+          .init(part: .sound, rule: .n6, setting: "apps/a/categories/x; y/sound"),
+          .init(part: .alert, rule: .n7, setting: "quiet/0"),
+        ])
+      ), (.viewed, 8, "", .nothing), (.closed, 9, "close", .answered("close")),
+      (.action, 10, "unregistered", .answered("unregistered")), (.expired, 11, "", .nothing),
+      (.dropped, 12, "not connected", .fact(.notConnected)), (.dropped, 12, "unregistered", .fact(.unregistered)),
+      (.dropped, 12, "device lags", .fact(.deviceLags)), (.dropped, 12, "the mailbox is full", .fact(.mailboxFull)),
+      (
+        .ignored, 13, "aps /aps/sound: has to be a string",
+        .finding(.init(rule: "aps", pointer: "/aps/sound", message: "has to be a string"))
+      ),
+      (
+        .fault, 14, "slow: told: 500 InternalServerError", .fault(name: "slow", effect: "told: 500 InternalServerError")
+      ),
+      (.undeliverable, 15, "the payload can't be read", .fact(.unreadable)),
+      (.dropped, 12, "who knows", .words("who knows")),
+    ]
+    var bytes: [UInt8] = []
+    for (_, code, detail, _) in stored {
+      bytes += [1, 0, 0, 0, 0, 0, 0, 0, code] + [UInt8](repeating: 0, count: 20)
+      bytes += [7, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 255, count: 8)
+      bytes += [UInt8(detail.utf8.count), 0] + Array(detail.utf8)
+    }
+    let read = LogBatch.rows(bytes).map(\.row)
+    try #require(read.count == stored.count)
+    for (row, (event, _, words, detail)) in zip(read, stored) {
+      #expect(row.event == event && row.device == 7 && row.app == nil)
+      #expect(row.detail == detail)
+      #expect(row.detail.words == words)
+    }
+  }
+
+  @Test func `a row with a time that no clock shows is left out`() {
+    var batch = LogBatch()
+    for at in [Int64.min, -1, 5, Limits.maximumTime * 1000 + 1, .max] {
+      var row = row(1)
+      row.at = at
+      batch.append(row)
+    }
+    #expect(LogBatch.rows(batch.bytes).map(\.row.at) == [5])
+  }
+
+  @Test func `whatever number a batch has, it is read or left out`() async throws {
+    let log = try log()
+    defer { log.close() }
+    log.append([row(1)])
+    _ = try await log.rows(.init())
+    var batch = LogBatch()
+    batch.append(row(2))
+    let other = try DatabaseQueue(path: folder.file("log.sqlite"))
+    try await other.write { [batch] db in
+      for number in [Int64.min, -1, 1 << 43 - 1, 1 << 43, .max] {
+        try db.execute(
+          sql: "INSERT INTO batch VALUES (?, ?, ?, ?)",
+          arguments: [number, batch.first, batch.last, Data(batch.bytes)])
+      }
+      try db.execute(sql: "INSERT INTO batch VALUES (5, 2000, 2000, 'text'), (6, 'a', 'b', 7)")
+    }
+    #expect(try await log.rows(.init()).map(\.row.at) == [1001, 1002])
+    #expect(try await log.rows(.init(after: -5)).count == 2)
+    #expect(try await log.push(named: .number(2))?.id == .number(2))
+  }
+
+  @Test func `a push is found by either of its ids`() async throws {
+    let log = try log()
+    defer { log.close() }
+    var rows = [row(1, .accepted, device: 7), row(1, .accepted, device: 8)]
+    (rows[0].uniqueID, rows[1].uniqueID) = (.number(11), .number(12))
+    log.append(rows)
+    #expect(try #require(try await log.push(named: .number(11))) == (.number(1), 7))
+    #expect(try #require(try await log.push(named: .number(12))) == (.number(1), 8))
+    let own = try #require(try await log.push(named: .number(1)))
+    #expect(own.id == .number(1) && own.device == nil)
+    #expect(try await log.push(named: .number(13)) == nil)
+  }
+
+  @Test(
+    arguments: [
+      (.accepted, .nothing, .received), (.stored, .fact(.deviceOffline), .storedOffline), (.stored, .nothing, nil),
+      (.acknowledged, .nothing, .delivered), (.acknowledged, .fact(.fromStorage), .deliveredFromStorage),
+      (.expired, .nothing, .expired), (.dropped, .fact(.notConnected), .expired),
+      (.dropped, .fact(.mailboxFull), nil), (.dropped, .fact(.unregistered), .unregisteredFromStorage),
+      (.suppressed, .removed([.init(part: .sound, rule: .s4, setting: "silent")]), nil),
+      (.suppressed, .removed([.init(part: .alert, rule: .n6, setting: "apps/a/categories/notifications/alert")]), nil),
+      (
+        .suppressed,
+        .removed([Part.badge, .alert].map { .init(part: $0, rule: .n5, setting: "apps/a.b/notifications") }), .disabled
+      ), (.suppressed, .removed([.init(part: .badge, rule: .n4, setting: "notifications")]), .disabled),
+      (.transmitted, .nothing, nil),
+    ] as [(DeliveryEvent, DeliveryDetail, DeliveryStatus?)])
+  func `a row has the status that the real service's log would have`(
+    _ event: DeliveryEvent, _ detail: DeliveryDetail, _ status: DeliveryStatus?
+  ) {
+    #expect(DeliveryStatus(row(1, event, detail: detail)) == status)
+  }
+
+  @Test func `a reader finds what it asks for, the newest when there is more`() async throws {
+    let log = try log()
+    defer { log.close() }
+    for start in stride(from: 0, to: 300, by: 100) {
+      log.append((start..<start + 100).map { row($0, device: $0.isMultiple(of: 3) ? 2 : 1, app: $0 > 250 ? 7 : 1) })
+      // Each part is a batch of its own.
+      _ = try await log.rows(.init(limit: 1))
+    }
+    func times(_ query: DeliveryLog.Query) async throws -> [Int] {
+      try await log.rows(query).map { Int($0.row.at) - 1000 }
+    }
+    #expect(try await times(.init()) == Array(0..<300))
+    #expect(try await times(.init(limit: 5)) == [295, 296, 297, 298, 299])
+    #expect(try await times(.init(id: .number(150))) == [150])
+    #expect(try await times(.init(device: 2, limit: 2)) == [294, 297])
+    #expect(try await times(.init(app: 7)) == Array(251..<300))
+    #expect(try await times(.init(since: 1298)) == [298, 299])
+    #expect(try await times(.init(events: [.dropped])) == [])
+    #expect(try await times(.init(events: [.dropped, .stored], limit: 1)) == [299])
+    let middle = try #require(try await log.rows(.init(id: .number(199))).first)
+    #expect(try await times(.init(after: middle.number, limit: 1000)) == Array(200..<300))
+    let numbers = try await log.rows(.init()).map(\.number)
+    #expect(numbers == numbers.sorted() && Set(numbers).count == 300)
+  }
+
+  @Test func `a log that was written ahead before a crash is taken over`() async throws {
+    let (old, copy) = (folder.file("old.sqlite"), folder.file("log.sqlite"))
+    var batch = LogBatch()
+    for number in 0..<5 { batch.append(row(number)) }
+    let other = try DatabaseQueue(path: old)
+    try await other.writeWithoutTransaction { [batch] db in
+      try db.execute(
+        sql: """
+          PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+          CREATE TABLE batch (
+            number INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, rows BLOB NOT NULL)
+          """)
+      try db.execute(
+        sql: "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)",
+        arguments: [batch.first, batch.last, Data(batch.bytes)])
+    }
+    // As a crash leaves them: nothing has been moved yet.
+    for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: old + suffix, toPath: copy + suffix) }
+    let log = try log()
+    log.append([row(5)])
+    #expect(try await log.rows(.init()).map(\.row.at) == Array(1000...1005))
+    log.close()
+    #expect(!FileManager.default.fileExists(atPath: copy + "-wal"))
+  }
+
+  @Test func `rows are there after closing and opening, and old ones go`() async throws {
+    let first = try log()
+    first.append([row(1)])
+    first.close()
+    let second = try log()
+    #expect(try await second.rows(.init()).count == 1)
+    second.close()
+    let third = try DeliveryLog(path: folder.file("log.sqlite"), retention: 60, logger: .silent)
+    defer { third.close() }
+    #expect(try await third.rows(.init()).isEmpty)
+  }
+
+  @Test func `more bytes than may wait are dropped, and what waits becomes records of a bounded size`() async throws {
+    let log = try log()
+    let detail = DeliveryDetail.words(String(repeating: "x", count: 60_000))
+    var (tooMuch, enough) = (LogBatch(), LogBatch())
+    for number in 0..<300 { tooMuch.append(row(number, detail: detail)) }
+    for number in 0..<250 { enough.append(row(number, .accepted, detail: detail)) }
+    #expect(tooMuch.bytes.count > Limits.maximumLogBacklogSize && enough.bytes.count < Limits.maximumLogBacklogSize)
+    log.append(&tooMuch)
+    #expect(tooMuch.count == 0)
+    log.append(&enough)
+    let records = try await log.rows(.init(limit: 1000))
+    #expect(records.map(\.row.id) == (0..<250).map { APNSID.number($0) })
+    #expect(records.allSatisfy { $0.row.event == .accepted })
+    #expect(zip(records, records.dropFirst()).allSatisfy { $0.number < $1.number })
+    log.close()
+    let sizes = try await DatabaseQueue(path: folder.file("log.sqlite")).read {
+      try Int.fetchAll($0, sql: "SELECT length(rows) FROM batch")
+    }
+    #expect(sizes.count >= 4)
+    #expect(sizes.allSatisfy { $0 <= Limits.maximumLogBatchSize })
+  }
+
+  @Test(arguments: [1, 47, 48, 100, 1000, 100_000])
+  func `a batch is cut between rows, and nothing is lost`(_ size: Int) {
+    var batch = LogBatch()
+    for number in 0..<20 { batch.append(row(number, detail: .words(String(repeating: "x", count: number * 13)))) }
+    let pieces = batch.pieces(of: size)
+    #expect(pieces.flatMap { Array(batch.bytes[$0]) } == batch.bytes)
+    for piece in pieces {
+      let rows = LogBatch.rows(Array(batch.bytes[piece]))
+      #expect(!rows.isEmpty && (piece.count <= size || rows.count == 1))
+    }
+    #expect(pieces.flatMap { LogBatch.rows(Array(batch.bytes[$0])).map(\.row.id) } == (0..<20).map { .number($0) })
+    #expect(LogBatch().pieces(of: size).isEmpty)
+  }
+
+  @Test func `a search reads the newest so many bytes, and nothing beyond them`() async throws {
+    let log = try log()
+    defer { log.close() }
+    for number in 0..<3 {
+      log.append([row(number)])
+      // Each is a record of its own.
+      _ = try await log.rows(.init(limit: 1))
+    }
+    func found(atMost size: Int) async throws -> [Int64] {
+      try await log.rows(.init(maximumReadSize: size)).map(\.row.at)
+    }
+    #expect(try await found(atMost: 1) == [1002])
+    #expect(try await found(atMost: 48) == [1001, 1002])
+    #expect(try await found(atMost: .max) == [1000, 1001, 1002])
+    #expect(try await log.push(named: .number(0))?.id == .number(0))
+    #expect(try await log.push(named: .number(0), atMost: 48) == nil)
+    #expect(try await log.push(named: .number(1), atMost: 48)?.id == .number(1))
+  }
+
+  @Test(arguments: [(Int64.max, 0), (1 << 30, 5), (5, -1), (Int64.min, Int64.min), (0, Int64.max)] as [(Int64, Int64)])
+  func `a search after one row and before another one finds what is between, or nothing`(
+    _ after: Int64, _ before: Int64
+  ) async throws {
+    let log = try log()
+    defer { log.close() }
+    log.append([row(1)])
+    let found = try await log.rows(.init(after: after, before: before))
+    #expect(found.count == (after == 0 ? 1 : 0))
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+/// The mailbox on real SQLite over a disk that loses and tears everything that was not synced.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PowerLossTests {
+  /// What the sender and the device know at some moment.
+  struct Known: Sendable {
+    /// Accepted pushes: 200 went out.
+    var accepted: [StoredPush] = []
+    var numbers: [APNSID: UInt64] = [:]
+    /// Submitted, whatever became of them.
+    var submitted: [APNSID: StoredPush] = [:]
+    var acknowledged: [DeviceID: UInt64] = [:]
+  }
+
+  struct Image: Sendable {
+    var files: [String: [UInt8]]
+    var known: Known
+  }
+
+  /// `PUSHGATEWAY_SEED=7` runs that seed alone.
+  private static var seeds: [UInt64] {
+    let environment = ProcessInfo.processInfo.environment
+    return environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init).map { [$0] } ?? Array(1...6)
+  }
+
+  @Test func `nothing accepted is lost when the machine stops between any two writes`() async throws {
+    var images = 0
+    for seed in Self.seeds {
+      for (number, image) in try await Self.run(seed: seed).enumerated() {
+        images += 1
+        let words = "seed \(seed), stop \(number)"
+        do {
+          try await Self.check(image, words)
+        } catch {
+          Issue.record("\(words): \(error)")
+          return
+        }
+      }
+    }
+    #expect(images > 20 * Self.seeds.count)
+  }
+
+  /// Appends and acknowledges for a while; returns what the machine would find at many moments.
+  private static func run(seed: UInt64) async throws -> [Image] {
+    let (temporary, clock) = (try TemporaryFolder(), TestClock())
+    do { _ = try SQLiteStore(path: temporary.file("push.sqlite")) }
+    let known = Mutex(Known())
+    let images = Mutex<[Image]>([])
+    let disk = try FaultyDisk(folder: temporary.path, seed: seed, operations: 25) { files in
+      let known = known.withLock { $0 }
+      images.withLock { $0.append(Image(files: files, known: known)) }
+    }
+    defer { disk.release() }
+    let store = try SQLiteStore(path: temporary.file("push.sqlite"))
+    let mailbox = try SQLiteMailbox(
+      store: store, cap: 10_000, logger: .silent, now: { clock.seconds }, removed: { _ in }, checkpointInterval: 40)
+    defer { mailbox.close() }
+    var random = SplitMix64(state: seed &+ 1000)
+    var number = 0
+    for _ in 0..<60 {
+      if Int.random(in: 0..<8, using: &random) == 0 { disk.fail(Int.random(in: 1...6, using: &random)) }
+      let pushes = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+        number += 1
+        return samplePush(
+          number, to: [1, 2].randomElement(using: &random) ?? 1,
+          collapse: ["", "", "", "a"].randomElement(using: &random) ?? "",
+          payload: #"{"n":"\#(String(repeating: "x", count: .random(in: 0...3000, using: &random)))"}"#)
+      }
+      known.withLock { known in for push in pushes { known.submitted[push.id] = push } }
+      await withCheckedContinuation { continuation in
+        mailbox.append(pushes) { outcomes in
+          known.withLock { known in
+            for (push, outcome) in zip(pushes, outcomes) {
+              guard let seq = outcome.seq else { continue }
+              known.accepted.append(push)
+              known.numbers[push.id] = seq
+            }
+          }
+          continuation.resume()
+        }
+      }
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        let device: DeviceID = [1, 2].randomElement(using: &random) ?? 1
+        let highest = known.withLock { known in
+          known.accepted.filter { $0.device == device }.compactMap { known.numbers[$0.id] }.max() ?? 0
+        }
+        let seq = UInt64.random(in: 0...highest, using: &random)
+        known.withLock { $0.acknowledged[device] = max($0.acknowledged[device] ?? 0, seq) }
+        mailbox.acknowledge(device, through: seq)
+      }
+    }
+    return images.withLock { $0 }
+  }
+
+  /// Starts on what the machine finds.
+  private static func check(_ image: Image, _ words: String) async throws {
+    let temporary = try TemporaryFolder()
+    for (name, bytes) in image.files { _ = try temporary.write(bytes, name) }
+    let home = try SQLiteHome(folder: temporary)
+    defer { home.mailbox.close() }
+    let known = image.known
+    for device: DeviceID in [1, 2] {
+      let entries = try await home.mailbox.pending(for: device, after: 0, limit: .max).entries
+      let numbers = entries.map(\.seq)
+      try #require(numbers == numbers.sorted() && Set(numbers).count == numbers.count, "\(words): \(numbers)")
+      let found = Dictionary(uniqueKeysWithValues: entries.map { ($0.push.id, $0) })
+      for entry in entries {
+        let push = try #require(known.submitted[entry.push.id], "\(words): a push that nobody sent")
+        try #require(push.payload == entry.push.payload, "\(words): another payload")
+      }
+      for push in known.accepted where push.device == device {
+        let seq = known.numbers[push.id] ?? 0
+        let isAcknowledged = seq <= known.acknowledged[device] ?? 0
+        let isReplaced =
+          !push.collapseID.isEmpty
+          && entries.contains { $0.push.collapseID == push.collapseID && $0.push.id != push.id && $0.seq > seq }
+        if let entry = found[push.id] {
+          try #require(entry.seq == seq, "\(words): number \(entry.seq) was \(seq)")
+        } else {
+          let isReplacedAndAcknowledged =
+            !push.collapseID.isEmpty
+            && known.accepted.contains {
+              $0.device == device && $0.collapseID == push.collapseID && known.numbers[$0.id] ?? 0 > seq
+            }
+          try #require(
+            isAcknowledged || isReplaced || isReplacedAndAcknowledged, "\(words): accepted \(push.id) (\(seq)) is lost")
+        }
+      }
+      // What was accepted is a retry now, and what comes has a number of its own.
+      if let push = known.accepted.last(where: { $0.device == device }) {
+        let outcome = await home.mailbox.append([push]).first
+        try #require(outcome?.isDuplicate == true, "\(words): a retry of \(push.id) is stored again")
+      }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import PushTesting
+
+/// Databases as released versions wrote them. They never change: a version that was out there must come over whole.
+///
+/// A new migration gets an element of ``steps``: its statements as they are then, and a row of whatever is new.
+enum ReleasedSchemas {
+  /// What a version added, in statements of its own: the name of its migration, its schema, one of everything new.
+  struct Step: Sendable {
+    var migration: String
+    var dump: String
+  }
+
+  /// A database as the version left it that had this migration and none after it.
+  static func dump(after migration: String) -> String {
+    let end = steps.firstIndex { $0.migration == migration } ?? steps.count - 1
+    let names = steps[1...].prefix(end).map { "INSERT INTO grdb_migrations VALUES ('\($0.migration)');" }
+    return (steps[...end].map(\.dump) + names).joined(separator: "\n")
+  }
+
+  static let steps = [
+    Step(migration: "1", dump: version1),
+    Step(
+      migration: "provider credentials",
+      dump: """
+        ALTER TABLE key ADD COLUMN related TEXT;
+        ALTER TABLE token ADD COLUMN expires INTEGER;
+        ALTER TABLE app ADD COLUMN strict INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE certificate (
+          fingerprint BLOB PRIMARY KEY, topic TEXT, topics TEXT NOT NULL, environments TEXT NOT NULL, expires INTEGER,
+          revoked INTEGER
+        );
+        INSERT INTO key SELECT 'DEF456ABCD', team, public_key, NULL, NULL, 'ABC123DEFG' FROM key;
+        INSERT INTO app VALUES (2, 'c.d', 'Chat', '💬', 'enforce', 1);
+        INSERT INTO token VALUES (randomblob(32), 2, 2, 'development', NULL, 1900000000000);
+        INSERT INTO certificate VALUES
+          (randomblob(32), 'a.b', '["a.b"]', '["development"]', 1900000000, NULL),
+          (randomblob(32), NULL, '["a.b","a.b.voip"]', '["production"]', NULL, 1700000000000);
+        """),
+    Step(
+      migration: "categories",
+      dump: """
+        CREATE TABLE category (
+          app INTEGER NOT NULL REFERENCES app(id), id TEXT NOT NULL, actions TEXT NOT NULL, PRIMARY KEY (app, id)
+        );
+        INSERT INTO category VALUES (1, 'SPORT', '[{"id":"watch","title":"Watch","destructive":false}]');
+        """),
+    Step(
+      migration: "digests",
+      dump: """
+        CREATE TABLE held (
+          device INTEGER NOT NULL, apns_id BLOB NOT NULL, seq INTEGER NOT NULL, app INTEGER NOT NULL,
+          reason TEXT NOT NULL, received INTEGER NOT NULL, expires INTEGER NOT NULL, relevance REAL NOT NULL,
+          badge INTEGER, category TEXT, collapse_id TEXT NOT NULL, title TEXT NOT NULL, PRIMARY KEY (device, apns_id)
+        );
+        CREATE TABLE digest (device INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
+        INSERT INTO held VALUES
+          (1, zeroblob(20), 3, 1, 'summary', 1700000000000, 9000000000, 0.5, 7, 'SPORT', '', 'Platform 4');
+        INSERT INTO digest VALUES (1, 2);
+        """),
+    Step(
+      migration: "broadcast channels",
+      dump: """
+        CREATE TABLE channel (
+          id BLOB PRIMARY KEY, app INTEGER NOT NULL REFERENCES app(id), environment TEXT NOT NULL,
+          storage_policy INTEGER NOT NULL, created INTEGER NOT NULL, deleted INTEGER, last_number INTEGER NOT NULL
+        );
+        CREATE TABLE channel_message (
+          channel BLOB PRIMARY KEY REFERENCES channel(id), number INTEGER NOT NULL, request_id BLOB NOT NULL,
+          unique_id BLOB NOT NULL, received INTEGER NOT NULL, expires INTEGER NOT NULL, priority INTEGER NOT NULL,
+          payload BLOB NOT NULL
+        );
+        CREATE TABLE channel_subscription (
+          id INTEGER PRIMARY KEY, device INTEGER NOT NULL, channel BLOB NOT NULL, seen INTEGER NOT NULL,
+          UNIQUE (device, channel)
+        );
+        CREATE TABLE broadcast_off (app INTEGER PRIMARY KEY);
+        INSERT INTO channel VALUES (zeroblob(16), 1, 'development', 1, 1700000000000, NULL, 4);
+        INSERT INTO channel_message VALUES
+          (zeroblob(16), 4, zeroblob(20), zeroblob(20), 1700000000000, 9000000000, 10, CAST('{"aps":{}}' AS BLOB));
+        INSERT INTO channel_subscription VALUES (1, 1, zeroblob(16), 3);
+        INSERT INTO broadcast_off VALUES (2);
+        """),
+    Step(
+      migration: "advertising",
+      dump: """
+        ALTER TABLE app ADD COLUMN ads TEXT NOT NULL DEFAULT 'report';
+        CREATE TABLE ad_report (
+          id INTEGER PRIMARY KEY, at INTEGER NOT NULL, device INTEGER NOT NULL, app INTEGER NOT NULL,
+          apns_id BLOB NOT NULL, text TEXT NOT NULL, UNIQUE (device, apns_id)
+        );
+        INSERT INTO app VALUES (3, 'e.f', 'Shop', '🛒', 'enforce', 0, 'refuse');
+        INSERT INTO ad_report VALUES (1, 1700000000000, 1, 3, zeroblob(20), '50 % off');
+        """),
+    Step(
+      migration: "owners",
+      dump: """
+        CREATE INDEX token_device ON token (device);
+        CREATE INDEX device_person ON device (person);
+        """),
+    Step(
+      migration: "teams of apps",
+      dump: """
+        ALTER TABLE app ADD COLUMN team TEXT REFERENCES team(id);
+        UPDATE app SET team = 'TEAM000001';
+        INSERT INTO app VALUES (4, 'g.h', 'Mail', '📮', 'enforce', 0, 'refuse', 'TEAM000001');
+        """),
+    Step(
+      migration: "invitations",
+      dump: """
+        ALTER TABLE invitation ADD COLUMN person TEXT;
+        ALTER TABLE invitation ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+        ALTER TABLE device ADD COLUMN role TEXT NOT NULL DEFAULT 'device';
+        INSERT INTO invitation VALUES (x'03', 1900000000, 'me', 'reader');
+        INSERT INTO device VALUES (3, 'C', 'console', 1, x'03', 'operator');
+        """),
+    Step(
+      migration: "revocation",
+      dump: """
+        ALTER TABLE device ADD COLUMN last_seen INTEGER;
+        CREATE TABLE former_device (id INTEGER PRIMARY KEY, person INTEGER NOT NULL);
+        CREATE TABLE former_token (
+          token BLOB PRIMARY KEY, device INTEGER NOT NULL, app INTEGER NOT NULL REFERENCES app(id),
+          environment TEXT NOT NULL, unregistered INTEGER NOT NULL
+        );
+        INSERT INTO device VALUES (4, 'D', 'tablet', 1, x'04', 'device', 1700000000);
+        INSERT INTO former_device VALUES (9, 1);
+        INSERT INTO former_token VALUES (randomblob(32), 9, 1, 'production', 1700000000000);
+        """),
+  ]
+
+  /// Version 0.1.0, with one of everything.
+  static let version1 = """
+    CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+    INSERT INTO grdb_migrations VALUES ('1');
+    CREATE TABLE team (id TEXT PRIMARY KEY);
+    CREATE TABLE key (
+      id TEXT PRIMARY KEY, team TEXT NOT NULL REFERENCES team(id), public_key BLOB NOT NULL, environment TEXT, topics TEXT
+    );
+    CREATE TABLE app (
+      id INTEGER PRIMARY KEY, topic TEXT NOT NULL UNIQUE, name TEXT NOT NULL, icon TEXT NOT NULL, policy_mode TEXT NOT NULL
+    );
+    CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, preferences TEXT NOT NULL);
+    CREATE TABLE device (
+      id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,
+      person INTEGER NOT NULL REFERENCES person(id), secret_hash BLOB NOT NULL UNIQUE
+    );
+    CREATE TABLE token (
+      token BLOB PRIMARY KEY, device INTEGER NOT NULL REFERENCES device(id), app INTEGER NOT NULL REFERENCES app(id),
+      environment TEXT NOT NULL, unregistered INTEGER
+    );
+    CREATE TABLE invitation (code_hash BLOB PRIMARY KEY, expires INTEGER NOT NULL);
+    CREATE TABLE mailbox (
+      id INTEGER PRIMARY KEY, device INTEGER NOT NULL, seq INTEGER NOT NULL, app INTEGER NOT NULL, apns_id BLOB NOT NULL,
+      is_sender_id INTEGER NOT NULL, unique_id BLOB NOT NULL, received INTEGER NOT NULL, expires INTEGER NOT NULL,
+      priority INTEGER NOT NULL, collapse_id TEXT NOT NULL, payload BLOB
+    );
+    CREATE TABLE mailbox_state (
+      device INTEGER PRIMARY KEY, acknowledged INTEGER NOT NULL, last_seq INTEGER NOT NULL, gap_from INTEGER,
+      gap_to INTEGER, gap_dropped INTEGER
+    );
+    INSERT INTO team VALUES ('TEAM000001');
+    INSERT INTO key VALUES ('ABC123DEFG', 'TEAM000001', x'3059301306072a8648ce3d020106082a8648ce3d03010703420004cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee718fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93cc63200e62dfc6f0', 'development', '["a.b"]');
+    INSERT INTO app VALUES (1, 'a.b', 'News', '📰', 'report');
+    INSERT INTO person VALUES (1, 'me', '{"badge":false}');
+    INSERT INTO device VALUES (1, 'A', 'laptop', 1, x'00'), (2, 'B', 'phone', 1, x'01');
+    INSERT INTO invitation VALUES (x'02', 1900000000);
+    INSERT INTO token VALUES (zeroblob(32), 1, 1, 'development', NULL), (randomblob(32), 2, 1, 'production', 1700);
+    INSERT INTO mailbox VALUES
+      (5, 1, 3, 1, zeroblob(20), 1, zeroblob(20), 1700000000000, 9000000000, 10, '', CAST('{"n":3}' AS BLOB)),
+      (6, 1, 4, 1, randomblob(20), 0, zeroblob(20), 1700000000000, 9000000000, 5, 'c', CAST('{"n":4}' AS BLOB)),
+      (7, 2, 1, 1, randomblob(20), 1, zeroblob(20), 1700000000000, 9000000000, 10, '', NULL);
+    INSERT INTO mailbox_state VALUES (1, 0, 4, 1, 2, 2), (2, 1, 1, NULL, NULL, NULL);
+    """
+}

@@ -1,0 +1,192 @@
+import Dispatch
+package import PushCore
+package import PushStorage
+import Synchronization
+
+/// The contract of the mailbox as a plain model: everything in memory, nothing shared with the real one, so that each is a
+/// check on the other.
+package final class MemoryMailbox: Mailbox {
+  fileprivate struct Box: Sendable {
+    var lastSeq: UInt64 = 0
+    var acknowledged: UInt64 = 0
+    var entries: [MailboxEntry] = []
+    var gap: MailboxGap?
+  }
+
+  fileprivate struct Key: Hashable, Sendable {
+    var device: DeviceID
+    var app: AppID
+    var id: APNSID
+  }
+
+  fileprivate struct State: Sendable {
+    fileprivate var boxes: [DeviceID: Box] = [:]
+    /// Ids of senders, and until when they are known though their push waits no longer, in seconds since 1970.
+    fileprivate var known: [Key: Int64] = [:]
+  }
+
+  private let state: Mutex<State>
+  private let cap: Int
+  private let clock: TestClock
+  private let removed: @Sendable ([MailboxRemoval]) -> Void
+  /// Everything happens here, one thing after another.
+  private let queue = DispatchQueue(label: "memory mailbox")
+
+  package convenience init(cap: Int = 10_000, clock: TestClock, removed: @escaping @Sendable ([MailboxRemoval]) -> Void)
+  {
+    self.init(State(), cap: cap, clock: clock, removed: removed)
+  }
+
+  private init(_ state: State, cap: Int, clock: TestClock, removed: @escaping @Sendable ([MailboxRemoval]) -> Void) {
+    self.state = Mutex(state)
+    self.cap = cap
+    self.clock = clock
+    self.removed = removed
+  }
+
+  /// What a later process would find, if memory were a disk.
+  package func reopened(removed: @escaping @Sendable ([MailboxRemoval]) -> Void) -> MemoryMailbox {
+    queue.sync { MemoryMailbox(state.withLock { $0 }, cap: cap, clock: clock, removed: removed) }
+  }
+
+  package func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+    change { [cap, clock] state, removals in
+      let now = clock.seconds
+      return pushes.map { state.append($0, cap: cap, now: now, &removals) }
+    } then: {
+      completion($0)
+    }
+  }
+
+  package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    await withCheckedContinuation { continuation in
+      change { [clock] state, _ in
+        state.pending(device, after: seq, limit: limit, now: clock.seconds)
+      } then: {
+        continuation.resume(returning: $0)
+      }
+    }
+  }
+
+  package func acknowledge(_ device: DeviceID, through seq: UInt64) {
+    change { [clock] state, _ in state.acknowledge(device, through: seq, now: clock.seconds) }
+  }
+
+  package func purge(_ device: DeviceID, app: AppID?) {
+    change { [clock] state, removals in
+      state.remove(.unregistered, of: device, now: clock.seconds, &removals) { app == nil || $0.app == app }
+    }
+  }
+
+  package func discard(_ device: DeviceID, seq: UInt64) {
+    change { [clock] state, removals in
+      guard let push = state.push(seq, of: device) else { return }
+      state.remove(.undeliverable, of: device, now: clock.seconds, &removals) { $0 === push }
+    }
+  }
+
+  package func expire(now: Int64) {
+    change { state, removals in
+      for device in state.devices { state.remove(.expired, of: device, now: now, &removals) { $0.expires <= now } }
+    }
+  }
+
+  package var problem: HealthProblem? { nil }
+
+  package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.count(device) } }
+
+  private func change<Value: Sendable>(
+    _ body: @escaping @Sendable (inout State, inout [MailboxRemoval]) -> Value,
+    then: @escaping @Sendable (Value) -> Void = { _ in }
+  ) {
+    queue.async { [self] in
+      let (value, removals) = state.withLock { state -> (Value, [MailboxRemoval]) in
+        var removals: [MailboxRemoval] = []
+        let value = body(&state, &removals)
+        return (value, removals)
+      }
+      if !removals.isEmpty { removed(removals) }
+      then(value)
+    }
+  }
+}
+
+extension MemoryMailbox.State {
+  package var devices: [DeviceID] { Array(boxes.keys) }
+
+  package func count(_ device: DeviceID) -> Int { boxes[device]?.entries.count ?? 0 }
+
+  package func push(_ seq: UInt64, of device: DeviceID) -> StoredPush? {
+    boxes[device]?.entries.first { $0.seq == seq }?.push
+  }
+
+  package mutating func append(
+    _ push: StoredPush, cap: Int, now: Int64, _ removals: inout [MailboxRemoval]
+  ) -> AppendOutcome {
+    let waiting = boxes[push.device]?.entries.map(\.push) ?? []
+    if push.isSenderID {
+      let key = MemoryMailbox.Key(device: push.device, app: push.app, id: push.id)
+      let waits = waiting.contains { $0.isSenderID && $0.id == push.id && $0.app == push.app }
+      if waits || known[key] ?? 0 > now { return .duplicate }
+    }
+    var replaced: APNSID?
+    if !push.collapseID.isEmpty {
+      replaced = waiting.first { $0.app == push.app && $0.collapseID == push.collapseID }?.id
+      remove(.collapsed, of: push.device, now: now, &removals) {
+        $0.app == push.app && $0.collapseID == push.collapseID
+      }
+    }
+    var box = boxes[push.device] ?? MemoryMailbox.Box()
+    box.lastSeq += 1
+    box.entries.append(MailboxEntry(seq: box.lastSeq, push: push))
+    boxes[push.device] = box
+    if box.entries.count > cap, let oldest = box.entries.first {
+      let gap = box.gap ?? MailboxGap(from: oldest.seq, to: oldest.seq, dropped: 0)
+      boxes[push.device]?.gap = MailboxGap(from: gap.from, to: oldest.seq, dropped: gap.dropped + 1)
+      remove(.overflow, of: push.device, now: now, &removals) { $0 === oldest.push }
+    }
+    return .queued(seq: box.lastSeq, replaced: replaced)
+  }
+
+  package mutating func pending(_ device: DeviceID, after seq: UInt64, limit: Int, now: Int64) -> PendingPushes {
+    var box = boxes[device] ?? MemoryMailbox.Box()
+    if seq > box.lastSeq {
+      let pushes = box.entries.map(\.push)
+      box = MemoryMailbox.Box(lastSeq: seq, acknowledged: seq)
+      for push in pushes {
+        box.lastSeq += 1
+        box.entries.append(MailboxEntry(seq: box.lastSeq, push: push))
+      }
+      boxes[device] = box
+    }
+    let due = box.entries.filter { $0.seq > seq && $0.push.expires > now }
+    return PendingPushes(
+      gap: box.gap.flatMap { $0.to > seq ? $0 : nil }, entries: Array(due.prefix(limit)),
+      isComplete: due.count <= limit)
+  }
+
+  package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) {
+    guard let box = boxes[device], seq > box.acknowledged, seq <= box.lastSeq else { return }
+    boxes[device]?.acknowledged = seq
+    if let gap = box.gap, gap.to <= seq { boxes[device]?.gap = nil }
+    for entry in box.entries where entry.seq <= seq { remember(entry.push, now: now) }
+    boxes[device]?.entries.removeAll { $0.seq <= seq }
+  }
+
+  package mutating func remove(
+    _ cause: RemovalCause, of device: DeviceID, now: Int64, _ removals: inout [MailboxRemoval],
+    where isGone: (StoredPush) -> Bool
+  ) {
+    for entry in boxes[device]?.entries ?? [] where isGone(entry.push) {
+      remember(entry.push, now: now)
+      removals.append(MailboxRemoval(device: device, app: entry.push.app, id: entry.push.id, cause: cause))
+    }
+    boxes[device]?.entries.removeAll { isGone($0.push) }
+  }
+
+  private mutating func remember(_ push: StoredPush, now: Int64) {
+    guard push.isSenderID else { return }
+    let end = push.received / 1000 + Int64(Limits.duplicateWindow)
+    known[MemoryMailbox.Key(device: push.device, app: push.app, id: push.id)] = end > now ? end : nil
+  }
+}

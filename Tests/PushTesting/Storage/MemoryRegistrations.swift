@@ -1,0 +1,514 @@
+package import PushCore
+package import PushPolicy
+package import PushStorage
+import Synchronization
+
+/// The contract of the registrations as a plain model in memory, which shares nothing with the real ones. A fault may be
+/// planted: what is held against ``RegistrationsConformance`` has to be found out by it.
+package final class MemoryRegistrations: Registrations {
+  package enum Fault: CaseIterable {
+    /// Nothing is there when it is opened again.
+    case forgetsWhenClosed
+    /// Every registration has a token of its own.
+    case givesNewTokens
+    /// Takes whatever comes.
+    case acceptsAnything
+    /// A category belongs to every app.
+    case sharesCategories
+    /// The devices of a batch are one person's.
+    case sharesPersons
+    /// A token that ended was never there.
+    case forgetsTokens
+    /// A change of choices may undo the one before.
+    case undoesChoices
+    /// Verified tokens are believed after their key has gone.
+    case keepsGeneration
+    /// Nobody hears of a revoked certificate.
+    case revokesSilently
+    /// A code is good for ever.
+    case redeemsTwice
+    /// The beginning of a secret is enough.
+    case readsHalfSecrets
+    /// Tokens lead to the app as it was.
+    case answersOldApps
+    /// What was enrolled before a name was taken stays.
+    case enrollsHalfBatches
+    /// Whatever begins with the batch's name goes.
+    case removesTooMuch
+    /// A second report of a push counts.
+    case repeatsReports
+    /// A device may join any person.
+    case joinsAnybody
+    /// A refused enrollment uses its invitation up.
+    case usesUpInvitations
+    /// One that was taken back is still good.
+    case keepsInvitations
+    /// When a device was connected is not kept.
+    case forgetsSeen
+    /// Two persons may have one name.
+    case sharesNames
+    /// A secret is good for ever.
+    case keepsSecrets
+    /// Nobody hears of a device that was removed.
+    case removesSilently
+    /// The tokens of a device that was removed were never there.
+    case forgetsRemovedTokens
+    /// What a person has reported outlasts the person.
+    case keepsReports
+    /// An app is every team's.
+    case forgetsTeams
+
+    /// The check that has to find it, whichever others do.
+    package var finder: String {
+      switch self {
+      case .forgetsWhenClosed: "what was added is found, and found again later"
+      case .givesNewTokens: "a device keeps its token until it unregisters"
+      case .acceptsAnything: "what can't be is refused, and changes nothing"
+      case .sharesCategories: "categories belong to their app"
+      case .sharesPersons: "each device of a batch has a name, a person, a secret and a token"
+      case .forgetsTokens: "a token that ended says when, for ever"
+      case .undoesChoices: "choices change one after another, and are told"
+      case .keepsGeneration: "a key that goes changes the generation"
+      case .revokesSilently: "a revoked certificate is told, and stays revoked"
+      case .redeemsTwice: "an invitation is good once, and in its time"
+      case .readsHalfSecrets: "a secret finds its device and no other"
+      case .answersOldApps: "every lookup sees a changed app"
+      case .enrollsHalfBatches: "a batch is enrolled whole or not at all"
+      case .removesTooMuch: "removing a batch leaves every other device"
+      case .repeatsReports: "a report of a push is kept once"
+      case .joinsAnybody: "a device joins a person by invitation only"
+      case .usesUpInvitations: "an invitation is good once, and in its time"
+      case .keepsInvitations: "an invitation can be taken back"
+      case .forgetsSeen: "when a device was connected is kept"
+      case .sharesNames: "a person has another name, and one alone"
+      case .keepsSecrets: "a secret that was replaced is good no longer"
+      case .removesSilently: "a device that is removed is gone, and its number with it"
+      case .forgetsRemovedTokens: "a device that is removed is gone, and its number with it"
+      case .keepsReports: "a person goes with all that is known"
+      case .forgetsTeams: "an app is a team's, where it is said"
+      }
+    }
+  }
+
+  private struct State: Sendable {
+    var lastRow: Int64 = 0
+    var teams: Set<String> = []
+    var keys: [String: ProviderKey] = [:]
+    var generation: UInt64 = 0
+    var apps: [AppID: App] = [:]
+    /// Apps as they were first, for ``Fault/answersOldApps``.
+    var oldApps: [AppID: App] = [:]
+    var categories: [AppID: [String: [AlertAction]]] = [:]
+    var persons: [PersonID: Person] = [:]
+    /// Devices that are gone, with their persons.
+    var former: [DeviceID: PersonID] = [:]
+    /// Choices before the last change, for ``Fault/undoesChoices``.
+    var oldChoices: [PersonID: Preferences] = [:]
+    var devices: [(device: Device, secret: String)] = []
+    var registrations: [Registration] = []
+    var certificates: [ProviderCertificate] = []
+    var reports: [AdReport] = []
+    var invitations: [(code: String, invitation: Invitation)] = []
+
+    mutating func row() -> Int64 {
+      lastRow += 1
+      return lastRow
+    }
+  }
+
+  private let state: Mutex<State>
+  private let fault: Fault?
+  private let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
+
+  package convenience init(fault: Fault? = nil) { self.init(State(), fault) }
+
+  private init(_ state: State, _ fault: Fault?) {
+    self.state = Mutex(state)
+    self.fault = fault
+  }
+
+  /// What a later process would find, if memory were a disk.
+  package func reopened() -> MemoryRegistrations {
+    MemoryRegistrations(fault == .forgetsWhenClosed ? State() : look { $0 }, fault)
+  }
+
+  private func look<Value: Sendable>(_ body: (State) -> Value) -> Value { state.withLock { body($0) } }
+
+  private static func refusal(_ kind: RegistrationRefusal.Kind) -> RegistrationRefusal {
+    RegistrationRefusal(kind: kind, description: "refused")
+  }
+
+  private static func require(_ holds: Bool, _ kind: RegistrationRefusal.Kind) throws(RegistrationRefusal) {
+    if !holds { throw refusal(kind) }
+  }
+
+  package func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
+    listeners.withLock { $0.append(listener) }
+  }
+
+  private func notify(_ change: RegistrationChange) {
+    for listener in listeners.withLock({ $0 }) { listener(change) }
+  }
+
+  package func registration(_ token: DeviceToken) -> (Registration, App)? {
+    look { [fault] state in
+      guard let found = state.registrations.first(where: { $0.token == token }) else { return nil }
+      if fault == .forgetsTokens, found.unregistered != nil { return nil }
+      let apps = fault == .answersOldApps ? state.oldApps : state.apps
+      return apps[found.app].map { (found, $0) }
+    }
+  }
+
+  package var keyGeneration: UInt64 { look { $0.generation } }
+  package func key(_ id: String) -> ProviderKey? { look { $0.keys[id] } }
+  package func app(_ id: AppID) -> App? { look { $0.apps[id] } }
+  package func preferences(of device: DeviceID) -> Preferences {
+    self.device(device).flatMap { person($0.person) }?.preferences ?? Preferences()
+  }
+  package func device(secret: String) -> Device? {
+    look { [fault] state in
+      state.devices.first {
+        fault == .readsHalfSecrets ? secret.hasPrefix($0.secret) : $0.secret == secret
+      }?.device
+    }
+  }
+  package func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
+    look { $0.certificates.contains { $0.fingerprint == fingerprint && $0.revoked != nil } }
+  }
+  package func actions(of app: AppID, _ category: String) -> [AlertAction] { categories(of: app)[category] ?? [] }
+
+  package var teams: [String] { look { $0.teams.sorted() } }
+  package var keys: [ProviderKey] { look { $0.keys.values.sorted { $0.id < $1.id } } }
+  package var apps: [App] { look { $0.apps.values.sorted { $0.topic < $1.topic } } }
+  package var devices: [Device] { look { $0.devices.map(\.device).sorted { $0.name < $1.name } } }
+  package var certificates: [ProviderCertificate] { look { $0.certificates.sorted { $0.id < $1.id } } }
+  package func hasApp(topic: String) -> Bool { apps.contains { $0.topic == topic } }
+  package func app(topic: String) throws(RegistrationRefusal) -> App {
+    guard let app = apps.first(where: { $0.topic == topic }) else { throw Self.refusal(.unknown) }
+    return app
+  }
+  package func device(named name: String) throws(RegistrationRefusal) -> Device {
+    guard let device = devices.first(where: { $0.name == name }) else { throw Self.refusal(.unknown) }
+    return device
+  }
+  package func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
+  package func person(_ id: PersonID) -> Person? { look { $0.persons[id] } }
+  package func devices(of person: PersonID) -> [DeviceID] { devices.filter { $0.person == person }.map(\.id) }
+  package func registrations(of device: DeviceID) -> [(Registration, App)] {
+    look { state in
+      state.registrations.filter { $0.device == device && $0.unregistered == nil }.compactMap { registration in
+        state.apps[registration.app].map { (registration, $0) }
+      }
+    }
+  }
+  package var persons: [Person] { look { $0.persons.values.sorted { $0.name < $1.name } } }
+  package func person(named name: String) throws(RegistrationRefusal) -> Person {
+    guard let person = persons.first(where: { $0.name == name }) else { throw Self.refusal(.unknown) }
+    return person
+  }
+
+  package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
+    let apps = try state.withLock { state in
+      guard let place = state.devices.firstIndex(where: { $0.device.id == device }) else {
+        throw Self.refusal(.unknown)
+      }
+      let apps = state.registrations.filter { $0.device == device && $0.unregistered == nil }.map(\.app)
+      state.former[device] = state.devices[place].device.person
+      if fault != .keepsSecrets { state.devices.remove(at: place) }
+      for place in state.registrations.indices where state.registrations[place].device == device {
+        if fault == .forgetsRemovedTokens { state.registrations[place].token = .random() }
+        state.registrations[place].unregistered = state.registrations[place].unregistered ?? now
+      }
+      return apps
+    }
+    if fault != .removesSilently { notify(.revokedDevices([device])) }
+    return Set(apps).sorted { $0.row < $1.row }
+  }
+
+  package func rotateSecret(of device: DeviceID) async throws -> String {
+    let secret = try state.withLock { state in
+      guard let place = state.devices.firstIndex(where: { $0.device.id == device }) else {
+        throw Self.refusal(.unknown)
+      }
+      let secret = DeviceToken.random().hex
+      if fault == .keepsSecrets { state.devices.append((state.devices[place].device, secret)) }
+      if fault != .keepsSecrets { state.devices[place].secret = secret }
+      return secret
+    }
+    notify(.revokedDevices([device]))
+    return secret
+  }
+
+  package func note(seen: [DeviceID: Int64]) async throws {
+    state.withLock { state in
+      for place in state.devices.indices {
+        guard fault != .forgetsSeen, let time = seen[state.devices[place].device.id] else { continue }
+        state.devices[place].device.lastSeen = time
+      }
+    }
+  }
+
+  package func rename(_ person: PersonID, to name: String) async throws {
+    try state.withLock { state in
+      try Self.require(!name.isEmpty, .invalid)
+      let isTaken = state.persons.values.contains { $0.name == name && $0.id != person }
+      try Self.require(!isTaken || fault == .sharesNames, .conflict)
+      let old = state.persons[person]?.name
+      state.persons[person]?.name = name
+      for place in state.invitations.indices where state.invitations[place].invitation.person == old {
+        state.invitations[place].invitation.person = name
+      }
+    }
+  }
+
+  package func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
+    look { state in
+      Set(state.devices.map(\.device).filter { $0.person == person }.map(\.id))
+        .union(state.former.filter { $0.value == person }.keys)
+    }
+  }
+
+  package func remove(_ person: PersonID) async throws {
+    let devices = try await allDevices(of: person)
+    try state.withLock { state in
+      try Self.require(!state.devices.contains { $0.device.person == person }, .conflict)
+      let name = state.persons.removeValue(forKey: person)?.name
+      if fault != .keepsReports { state.reports.removeAll { devices.contains($0.device) } }
+      state.invitations.removeAll { $0.invitation.person == name }
+      state.former = state.former.filter { $0.value != person }
+    }
+  }
+
+  package func categories(of app: AppID) -> [String: [AlertAction]] {
+    look { [fault] state in
+      state.categories[app] ?? (fault == .sharesCategories ? state.categories.values.first : nil) ?? [:]
+    }
+  }
+  package func adReports(limit: Int) async throws -> [AdReport] { look { Array($0.reports.suffix(limit)) } }
+
+  package func addTeam(_ id: String) async throws {
+    try Self.require(id.utf8.count == 10 || fault == .acceptsAnything, .invalid)
+    state.withLock { _ = $0.teams.insert(id) }
+  }
+
+  package func addKey(_ key: ProviderKey) async throws {
+    try Self.require(self.key(key.id) == nil && teams.contains(key.team), .conflict)
+    state.withLock { state in
+      state.keys[key.id] = key
+      state.generation += 1
+    }
+  }
+
+  package func removeKey(_ id: String) async throws {
+    try Self.require(key(id) != nil, .unknown)
+    state.withLock { state in
+      state.keys[id] = nil
+      if fault != .keepsGeneration { state.generation += 1 }
+    }
+  }
+
+  package func putApp(
+    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
+  ) async throws -> App {
+    try Self.require(Topic.isWellFormed(topic.utf8) && !name.isEmpty, .invalid)
+    try Self.require(team.map(teams.contains) ?? true, .unknown)
+    return state.withLock { state in
+      if fault != .keepsGeneration { state.generation += 1 }
+      let known = state.apps.values.first { $0.topic == topic }?.id
+      let app = App(
+        id: known ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
+        isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team)
+      state.apps[app.id] = app
+      state.oldApps[app.id] = state.oldApps[app.id] ?? app
+      return app
+    }
+  }
+
+  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+    try Self.require(!category.isEmpty, .invalid)
+    state.withLock { $0.categories[app, default: [:]][category] = actions }
+  }
+
+  package func enroll(
+    name: String, person: String?, by warrant: EnrollmentWarrant
+  ) async throws -> (device: Device, secret: String) {
+    try state.withLock { state in
+      let before = state
+      do {
+        let (owner, role) = try Self.admit(warrant, person: person, name, &state, fault)
+        return try Self.enroll(name, owner, role, &state)
+      } catch {
+        if fault != .usesUpInvitations { state = before }
+        throw error
+      }
+    }
+  }
+
+  private static func admit(
+    _ warrant: EnrollmentWarrant, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
+  ) throws(RegistrationRefusal) -> (person: String, role: Role) {
+    let owner = person ?? name
+    let isNew = !state.persons.values.contains { $0.name == owner }
+    switch warrant {
+    case .anyPerson: return (owner, .device)
+    case .newPerson:
+      try require(isNew || fault == .joinsAnybody, .forbidden)
+      return (owner, .device)
+    case .invitation(let code, let now):
+      guard let place = state.invitations.firstIndex(where: { $0.code == code && $0.invitation.expires > now }) else {
+        throw refusal(.forbidden)
+      }
+      let invitation = state.invitations[place].invitation
+      if fault != .redeemsTwice { state.invitations.remove(at: place) }
+      guard let invited = invitation.person else {
+        try require(isNew || fault == .joinsAnybody, .forbidden)
+        return (owner, invitation.role)
+      }
+      try require(person == nil || person == invited || fault == .joinsAnybody, .forbidden)
+      return (fault == .joinsAnybody ? owner : invited, invitation.role)
+    }
+  }
+
+  private static func enroll(
+    _ name: String, _ person: String, _ role: Role, _ state: inout State
+  ) throws(RegistrationRefusal) -> (device: Device, secret: String) {
+    try require(!name.isEmpty, .invalid)
+    try require(!state.devices.contains { $0.device.name == name }, .conflict)
+    let owner = state.persons.values.first { $0.name == person }?.id ?? PersonID(row: state.row())
+    state.persons[owner] = state.persons[owner] ?? Person(id: owner, name: person, preferences: Preferences())
+    let device = Device(id: DeviceID(row: state.row()), uuid: "\(state.lastRow)", name: name, person: owner, role: role)
+    let secret = DeviceToken.random().hex
+    state.devices.append((device, secret))
+    return (device, secret)
+  }
+
+  package func register(
+    _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
+  ) async throws -> Registration {
+    let app = try app(topic: topic)
+    return state.withLock { state in
+      let known = state.registrations.first {
+        $0.device == device && $0.app == app.id && $0.environment == environment && $0.unregistered == nil
+          && !$0.isExpired(at: now)
+      }
+      if let known, fault != .givesNewTokens { return known }
+      let registration = Registration(
+        token: .random(), device: device, app: app.id, environment: environment, expires: expires)
+      state.registrations.append(registration)
+      return registration
+    }
+  }
+
+  package func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
+    let app = try app(topic: topic)
+    try Self.require(registrations(of: device).contains { $0.1.id == app.id }, .unknown)
+    state.withLock { state in
+      for place in state.registrations.indices
+      where state.registrations[place].device == device && state.registrations[place].app == app.id {
+        state.registrations[place].unregistered = state.registrations[place].unregistered ?? now
+      }
+    }
+  }
+
+  package func changePreferences(
+    of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
+  ) async throws -> Preferences {
+    try state.withLock { state in
+      let current = state.persons[person]?.preferences ?? Preferences()
+      var changed = fault == .undoesChoices ? state.oldChoices[person] ?? current : current
+      try change(&changed)
+      _ = try changed.stored()
+      state.oldChoices[person] = current
+      state.persons[person]?.preferences = changed
+      // Told under the lock, so that listeners hear of changes in their order.
+      notify(.preferences(person, changed))
+      return changed
+    }
+  }
+
+  package func putCertificate(_ certificate: ProviderCertificate) async throws {
+    state.withLock { state in
+      state.certificates.removeAll { $0.fingerprint == certificate.fingerprint }
+      state.certificates.append(certificate)
+    }
+    if certificate.revoked != nil, fault != .revokesSilently { notify(.revokedCertificate(certificate.fingerprint)) }
+  }
+
+  package func add(_ report: AdReport) async throws {
+    state.withLock { state in
+      let isKnown = state.reports.contains { $0.id == report.id && $0.device == report.device }
+      if !isKnown || fault == .repeatsReports { state.reports.append(report) }
+    }
+  }
+
+  package func invite(person: String?, role: Role, expires: Int64) async throws -> (
+    code: String, invitation: Invitation
+  ) {
+    try Self.require(Role.invitable.contains(role) || fault == .acceptsAnything, .invalid)
+    let code = DeviceToken.random().hex
+    let invitation = Invitation(id: String(code.prefix(16)), person: person, role: role, expires: expires)
+    state.withLock { $0.invitations.append((code, invitation)) }
+    return (code, invitation)
+  }
+
+  package func invitations(now: Int64) async throws -> [Invitation] {
+    look { state in
+      state.invitations.map(\.invitation).filter { $0.expires > now }.sorted { $0.expires < $1.expires }
+    }
+  }
+
+  package func withdraw(invitation id: String) async throws {
+    try state.withLock { state in
+      try Self.require(state.invitations.contains { $0.invitation.id == id }, .unknown)
+      if fault != .keepsInvitations { state.invitations.removeAll { $0.invitation.id == id } }
+    }
+  }
+
+  package func enroll(
+    batch name: String, numbers: Range<Int>, topic: String, environment: Environment
+  ) async throws -> [EnrolledDevice] {
+    try Self.require(Self.isBatchName(name), .invalid)
+    let app = try app(topic: topic)
+    return try state.withLock { state in
+      let before = state
+      do {
+        return try numbers.map { number in
+          let name = "\(name)-\(number)"
+          try Self.require(!state.persons.values.contains { $0.name == name }, .conflict)
+          let (device, secret) = try Self.enroll(name, fault == .sharesPersons ? app.name : name, .device, &state)
+          let registration = Registration(
+            token: .random(), device: device.id, app: app.id, environment: environment)
+          state.registrations.append(registration)
+          return EnrolledDevice(secret: secret, token: registration.token)
+        }
+      } catch {
+        if fault != .enrollsHalfBatches { state = before }
+        throw error
+      }
+    }
+  }
+
+  package func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
+    try Self.require(Self.isBatchName(name), .invalid)
+    let removed: [Registration] = state.withLock { state in
+      let gone = state.devices.map(\.device).filter { device in
+        guard device.name.hasPrefix(name + "-") else { return false }
+        let number = device.name.dropFirst(name.count + 1)
+        return fault == .removesTooMuch || (!number.isEmpty && number.allSatisfy { $0.isASCII && $0.isNumber })
+      }
+      let ids = Set(gone.map(\.id))
+      let removed = state.registrations.filter { ids.contains($0.device) }
+      state.registrations.removeAll { ids.contains($0.device) }
+      state.devices.removeAll { ids.contains($0.device.id) }
+      for person in Set(gone.map(\.person)) where !state.devices.contains(where: { $0.device.person == person }) {
+        state.persons[person] = nil
+      }
+      return removed
+    }
+    return removed.map { ($0.device, $0.app) }
+  }
+
+  private static func isBatchName(_ name: String) -> Bool {
+    (1...32).contains(name.utf8.count) && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+  }
+}

@@ -1,0 +1,71 @@
+package import PushCore
+package import PushStorage
+
+extension APNSID {
+  /// A readable id for a test.
+  package static func number(_ number: Int) -> APNSID {
+    let digits = String(number, radix: 16)
+    let text = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+    guard let id = APNSID(text) else { preconditionFailure("not an id: \(text)") }
+    return id
+  }
+}
+
+extension DeviceID: ExpressibleByIntegerLiteral {
+  package init(integerLiteral value: Int64) { self.init(row: value) }
+}
+
+extension AppID: ExpressibleByIntegerLiteral {
+  package init(integerLiteral value: Int64) { self.init(row: value) }
+}
+
+/// A push of a test. Without an id it has one of ours, which no retry repeats.
+package func samplePush(
+  _ id: Int? = nil, to device: DeviceID = 1, app: AppID = 1, collapse: String = "", at now: Int64 = TestClock.start,
+  lifetime: Int64 = 3600, payload: String = #"{"aps":{"alert":"hello"}}"#
+) -> StoredPush {
+  var random = SystemRandomNumberGenerator()
+  return StoredPush(
+    device: device, app: app, id: id.map(APNSID.number) ?? APNSID(using: &random), isSenderID: id != nil,
+    uniqueID: APNSID(using: &random), received: now * 1000, expires: now + lifetime, priority: 10,
+    collapseID: collapse, payload: Array(payload.utf8))
+}
+
+extension AppendOutcome {
+  /// The number it got.
+  package var seq: UInt64? {
+    guard case .queued(let seq, _) = self else { return nil }
+    return seq
+  }
+
+  /// The id that it replaced.
+  package var replaced: APNSID? {
+    guard case .queued(_, let replaced) = self else { return nil }
+    return replaced
+  }
+
+  package var isDuplicate: Bool {
+    guard case .duplicate = self else { return false }
+    return true
+  }
+
+  package var isUnavailable: Bool {
+    guard case .unavailable = self else { return false }
+    return true
+  }
+}
+
+extension Mailbox {
+  /// Appends and waits for the outcomes.
+  package func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {
+    await withCheckedContinuation { continuation in append(pushes) { continuation.resume(returning: $0) } }
+  }
+
+  /// Waits until everything asked for so far has been done: operations keep their order.
+  package func settle() async { _ = await append([samplePush(to: DeviceID(row: .max), lifetime: 1)]) }
+
+  /// The numbers that wait for a device.
+  package func waiting(_ device: DeviceID = 1, after seq: UInt64 = 0) async throws -> [UInt64] {
+    try await pending(for: device, after: seq, limit: .max).entries.map(\.seq)
+  }
+}
