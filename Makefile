@@ -3,10 +3,11 @@
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
-# make kills     kill -9 by the hundred, under load      make faults   disks, networks and processes that fail (root)
+# make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
+# make faults   disks, networks and processes that fail (root)
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills faults \
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills drains faults \
   train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -72,6 +73,11 @@ fuzz: packages
 KILLS ?= 500
 kills: test-packages debug
 	Tests/Interop/run .build/debug/pushcli --program kills.py --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+# Drains a gateway under client libraries, and counts every request: make drains DRAINS=100 SEED=7
+DRAINS ?= 100
+drains: test-packages debug
+	Tests/Interop/run .build/debug/pushcli --program drains.py --drains $(DRAINS) $(if $(SEED),--seed $(SEED))
 
 # Real disks, networks and processes that fail: make faults, or FAULTS=faults/test_network.py for a part. Needs root.
 FAULTS ?= faults

@@ -148,3 +148,12 @@ bool csimdjson_next_element(csimdjson_cursor *cursor, csimdjson_node *value) {
   *value = as<csimdjson_node>(*advance<dom::array>(cursor));
   return true;
 }
+
+// Older versions define it without quotes.
+#define CSIMDJSON_TEXT_OF(text) #text
+#define CSIMDJSON_TEXT(macro) CSIMDJSON_TEXT_OF(macro)
+
+const char *csimdjson_version(void) {
+  static const char text[] = CSIMDJSON_TEXT(SIMDJSON_VERSION);
+  return text;
+}

@@ -5,6 +5,12 @@ import PushPolicy
 /// Which broadcasts this device has: a gateway sends a stored one again until the device says that it has it.
 struct BroadcastInbox {
   private var numbers: [ChannelID: UInt64] = [:]
+  /// Those of which something came before ``numbers`` was full: when it is again, they are forgotten, and what a gateway
+  /// sends again of one comes twice. An honest one has no such number of channels.
+  private var formerNumbers: [ChannelID: UInt64] = [:]
+
+  /// How many channels are remembered.
+  var count: Int { numbers.count + formerNumbers.count }
 
   /// What is to be done with a line of the gateway.
   enum Verdict: Equatable {
@@ -42,7 +48,12 @@ struct BroadcastInbox {
     }
     guard let (channel, number) = found ?? nil else { return .other }
     let acknowledgement = DeviceLine.acknowledgeBroadcast(channel, number: number)
-    guard number > numbers[channel] ?? 0 else { return .known(acknowledgement: acknowledgement) }
+    guard number > numbers[channel] ?? formerNumbers[channel] ?? 0 else {
+      return .known(acknowledgement: acknowledgement)
+    }
+    if numbers.count >= Limits.maximumRememberedChannels / 2, numbers[channel] == nil {
+      (formerNumbers, numbers) = (numbers, [:])
+    }
     numbers[channel] = number
     return .new(acknowledgement: acknowledgement)
   }

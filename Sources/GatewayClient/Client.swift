@@ -383,7 +383,9 @@ private final class LineReader: StreamConsumer {
   }
 
   func begin() {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+    // What is gathered waits in the gateway once it is much; single lines have a bound here.
+    let (stream, continuation) = AsyncThrowingStream.makeStream(
+      of: [UInt8].self, bufferingPolicy: isGathering ? .unbounded : .bufferingOldest(Limits.maximumWaitingLines))
     lines = continuation
     opened(.success(LineStream(lines: stream, writer: reference, backlog: backlog)))
   }
@@ -410,13 +412,15 @@ private final class LineReader: StreamConsumer {
 
   /// Ends the stream, and the connection with it, of a gateway that sends a line without an end.
   private func giveUp() {
-    isOver = true
-    partial = []
-    let error = ClientError(
-      .unreachable,
+    giveUp(
       "the gateway sends a line of more than \(Limits.maximumGatewayLineSize >> 20) MiB, which no push gateway does: check the address"
     )
-    lines?.finish(throwing: error)
+  }
+
+  private func giveUp(_ reason: String) {
+    isOver = true
+    partial = []
+    lines?.finish(throwing: ClientError(.unreachable, reason))
     reference.value.connection.closeAfterFlush()
   }
 
@@ -425,7 +429,9 @@ private final class LineReader: StreamConsumer {
     while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
       unsafe partial.append(contentsOf: rest[..<end])
       unsafe rest = unsafe rest[(end + 1)...]
-      lines?.yield(partial)
+      if case .dropped = lines?.yield(partial) {
+        return giveUp("the gateway sends more than \(Limits.maximumWaitingLines) lines that nobody has read")
+      }
       partial = []
     }
     unsafe partial.append(contentsOf: rest)

@@ -35,6 +35,13 @@ package enum Limits {
   package static let maximumStrangerSize = 1 << 20
   /// The same of a connection that showed one: a body on every stream.
   package static let maximumIncompleteSize = 4 << 20
+  /// Bytes that a connection may send in one go and go on: who sends more reads on when others had their turn, in pieces of
+  /// twice that, each the work of some milliseconds. A thousand pushes under way are ten times as much, ten are a tenth.
+  package static let turnShare = 16_384
+  /// Lines of a gateway that wait for whoever reads them one by one.
+  package static let maximumWaitingLines = 10_000
+  /// Channels of which a device remembers the broadcasts that it has: more than a person subscribes to.
+  package static let maximumRememberedChannels = 10_000
   /// Frames that wait to be sent when reading pauses: an answer on every stream, and some for the connection.
   package static let maximumWaitingFrames = 1200
   /// Streams that the gateway resets because of what their peer did, at once and for each second: a request that is reset

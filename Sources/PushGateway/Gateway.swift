@@ -53,6 +53,7 @@ package final class Gateway: Sendable {
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
+    for warning in SystemLibrary.warnings { logger.warning("\(warning)") }
     TLSMemory.use()
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)
@@ -82,7 +83,8 @@ package final class Gateway: Sendable {
       let registrations = backend.registrations
       let services = Services(
         backend: backend, log: log, held: held,
-        environment: configuration.environment, rateLimit: configuration.rateLimit, clock: clock,
+        environment: configuration.environment, rateLimit: configuration.rateLimit,
+        senderRates: SenderRates(team: configuration.teamRate, app: configuration.appRate), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
           logger.debug(

@@ -73,20 +73,33 @@ final class GatewayHandler: Handler {
     } else if request.has(.path, Paths.deviceStream), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
-      request.maximumBodySize = GatewayHandler.maximumBodySize(exchange)
+      request.maximumBodySize = maximumBodySize(exchange)
     }
   }
 
   /// Bytes of the body that a request of the control plane may have.
-  private static func maximumBodySize(_ exchange: Exchange) -> Int {
+  private func maximumBodySize(_ exchange: Exchange) -> Int {
     let request = exchange.request
     if request.has(.path, beginningWith: AdminAPI.prefix) {
       return exchange.connection.peer == .adminSocket ? Limits.maximumControlBodySize : 0
     }
-    guard request.has(.path, beginningWith: devicePrefix) else { return 0 }
-    if request.has(.path, beginningWith: "/v1/device/preferences") { return Limits.maximumPreferencesBodySize }
+    guard request.has(.path, beginningWith: GatewayHandler.devicePrefix) else { return 0 }
+    if request.has(.path, beginningWith: "/v1/device/preferences") {
+      // So much is kept of no stranger.
+      noteCredential(of: exchange)
+      return exchange.connection.hasCredential ? Limits.maximumPreferencesBodySize : Limits.maximumDeviceBodySize
+    }
     let isEnrollment = request.has(.path, beginningWith: "/v1/devices")
     return isEnrollment ? Limits.maximumEnrollmentSize : Limits.maximumDeviceBodySize
+  }
+
+  /// Looks whether a connection that has shown no credential shows a device's secret with this request.
+  private func noteCredential(of exchange: Exchange) {
+    guard !exchange.connection.hasCredential,
+      let bearer = ControlRequest(exchange.request, from: exchange.connection.peer).bearer,
+      services.registrations.device(secret: bearer) != nil
+    else { return }
+    exchange.connection.authenticated()
   }
 
   private static let devicePrefix: StaticString = "/v1/"
@@ -200,9 +213,7 @@ final class GatewayHandler: Handler {
     }
     var request = ControlRequest(exchange.request, from: connection.peer)
     request.environment = connection.environment
-    if !connection.hasCredential, let bearer = request.bearer, services.registrations.device(secret: bearer) != nil {
-      connection.authenticated()
-    }
+    noteCredential(of: exchange)
     // What is said to HEAD is what would be said to GET, without the body.
     if request.method == "HEAD" { request.method = "GET" }
     switch router.match(method: request.method, path: request.path) {

@@ -17,6 +17,11 @@ package final class JSONParser {
   /// The same for a line that holds a payload, some levels down: of a device's stream, or of a file of such lines.
   package static let maximumLineDepth = maximumDepth + 8
 
+  /// The version of simdjson that this was built with, as `3.0.1`.
+  package static var libraryVersion: String {
+    unsafe String(cString: csimdjson_version()).filter { $0 != "\"" }
+  }
+
   /// A parser that refuses documents of more levels; the root is the first.
   package init(maximumDepth: Int = JSONParser.maximumDepth) {
     precondition(maximumDepth > 0, "a document has a level")

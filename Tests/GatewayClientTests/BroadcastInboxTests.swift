@@ -27,6 +27,24 @@ import Testing
     #expect(inbox.judge(line(a, 3), parser: parser) == .new(acknowledgement: acknowledgement(a, 3)))
   }
 
+  /// A hostile gateway makes channels up.
+  @Test func `no more channels are remembered than there may be, and the latest are`() {
+    var inbox = BroadcastInbox()
+    let parser = JSONParser()
+    func channel(_ number: Int) -> ChannelID {
+      ChannelID(bytes: (0..<ChannelID.size).map { UInt8(truncatingIfNeeded: $0 < 8 ? number >> (8 * $0) : 0) })!
+    }
+    let count = 2 * Limits.maximumRememberedChannels
+    for number in 0..<count { _ = inbox.judge(line(channel(number), 1), parser: parser) }
+    #expect(inbox.count <= Limits.maximumRememberedChannels)
+    for number in (count - Limits.maximumRememberedChannels / 2)..<count {
+      guard case .known = inbox.judge(line(channel(number), 1), parser: parser) else {
+        Issue.record("\(number) of \(count) is forgotten")
+        return
+      }
+    }
+  }
+
   @Test(arguments: [
     #"{"type":"push","seq":7,"payload":{"channel":"a","number":1}}"#, #"{"type":"caught-up","seq":7}"#, "nonsense",
     #"{"type":"push","seq":0,"channel":"AQEBAQEBAQEBAQEBAQEBAQ==","number":0,"payload":{}}"#,

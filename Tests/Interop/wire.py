@@ -127,7 +127,8 @@ class Connection:
             self.socket.settimeout(60)
             try:
                 self.socket.sendall(data)
-            except (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:
+            # After a write that failed OpenSSL has other names for the same (BAD_LENGTH).
+            except (ConnectionResetError, BrokenPipeError, ssl.SSLError) as error:
                 raise Closed(str(error)) from error
 
     def open(self, method, path, fields=(), *, authority=":authority", end=False, flush=True) -> int:

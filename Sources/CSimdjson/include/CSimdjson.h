@@ -76,6 +76,9 @@ bool csimdjson_next_member(csimdjson_cursor *_Nonnull cursor, csimdjson_text *_N
                            csimdjson_node *_Nonnull value);
 bool csimdjson_next_element(csimdjson_cursor *_Nonnull cursor, csimdjson_node *_Nonnull value);
 
+/// The version of simdjson that this was built with, as `3.0.1`; the library tells none.
+const char *_Nonnull csimdjson_version(void);
+
 #ifdef __cplusplus
 }
 #endif

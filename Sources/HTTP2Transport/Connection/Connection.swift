@@ -161,10 +161,13 @@ package final class Connection: ChannelInboundHandler {
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !state.isClosing, !isFrozen else { return }
+    guard !isFrozen else { return }
     hasReceived = true
+    if state.isDraining || state.isClosing { hasReceivedLate = true }
+    guard !state.isClosing else { return }
     liveness.received()
     let buffer = unwrapInboundIn(data)
+    turnSize += buffer.readableBytes
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
@@ -191,6 +194,8 @@ package final class Connection: ChannelInboundHandler {
   /// turn finds its streams free again, and near.
   package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
+    if turnSize >= Limits.turnShare, session.role == .server, !state.isClosing, !isFrozen { awaitTurn() }
+    turnSize = 0
     context.fireChannelReadComplete()
   }
 
@@ -238,7 +243,7 @@ package final class Connection: ChannelInboundHandler {
       hasWritten = false
       context.flush()
     }
-    if state.isClosing { context.close(promise: nil) }
+    if state.isClosing { hangUp(context) }
   }
 
   /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
@@ -288,6 +293,33 @@ package final class Connection: ChannelInboundHandler {
   }
 
   // MARK: Ending
+
+  private var isLingering = false
+  /// Whether the peer went on sending while the connection ended.
+  private var hasReceivedLate = false
+
+  /// Closes the socket; of a peer that may be sending only our half at first, and the rest when it has read that.
+  private func hangUp(_ context: ChannelHandlerContext) {
+    guard state.endsGently else { return context.close(promise: nil) }
+    guard !isLingering else { return }
+    isLingering = true
+    setAutoRead()
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    context.close(mode: .output).whenFailure { _ in this.value.close(nil) }
+    linger(times: ConnectionState.lateTime.times)
+  }
+
+  /// Closes when nothing came for a while, or when the time is over.
+  private func linger(times: Int) {
+    let wasSending = hasReceivedLate
+    hasReceivedLate = false
+    let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    let time = ConnectionState.lateTime
+    loop.eventLoop.scheduleTask(in: wasSending ? time.sending : time.silent) {
+      guard this.value.hasReceivedLate, times > 1 else { return this.value.close(nil) }
+      this.value.linger(times: times - 1)
+    }
+  }
 
   /// Closes once what is due has been sent.
   package func closeAfterFlush() { handle(.finish) }
@@ -340,6 +372,8 @@ package final class Connection: ChannelInboundHandler {
     case .answerIncomplete(let cause): answerIncomplete(cause)
     case .checkIdle: closeIfIdle()
     case .sendGoAway(let cause): session.goAway(cause.errorCode, debugData: owner?.debugData(of: cause) ?? [])
+    case .stopReading: setPaused(true, for: .drain)
+    case .resumeReading: setPaused(false, for: .drain)
     case .flush: setNeedsFlush()
     case .closeSocket: context?.close(promise: nil)
     case .schedule(let event, let time): loop.eventLoop.scheduleTask(in: time) { this.value.handle(event) }
@@ -440,6 +474,28 @@ package final class Connection: ChannelInboundHandler {
   /// Whether what the peer sends is left in the socket.
   package var isPaused: Bool { state.isPaused }
 
+  /// Bytes that were read since the socket was last found readable.
+  private var turnSize = 0
+  /// Whether nothing is read until others have had their turn.
+  private var isAwaitingTurn = false
+
+  /// Its peer sent as much as fits into a turn: others come first, and then it goes on.
+  private func awaitTurn() {
+    isAwaitingTurn = true
+    setAutoRead()
+    loop.awaitTurn(self)
+  }
+
+  /// Reads on, as much as fits into a turn.
+  package func takeTurn() {
+    isAwaitingTurn = false
+    if !isFrozen { setAutoRead() }
+  }
+
+  private func setAutoRead() {
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: isLingering || !state.isPaused && !isAwaitingTurn)
+  }
+
   /// Leaves what the peer sends in the socket, until it can send no more.
   package func pauseReading() { setPaused(true) }
 
@@ -447,8 +503,7 @@ package final class Connection: ChannelInboundHandler {
   package func resumeReading() { setPaused(false) }
 
   private func setPaused(_ paused: Bool, for pause: ConnectionState.Pause = .reader) {
-    guard let context, state.setPaused(paused, for: pause) else { return }
-    context.channel.setOption(.autoRead, value: !state.isPaused).whenFailure { _ in }
+    if context != nil, state.setPaused(paused, for: pause) { setAutoRead() }
   }
 
   // MARK: Liveness

@@ -26,6 +26,8 @@ package struct ConnectionState {
     package var reason: ConnectionEnd
     /// Whether the peer is refused: what it still sends is read, so that it gets to read why, and dropped.
     package var isRefusing = false
+    /// Whether all is answered, and the peer has a while to read that before GOAWAY.
+    package var isSettling = false
     package var hasSentGoAway = false
   }
 
@@ -42,6 +44,8 @@ package struct ConnectionState {
     case idle
     /// The time is over in which streams may end by themselves before GOAWAY.
     case drainTimeout
+    /// The peer had its time to read the answers.
+    case settled
     /// The peer has said that it closes, the owner wants no more, or what came could not be read.
     case finish
     /// What was to be sent could not be written.
@@ -64,6 +68,9 @@ package struct ConnectionState {
     /// The owner looks whether no stream waits for anything (``Event/idle``).
     case checkIdle
     case sendGoAway(ConnectionEnd)
+    /// What the peer sends stays in the socket, and is surely not processed; until it is read again.
+    case stopReading
+    case resumeReading
     /// The output that waits is sent at the end of this turn.
     case flush
     case closeSocket
@@ -73,13 +80,24 @@ package struct ConnectionState {
 
   /// GOAWAY comes when no stream is open, or after this time in any case.
   package static let drainTimeout = TimeAmount.seconds(3)
+  /// What was read is answered within this time, or GOAWAY comes before the answer.
+  package static let answerTimeout = TimeAmount.seconds(1)
   /// After GOAWAY the socket closes when all is answered, or after this time in any case.
   package static let closeTimeout = TimeAmount.seconds(4)
+  /// How long a peer has to read the last answers before GOAWAY: several clients forget what they have not looked at when
+  /// they meet that, and some hang up.
+  package static let settleTime = TimeAmount.milliseconds(50)
   /// How long after GOAWAY the socket of a connection without open streams closes.
   package static let linger = TimeAmount.milliseconds(100)
+  /// How long the socket stays open for a peer that has not read the end of the connection: what comes to a closed one is
+  /// answered with a reset, after which several clients read nothing any more, not even the answers that they have. One that
+  /// was silent meanwhile is given less time than one that went on sending, which gets it again when it does, some times.
+  package static let lateTime = (silent: TimeAmount.milliseconds(200), sending: TimeAmount.seconds(1), times: 3)
 
   private let isServer: Bool
   package private(set) var phase: Phase
+  /// Whether the peer is to read the end before the socket closes: it did nothing wrong, and may be sending.
+  package private(set) var endsGently = false
 
   package init(isServer: Bool, hasTLS: Bool, initialStreams: Int = Limits.maximumConcurrentStreams) {
     self.isServer = isServer
@@ -122,17 +140,29 @@ package struct ConnectionState {
       return [.cancelHandshakeTimeout]
     case .drain: return drain()
     case .end(let reason): return end(reason)
-    case .idle:
-      guard case .draining = phase else { return [] }
-      return sendGoAway() + [.schedule(.finish, in: ConnectionState.linger)]
+    case .idle: return settle()
     case .drainTimeout:
       guard case .draining(let draining) = phase else { return [] }
-      return [.answerIncomplete(draining.reason)] + sendGoAway() + [.checkIdle]
+      if draining.isRefusing { return [.answerIncomplete(draining.reason)] + sendGoAway() + [.checkIdle] }
+      guard !draining.hasSentGoAway, !draining.isSettling else { return [] }
+      // A sender that never pauses gets an answer to what was read, and no more is.
+      return [
+        .stopReading, .answerIncomplete(draining.reason), .checkIdle,
+        .schedule(.settled, in: ConnectionState.answerTimeout),
+      ]
+    case .settled:
+      guard case .draining(let draining) = phase, !draining.hasSentGoAway else { return [] }
+      let rest = draining.isSettling ? Action.schedule(.finish, in: ConnectionState.linger) : .checkIdle
+      return sendGoAway() + [.resumeReading, rest]
     case .sessionFinished:
       // After its GOAWAY a session counts as finished; the socket stays open a little longer.
       if case .draining(let draining) = phase, draining.hasSentGoAway { return [] }
       return close(with: [])
-    case .finish: return close(with: [.flush])
+    case .finish:
+      if case .draining(let draining) = phase {
+        endsGently = draining.hasSentGoAway && draining.reason.errorCode == .noError
+      }
+      return close(with: [.flush])
     case .writeFailed: return close(with: [])
     case .close: return close(with: [.closeSocket])
     case .disconnected:
@@ -163,6 +193,17 @@ package struct ConnectionState {
     return begin + (reason.errorCode == .noError ? [] : sendGoAway()) + [.checkIdle]
   }
 
+  private mutating func settle() -> [Action] {
+    guard case .draining(var draining) = phase else { return [] }
+    if draining.isRefusing || draining.hasSentGoAway {
+      return sendGoAway() + [.schedule(.finish, in: ConnectionState.linger)]
+    }
+    guard !draining.isSettling else { return [] }
+    draining.isSettling = true
+    phase = .draining(draining)
+    return [.stopReading, .schedule(.settled, in: ConnectionState.settleTime)]
+  }
+
   private mutating func sendGoAway() -> [Action] {
     guard case .draining(var draining) = phase, !draining.hasSentGoAway else { return [] }
     draining.hasSentGoAway = true
@@ -184,6 +225,8 @@ package struct ConnectionState {
     case reader
     /// The peer does not take what is to be sent.
     case backlog
+    /// The connection ends, and what comes now is not processed.
+    case drain
   }
 
   private var pauses: Set<Pause> = []

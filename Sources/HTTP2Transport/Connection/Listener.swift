@@ -49,9 +49,11 @@ package final class Listener: Sendable {
       }
       .childChannelOption(
         // A connection keeps its last buffer: an idle device's is small.
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: 32768)
+        .recvAllocator,
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: 2 * Limits.turnShare)
       )
-      .childChannelOption(.maxMessagesPerRead, value: 4)
+      // More would be read before anybody else has their turn.
+      .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         AdminPeer.check(channel, of: options).flatMapThrowing {
           let (context, handler) = loops.current(channel.eventLoop)

@@ -1,3 +1,4 @@
+import DequeModule
 package import NIOCore
 import PushCore
 
@@ -58,8 +59,38 @@ import PushCore
     let connections = dirty
     dirty.removeAll(keepingCapacity: true)
     for connection in connections where connection.needsFlush { connection.flush() }
+    giveTurn()
     meter.turns.record((eventLoop.now - turnBegan).nanoseconds)
   }
+
+  // MARK: Fairness
+
+  /// Those that sent more than fits into a turn, in the order in which they read on.
+  private var waiting: Deque<Connection> = []
+  private var isTurnDue = false
+
+  /// Has a connection read on when those that wait already have done so: one in each turn, so that whoever sends little
+  /// waits for no more than one of them, however many there are.
+  package func awaitTurn(_ connection: Connection) {
+    waiting.append(connection)
+    scheduleTurnEnd()
+  }
+
+  private func giveTurn() {
+    guard let next = waiting.popFirst() else { return }
+    next.takeTurn()
+    guard !waiting.isEmpty, !isTurnDue else { return }
+    // What it reads ends the next turn. If there is nothing to read, nothing would: the rest must not wait for that.
+    isTurnDue = true
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    eventLoop.scheduleTask(in: LoopContext.turnTime) {
+      this.value.isTurnDue = false
+      this.value.giveTurn()
+    }
+  }
+
+  /// As soon as possible, but after what has arrived was read: what is due at once would come before that.
+  private static let turnTime = TimeAmount.microseconds(100)
 
   // MARK: Time
 

@@ -69,6 +69,10 @@ extension HTTP2SessionDelegate {
   private var unacknowledgedSettings = 0
   /// Of the peer's streams.
   private var closedStreams = ClosedStreams()
+  /// Where in a client's bytes its frames begin.
+  private var frameWalk = FrameWalk()
+  /// The frame of which a part has come.
+  private var unfinishedFrame: FrameWalk.Head?
   private var settingsAge = 0
   /// No callback may receive or send (nghttp2 manual, "Remarks").
   private var isBusy = false
@@ -144,9 +148,39 @@ extension HTTP2SessionDelegate {
     precondition(!isBusy, "a callback received")
     isBusy = true
     defer { isBusy = false }
+    switch role {
+    case .server: unsafe try receiveFromClient(bytes)
+    case .client: unsafe try feed(bytes[...])
+    }
+  }
+
+  private func feed(_ bytes: Slice<UnsafeRawBufferPointer>) throws(HTTP2Error) {
+    let bytes = unsafe UnsafeRawBufferPointer(rebasing: bytes)
     let taken = unsafe nghttp2_session_mem_recv(
       handle, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
     try HTTP2Error.check(Int32(clamping: taken))
+  }
+
+  /// Looks for DATA on streams that are over. To know whether one is, nghttp2 may need the bytes before it first: a stream
+  /// ends in what is sent, but for those that the client ends.
+  private func receiveFromClient(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+    let newestBefore = highestID
+    // The frame that the bytes before these did not hold whole comes first.
+    var last = unfinishedFrame
+    var (sawEnd, sawReset) = (last?.endsStream ?? false, last?.isReset ?? false)
+    var start = 0
+    while let head = unsafe frameWalk.next(in: bytes) {
+      if head.isData, sawReset || head.stream <= newestBefore && (sawEnd || stream(head.stream) == nil) {
+        unsafe try feed(bytes[start..<head.start])
+        start = head.start
+        beginsData(on: head.stream)
+      }
+      sawEnd = sawEnd || head.endsStream
+      sawReset = sawReset || head.isReset
+      last = head
+    }
+    unfinishedFrame = frameWalk.isWithinFrame ? last : nil
+    unsafe try feed(bytes[start...])
   }
 
   /// Appends frames that are due to `output` until it holds `limit` bytes or there are none left.
@@ -342,10 +376,10 @@ extension HTTP2SessionDelegate {
   private func close(_ stream: HTTP2Stream, errorCode: UInt32) {
     release(stream)
     let isWhole = stream.isInboundEnded && errorCode == HTTP2ErrorCode.noError.rawValue
-    let isOurs = !isWhole && stream.id != peerResetID
+    let end: ClosedStreams.End = isWhole ? .whole : stream.id == peerResetID ? .reset : .ours
     delegate?.session(self, closed: stream, errorCode: errorCode)
     stream.consumer?.closed()
-    if role == .server { closedStreams.note(stream.id, isOurs: isOurs) }
+    if role == .server { closedStreams.note(stream.id, end) }
     let last = open.removeLast()
     if last !== stream {
       open[stream.place] = last
@@ -384,15 +418,30 @@ extension HTTP2SessionDelegate {
 
 extension HTTP2Session {
   /// HEADERS begin. On a stream that is over they end the connection (RFC 9113 §5.1): nghttp2 keeps no such streams, and
-  /// drops what comes on one without a word. (DATA it does not even tell of.)
+  /// drops what comes on one without a word.
   package func beginsHeaders(on id: Int32) {
     guard role == .server, id != newestID, id <= highestID, id & 1 == 1, stream(id) == nil else { return }
     switch closedStreams.end(of: id) {
     // Trailers that were under way when the gateway reset the stream.
     case .ours: break
-    case .peers: terminate(.streamClosed)
+    case .reset, .whole: terminate(.streamClosed)
     // One that never began is closed by each that began after it (§5.1.1).
     case nil: terminate(.protocolError)
+    }
+  }
+
+  /// DATA begin, of which nghttp2 tells nothing when their stream is over. Clients whose threads race are known to send some
+  /// after RST_STREAM: the others of their streams must not suffer.
+  private func beginsData(on id: Int32) {
+    guard id <= highestID, id & 1 == 1, stream(id) == nil else { return }
+    switch closedStreams.end(of: id) {
+    case .reset:
+      unsafe nghttp2_submit_rst_stream(
+        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, HTTP2ErrorCode.streamClosed.rawValue)
+      spendReset()
+    case .whole: terminate(.streamClosed)
+    // What was under way when the gateway reset the stream; or it is over for so long that nobody knows.
+    case .ours, nil: break
     }
   }
 

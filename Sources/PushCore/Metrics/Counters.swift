@@ -46,7 +46,7 @@ package struct Counter: ~Copyable, Sendable {
 /// What has a bound that can be reached, for whoever wonders why something was refused or dropped.
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
-    lineSize, logBacklog
+    lineSize, logBacklog, teamRate, appRate
 
   /// How it is named to people and monitors.
   package var label: String { row.label }
@@ -69,6 +69,8 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .streamBacklog: ("stream_backlog", "a device had not taken what it was sent: a push that is never stored went")
     case .lineSize: ("line_size", "a device sent a line that was too long: its stream was ended")
     case .logBacklog: ("log_backlog", "the delivery log was too far behind: a row of it went")
+    case .teamRate: ("team_rate", "a team sent more than `team_rate` allows: `TooManyRequests`")
+    case .appRate: ("app_rate", "an app was sent more than `app_rate` allows: `TooManyRequests`")
     }
   }
 }

@@ -21,6 +21,8 @@ package struct Configuration: Sendable {
   var mailboxCap = 10_000
   /// nil: any number.
   var rateLimit: Int?
+  var teamRate: Int?
+  var appRate: Int?
   var logRetentionDays = 7
   package var logLevel = "info"
   /// nil: the gateway's own authority alone.
@@ -220,6 +222,12 @@ extension Configuration: SettingHolder {
     Setting(
       "rate_limit", \.rateLimit, .orNone(.number(1...1_000_000, of: "pushes a second")),
       "Pushes a second for one device token; more get TooManyRequests."),
+    Setting(
+      "team_rate", \.teamRate, .orNone(.number(1...1_000_000, of: "pushes a second")),
+      "Pushes and broadcasts a second of one team, whatever its connections; more get TooManyRequests."),
+    Setting(
+      "app_rate", \.appRate, .orNone(.number(1...1_000_000, of: "pushes a second")),
+      "Pushes and broadcasts a second for one app; more get TooManyRequests."),
     Setting(
       "log_retention_days", \.logRetentionDays, .number(0...3650, of: "days"),
       "How long the delivery log is kept, in days."),

@@ -44,6 +44,7 @@ final class BroadcastAPI {
   private struct Caller {
     var id: APNSID
     var app: App
+    var sender: ProviderSender
     var environment: Environment
     /// Milliseconds since 1970.
     var now: Int64
@@ -69,7 +70,7 @@ final class BroadcastAPI {
     guard let app = try? services.registrations.app(topic: bundleID) else { throw Rejection(.topicDisallowed) }
     guard sender.isOf(app.team) else { throw Rejection(.topicMismatch) }
     guard services.channels.isOn(app.id) else { throw Rejection(services.provider.broadcastFeatureReason) }
-    return Caller(id: id, app: app, environment: exchange.connection.environment, now: now)
+    return Caller(id: id, app: app, sender: sender, environment: exchange.connection.environment, now: now)
   }
 
   /// - Throws: `MissingChannelId`, `BadChannelId` for what is no id.
@@ -110,6 +111,7 @@ final class BroadcastAPI {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }
+    try provider.count(caller.app, of: caller.sender, now: caller.now)
     try provider.admit(content, id: caller.id, nil, caller.app, now: caller.now)
     let latest = caller.now / 1000 + Int64(Limits.maximumBroadcastLifetime)
     let expires = expiration > caller.now / 1000 ? min(expiration, latest) : 0

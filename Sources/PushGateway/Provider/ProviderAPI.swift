@@ -81,6 +81,7 @@ final class ProviderAPI {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }
+    if services.senderRates != nil { try count(app, of: sender, now: now) }
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     try admit(advertising: content, id: id, registration, app, now: now)
@@ -182,6 +183,15 @@ final class ProviderAPI {
       throw Rejection(isUnknownSuffix ? .topicDisallowed : .deviceTokenNotForTopic)
     }
     return (registration, app)
+  }
+
+  /// Counts a push, or a broadcast, of an app.
+  ///
+  /// - Throws: `TooManyRequests`.
+  func count(_ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
+    guard let limit = services.senderRates?.excess(app.id, of: app.team ?? sender.team, at: now) else { return }
+    shared.meter.reached(limit)
+    throw Rejection(.tooManyRequests)
   }
 
   /// Rules on the sender hold at the door (design §2), and so does the schema of `aps` where the app is strict.

@@ -88,6 +88,14 @@ enum ProviderSender {
     }
   }
 
+  /// The team whose key signed the token.
+  var team: String? {
+    switch self {
+    case .token(let token): token.key.team
+    case .certificate: nil
+    }
+  }
+
   /// Whether it reaches the apps of a team; an app without one is everybody's. A certificate names its topics itself.
   func isOf(_ team: String?) -> Bool {
     switch self {

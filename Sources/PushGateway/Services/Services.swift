@@ -11,6 +11,8 @@ struct Services: Sendable {
   let environment: Environment
   /// How many pushes per second one device token takes; nil: any number.
   let rateLimit: Int?
+  /// How many pushes teams and apps may send; nil: any number.
+  var senderRates: SenderRates?
   let clock: WallClock
   var provider = ProviderSettings()
   /// Who may enroll a device.

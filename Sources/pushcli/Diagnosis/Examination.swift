@@ -4,6 +4,7 @@ import GatewayProtocol
 import Glibc
 import HTTP2Transport
 import PushCore
+import PushGateway
 import PushStorage
 
 /// What `pushcli doctor` looks at, one finding each.
@@ -26,7 +27,7 @@ struct Examination {
   func findings() async -> [Finding] {
     [
       storage(), log(), space(), await gateway(), await apps(), certificate("server certificate", folder.certificatePath),
-      certificate("authority", folder.trustPath), clock(), descriptors(), library(), terminal(),
+      certificate("authority", folder.trustPath), clock(), descriptors(), library(), versions(), terminal(),
     ].compactMap(\.self)
   }
 
@@ -161,6 +162,14 @@ struct Examination {
     return Finding(
       check: "HTTP/2 library", state: refusal == nil ? .ok : .failed,
       words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all of the limits that it is given")
+  }
+
+  private func versions() -> Finding {
+    let warnings = SystemLibrary.warnings
+    let versions = SystemLibrary.allCases.map { "\($0.rawValue) \($0.version)" }
+    return Finding(
+      check: "libraries", state: warnings.isEmpty ? .ok : .warning,
+      words: (warnings.isEmpty ? versions : warnings).joined(separator: "; "))
   }
 
   /// Provider tokens are an hour old at most, so that a clock that is off refuses them all.

@@ -16,22 +16,28 @@ import Testing
   static let active = Phase.active
   /// The process stops, and streams go on.
   static let draining = Phase.draining(.init(reason: .shutdown))
-  static let drained = Phase.draining(.init(reason: .shutdown, hasSentGoAway: true))
+  /// All is answered, and the peer reads that.
+  static let settling = Phase.draining(.init(reason: .shutdown, isSettling: true))
+  static let drained = Phase.draining(.init(reason: .shutdown, isSettling: true, hasSentGoAway: true))
   /// The peer is refused.
   static let refusing = Phase.draining(.init(reason: reason, isRefusing: true))
   static let refused = Phase.draining(.init(reason: reason, isRefusing: true, hasSentGoAway: true))
+  /// What was read is not answered in time.
+  static let said = Phase.draining(.init(reason: .shutdown, hasSentGoAway: true))
   static let closing = Phase.closing
   static let closed = Phase.closed
 
   static let events: [Event] = [
-    .connected, .established, .drain, .end(reason), .idle, .drainTimeout, .finish, .writeFailed, .sessionFinished,
+    .connected, .established, .drain, .end(reason), .idle, .drainTimeout, .settled, .finish, .writeFailed,
+    .sessionFinished,
     .close, .disconnected,
   ]
 
   /// What leads into a state.
   static let ways: [(phase: Phase, hasTLS: Bool, events: [Event])] = [
     (handshaking, true, []), (active, true, [.established]), (draining, false, [.drain]),
-    (drained, false, [.drain, .idle]), (refusing, false, [.end(reason)]), (refused, false, [.end(reason), .idle]),
+    (settling, false, [.drain, .idle]), (drained, false, [.drain, .idle, .settled]), (refusing, false, [.end(reason)]),
+    (refused, false, [.end(reason), .idle]),
     (closing, false, [.finish]), (closed, false, [.disconnected]),
   ]
 
@@ -53,32 +59,48 @@ import Testing
   /// What an event leads to in each of the ``ways``; nil: it stays as it is, and nothing is done.
   static func outcomes(_ event: Event) -> [(Phase, [Action])?] {
     switch event {
-    case .connected: [(handshaking, [.startHandshakeTimeout]), nil, nil, nil, nil, nil, nil, nil]
+    case .connected: [(handshaking, [.startHandshakeTimeout]), nil, nil, nil, nil, nil, nil, nil, nil]
     case .established:
       [(active, [.cancelHandshakeTimeout])]
-        + [active, draining, drained, refusing, refused, closing, closed].map { ($0, [.cancelHandshakeTimeout]) }
-    case .drain: [(draining, beginDrain), (draining, beginDrain), nil, nil, nil, nil, nil, nil]
+        + [active, draining, settling, drained, refusing, refused, closing, closed].map {
+          ($0, [.cancelHandshakeTimeout])
+        }
+    case .drain: [(draining, beginDrain), (draining, beginDrain), nil, nil, nil, nil, nil, nil, nil]
     case .end:
       [
-        (refusing, refuse), (refusing, refuse), (refusing, refuse), (refused, refuse), nil, nil, nil, nil,
+        (refusing, refuse), (refusing, refuse), (refusing, refuse), (refusing, refuse), (refused, refuse), nil, nil,
+        nil,
+        nil,
       ]
     case .idle:
       [
-        nil, nil, (drained, goAway(.shutdown) + [linger]), (drained, [linger]), (refused, goAway(reason) + [linger]),
-        (refused, [linger]), nil, nil,
+        nil, nil, (settling, [.stopReading, .schedule(.settled, in: .milliseconds(50))]), nil, (drained, [linger]),
+        (refused, goAway(reason) + [linger]), (refused, [linger]), nil, nil,
       ]
     case .drainTimeout:
       [
-        nil, nil, (drained, [.answerIncomplete(.shutdown)] + goAway(.shutdown) + [.checkIdle]),
-        (drained, [.answerIncomplete(.shutdown), .checkIdle]),
-        (refused, [.answerIncomplete(reason)] + goAway(reason) + [.checkIdle]),
+        nil, nil,
+        (
+          draining,
+          [.stopReading, .answerIncomplete(.shutdown), .checkIdle, .schedule(.settled, in: .seconds(1))]
+        ), nil, nil, (refused, [.answerIncomplete(reason)] + goAway(reason) + [.checkIdle]),
         (refused, [.answerIncomplete(reason), .checkIdle]), nil, nil,
       ]
-    case .finish: [(Phase, [Action])?](repeating: (closing, [.flush]), count: 7) + [nil]
-    case .writeFailed: [(Phase, [Action])?](repeating: (closing, []), count: 7) + [nil]
-    case .sessionFinished: [(closing, []), (closing, []), (closing, []), nil, (closing, []), nil, nil, nil]
-    case .close: [(Phase, [Action])?](repeating: (closing, [.closeSocket]), count: 7) + [nil]
-    case .disconnected: [(Phase, [Action])?](repeating: (closed, [.cancelHandshakeTimeout]), count: 7) + [nil]
+    case .settled:
+      [
+        nil, nil, (said, goAway(.shutdown) + [.resumeReading, .checkIdle]),
+        (drained, goAway(.shutdown) + [.resumeReading, linger]), nil,
+        (refused, goAway(reason) + [.resumeReading, .checkIdle]),
+        nil, nil, nil,
+      ]
+    case .finish: [(Phase, [Action])?](repeating: (closing, [.flush]), count: 8) + [nil]
+    case .writeFailed: [(Phase, [Action])?](repeating: (closing, []), count: 8) + [nil]
+    case .sessionFinished:
+      [
+        (closing, []), (closing, []), (closing, []), (closing, []), nil, (closing, []), nil, nil, nil,
+      ]
+    case .close: [(Phase, [Action])?](repeating: (closing, [.closeSocket]), count: 8) + [nil]
+    case .disconnected: [(Phase, [Action])?](repeating: (closed, [.cancelHandshakeTimeout]), count: 8) + [nil]
     }
   }
 
@@ -109,7 +131,7 @@ import Testing
       var state = ConnectionStateTests.state(place, isServer: false)
       let actions = state.handle(event)
       #expect(!state.isDraining)
-      if [.drain, .end(ConnectionStateTests.reason), .idle, .drainTimeout].contains(event) {
+      if [.drain, .end(ConnectionStateTests.reason), .idle, .drainTimeout, .settled].contains(event) {
         #expect(actions.isEmpty && state.phase == phase)
       }
     }
@@ -120,7 +142,7 @@ import Testing
       let state = ConnectionStateTests.state(place)
       return [state.isHandshaking, state.isDraining, state.isRefusing, state.isClosing].map { $0 ? "+" : "-" }.joined()
     }
-    #expect(answers == ["+---", "----", "-+--", "-+--", "-++-", "-++-", "---+", "---+"])
+    #expect(answers == ["+---", "----", "-+--", "-+--", "-+--", "-++-", "-++-", "---+", "---+"])
   }
 
   /// A connection whose peer is refused while the process stops says GOAWAY once, with what came first, and a later

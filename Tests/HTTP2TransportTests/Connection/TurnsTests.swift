@@ -1,0 +1,75 @@
+import NIOCore
+import NIOEmbedded
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+@testable import PushCore
+
+/// Whoever sends more than fits into a turn reads on when others had theirs.
+@Suite struct TurnsTests {
+  let loop = EmbeddedEventLoop()
+  let context: LoopContext
+  let handler = StubHandler()
+
+  init() { context = LoopContext(eventLoop: loop) }
+
+  /// A connection whose client has said its preface.
+  func connect() throws -> EmbeddedChannel {
+    let connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote)
+    ServerSide.attach(to: connection, handler: handler)
+    let channel = EmbeddedChannel(handler: connection, loop: loop)
+    _ = channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1))
+    try channel.writeInbound(ByteBuffer(bytes: Frame.preface))
+    loop.run()
+    return channel
+  }
+
+  /// Sends a frame that nobody reads, of this size with its head.
+  func send(_ size: Int, to channel: EmbeddedChannel) throws {
+    let head = [UInt8(0), UInt8((size - 9) >> 8), UInt8((size - 9) & 255), 0x16, 0, 0, 0, 0, 0]
+    try channel.writeInbound(ByteBuffer(bytes: head + [UInt8](repeating: 0, count: size - 9)))
+  }
+
+  /// What its socket was told last: whether it is read; nil when it was told nothing.
+  func reads(_ channel: EmbeddedChannel) -> Bool? {
+    channel.options.last { $0.option is ChannelOptions.Types.AutoReadOption }?.value as? Bool
+  }
+
+  @Test func `what fits into a turn is read without a pause`() throws {
+    let channel = try connect()
+    try send(Limits.turnShare - 1, to: channel)
+    loop.run()
+    #expect(reads(channel) == nil)
+    try send(Limits.turnShare, to: channel)
+    #expect(reads(channel) == false)
+    loop.run()
+    #expect(reads(channel) == true)
+  }
+
+  @Test func `of those that send more one reads on in each turn, in their order`() throws {
+    let channels = try (0..<3).map { _ in try connect() }
+    for channel in channels { try send(Limits.turnShare, to: channel) }
+    #expect(channels.map(reads) == [false, false, false])
+    loop.run()
+    #expect(channels.map(reads) == [true, false, false])
+    // It has more: that ends a turn, and it comes last.
+    try send(Limits.turnShare, to: channels[0])
+    loop.run()
+    #expect(channels.map(reads) == [false, true, false])
+    // There is nothing more to read, and the turns go on.
+    loop.advanceTime(by: .microseconds(100))
+    #expect(channels.map(reads) == [false, true, true])
+    loop.advanceTime(by: .microseconds(100))
+    #expect(channels.map(reads) == [true, true, true])
+  }
+
+  @Test func `one that is gone keeps nobody waiting`() throws {
+    let channels = try (0..<2).map { _ in try connect() }
+    for channel in channels { try send(Limits.turnShare, to: channel) }
+    channels[0].pipeline.fireChannelInactive()
+    loop.run()
+    loop.advanceTime(by: .microseconds(100))
+    #expect(reads(channels[1]) == true)
+  }
+}
