@@ -365,7 +365,7 @@ package final class DeliveryLog: Sendable {
     do {
       do {
         try file.access { try DeliveryLog.write(batch, to: $0) }
-      } catch where error.isDamage {
+      } catch  where error.isDamage {
         // The file that was begun instead takes it.
         try file.access { try DeliveryLog.write(batch, to: $0) }
       }

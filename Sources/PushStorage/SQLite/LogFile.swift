@@ -99,7 +99,7 @@ final class LogFile: Sendable {
   private func open() throws -> DatabaseQueue {
     do {
       return try begin()
-    } catch where SQLiteStore.isDamage(error) || isFolder {
+    } catch  where SQLiteStore.isDamage(error) || isFolder {
       try moveAside()
       return try begin()
     }
@@ -142,7 +142,8 @@ final class LogFile: Sendable {
     let copy = (0...).lazy.map { $0 == 0 ? name + ".sqlite" : "\(name)-\($0).sqlite" }
       .first { !FileManager.default.fileExists(atPath: $0) }
     guard let copy, unsafe rename(path, copy) == 0 else {
-      throw StoreError("\(path) is damaged and can't be renamed (\(unsafe String(cString: strerror(errno)))): move it away")
+      throw StoreError(
+        "\(path) is damaged and can't be renamed (\(unsafe String(cString: strerror(errno)))): move it away")
     }
     unsafe unlink(path + "-journal")
     lost(.movedAside(copy))

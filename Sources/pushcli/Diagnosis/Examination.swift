@@ -26,7 +26,8 @@ struct Examination {
 
   func findings() async -> [Finding] {
     [
-      storage(), log(), space(), await gateway(), await apps(), certificate("server certificate", folder.certificatePath),
+      storage(), log(), space(), await gateway(), await apps(),
+      certificate("server certificate", folder.certificatePath),
       certificate("authority", folder.trustPath), clock(), descriptors(), library(), versions(), terminal(),
     ].compactMap(\.self)
   }
