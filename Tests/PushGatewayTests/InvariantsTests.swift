@@ -133,7 +133,7 @@ import Testing
     #expect(after().brokenInvariant(since: after(.drain)) == "what was draining is active")
     #expect(after(.drain).brokenInvariant(since: after(.finish))?.hasPrefix("what was closing is draining") == true)
     #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "what was closed is closing")
-    #expect(after(.drain).brokenInvariant(since: after(.drain, .idle)) == "GOAWAY would be sent twice")
+    #expect(after(.drain).brokenInvariant(since: after(.drain, .idle, .settled)) == "GOAWAY would be sent twice")
     #expect(
       after(.drain).brokenInvariant(since: after(.end(.idle))) == "a peer that was refused is heard again")
   }
