@@ -24,23 +24,23 @@ struct FrameWalk {
   static let headSize = 9
 
   /// Where in the bytes that come the next head begins.
-  private var place = FrameWalk.prefaceSize
+  private var offset = FrameWalk.prefaceSize
   /// The bytes of a head whose end has not come, and how many there are.
   private var partial: UInt128 = 0
   private var partialSize = 0
 
   /// Whether the bytes of a frame whose head has come are not all there.
-  var isWithinFrame: Bool { place > 0 }
+  var isWithinFrame: Bool { offset > 0 }
 
   /// The next head that ends within `bytes`; nil when the walk is through with them, and goes on in those that follow.
   @inline(__always)
   mutating func next(in bytes: UnsafeRawBufferPointer) -> Head? {
-    guard partialSize == 0, place + FrameWalk.headSize <= bytes.count else { return unsafe nextInPieces(bytes) }
-    let first = unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-    let flags = unsafe bytes[place + 4]
-    let stream = unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place + 5, as: UInt32.self))
-    let start = place
-    place += FrameWalk.headSize + Int(first >> 8)
+    guard partialSize == 0, offset + FrameWalk.headSize <= bytes.count else { return unsafe nextInPieces(bytes) }
+    let first = unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    let flags = unsafe bytes[offset + 4]
+    let stream = unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 5, as: UInt32.self))
+    let start = offset
+    offset += FrameWalk.headSize + Int(first >> 8)
     return Head(
       size: Int(first >> 8), kind: UInt8(truncatingIfNeeded: first), flags: flags,
       stream: Int32(bitPattern: stream & 0x7FFF_FFFF), start: start)
@@ -49,22 +49,22 @@ struct FrameWalk {
   /// The same when a head begins in other bytes than it ends in, and at the end of them all.
   @inline(never)
   private mutating func nextInPieces(_ bytes: UnsafeRawBufferPointer) -> Head? {
-    while partialSize < FrameWalk.headSize, place < bytes.count {
-      partial = unsafe partial << 8 | UInt128(bytes[place])
+    while partialSize < FrameWalk.headSize, offset < bytes.count {
+      partial = unsafe partial << 8 | UInt128(bytes[offset])
       partialSize += 1
-      place += 1
+      offset += 1
     }
     guard partialSize == FrameWalk.headSize else {
-      place -= bytes.count
+      offset -= bytes.count
       return nil
     }
     let head = Head(
       size: Int(partial >> 48), kind: UInt8(truncatingIfNeeded: partial >> 40),
       flags: UInt8(truncatingIfNeeded: partial >> 32),
       stream: Int32(bitPattern: UInt32(truncatingIfNeeded: partial) & 0x7FFF_FFFF),
-      start: max(0, place - FrameWalk.headSize))
+      start: max(0, offset - FrameWalk.headSize))
     (partial, partialSize) = (0, 0)
-    place += head.size
+    offset += head.size
     return head
   }
 }
