@@ -64,10 +64,10 @@ bench-policy: packages
 	swift build -c release --product policy-bench
 	.build/release/policy-bench
 
-# Payloads, texts and choices against the policy, with libFuzzer: make fuzz SECONDS=600.
+# What takes bytes from outside, with libFuzzer (docs/fuzzing.md): make fuzz SECONDS=600, or TARGET=requests for one.
 SECONDS ?= 60
 fuzz: packages
-	scripts/fuzz-policy $(SECONDS)
+	scripts/fuzz $(SECONDS) $(TARGET)
 
 # Kills gateway and clients under load, and counts every 200: make kills KILLS=500 SEED=7
 KILLS ?= 500

@@ -1,19 +1,45 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+/// What the build of `make fuzz` (scripts/fuzz) links; nil in every other.
+let fuzzLibraries = Context.environment["PUSHGATEWAY_FUZZ"]?.split(separator: " ").map(String.init)
+
+/// What is ours then counts which ways its inputs take, and checks what debug builds check.
+let fuzzing: [SwiftSetting] =
+  fuzzLibraries == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
+
 /// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
-let strict: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
-  .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-  // A push crosses targets in small steps, which the compiler specializes and inlines as if they were one: without it,
-  // 7 % more instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.)
-  .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release)),
+let strict: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+    // A push crosses targets in small steps, which the compiler specializes and inlines as if they were one: without it,
+    // 7 % more instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.)
+    .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release)),
+  ] + fuzzing
+
+/// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
+/// more.
+let fuzzDependencies: [Target.Dependency] = [
+  "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "PushGateway", "PushPolicy", "PushStorage",
+  "TerminalUI", .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "GRDB", package: "GRDB.swift"),
 ]
+let fuzz: Target =
+  if let fuzzLibraries {
+    .executableTarget(
+      name: "fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["FuzzCorpusTests.swift"],
+      swiftSettings: strict, linkerSettings: [.unsafeFlags(fuzzLibraries)])
+  } else {
+    .testTarget(
+      name: "FuzzTests", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["Fuzz.swift"],
+      swiftSettings: strict)
+  }
 
 /// Optimizing across modules, each target defines the same specializations of the standard library for itself: one of them
 /// is linked.
@@ -246,6 +272,7 @@ let package = Package(
       exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),
+    fuzz,
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
