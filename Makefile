@@ -7,7 +7,7 @@
 # make faults   disks, networks and processes that fail (root)
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills drains faults \
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills drains faults \
   train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -68,6 +68,10 @@ bench-policy: packages
 SECONDS ?= 60
 fuzz: packages
 	scripts/fuzz $(SECONDS) $(TARGET)
+
+# The whole suite under AddressSanitizer and ThreadSanitizer: make sanitize, or SANITIZER=thread for one.
+sanitize: test-packages
+	scripts/sanitize $(SANITIZER)
 
 # Kills gateway and clients under load, and counts every 200: make kills KILLS=500 SEED=7
 KILLS ?= 500

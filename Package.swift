@@ -4,24 +4,27 @@ import PackageDescription
 /// What the build of `make fuzz` (scripts/fuzz) links; nil in every other.
 let fuzzLibraries = Context.environment["PUSHGATEWAY_FUZZ"]?.split(separator: " ").map(String.init)
 
-/// What is ours then counts which ways its inputs take, and checks what debug builds check.
-let fuzzing: [SwiftSetting] =
-  fuzzLibraries == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
+/// What is ours then counts which ways its inputs take, and checks what debug builds check. In a build of `make sanitize` it
+/// has no memory of its own.
+let examined: [SwiftSetting] =
+  fuzzLibraries != nil
+  ? [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
+  : Context.environment["PUSHGATEWAY_SANITIZE"] != nil ? [.define("PLAIN_MALLOC")] : []
 
 /// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
-let strict: [SwiftSetting] =
-  [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-    // A push crosses targets in small steps, which the compiler specializes and inlines as if they were one: without it,
-    // 7 % more instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.)
-    .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release)),
-  ] + fuzzing
+var strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
+  .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+  // A push crosses targets in small steps, which the compiler specializes and inlines as if they were one: without it,
+  // 7 % more instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.)
+  .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release)),
+]
+strict += examined
 
 /// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
 /// more.
