@@ -5,6 +5,7 @@
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
 # make faults   disks, networks and processes that fail (root)
+# make fuzz      inputs that nobody thought of           make sanitize  every test under AddressSanitizer and ThreadSanitizer
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
 .PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills drains faults \

@@ -4,12 +4,15 @@ import PackageDescription
 /// What the build of `make fuzz` (scripts/fuzz) links; nil in every other.
 let fuzzLibraries = Context.environment["PUSHGATEWAY_FUZZ"]?.split(separator: " ").map(String.init)
 
+/// Whether this is a build of `make sanitize` (scripts/sanitize).
+let isSanitizing = Context.environment["PUSHGATEWAY_SANITIZE"] != nil
+
 /// What is ours then counts which ways its inputs take, and checks what debug builds check. In a build of `make sanitize` it
 /// has no memory of its own.
 let examined: [SwiftSetting] =
   fuzzLibraries != nil
   ? [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
-  : Context.environment["PUSHGATEWAY_SANITIZE"] != nil ? [.define("PLAIN_MALLOC")] : []
+  : isSanitizing ? [.define("PLAIN_MALLOC")] : []
 
 /// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
 var strict: [SwiftSetting] = [
@@ -40,8 +43,8 @@ let fuzz: Target =
       swiftSettings: strict, linkerSettings: [.unsafeFlags(fuzzLibraries)])
   } else {
     .testTarget(
-      name: "FuzzTests", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["Fuzz.swift"],
-      swiftSettings: strict)
+      name: "FuzzTests", dependencies: fuzzDependencies + (isSanitizing ? ["CWatchedMutex"] : []), path: "Tests/Fuzz",
+      exclude: ["Fuzz.swift"], swiftSettings: strict)
   }
 
 /// Optimizing across modules, each target defines the same specializations of the standard library for itself: one of them
@@ -276,7 +279,7 @@ let package = Package(
       swiftSettings: strict
     ),
     fuzz,
-  ],
+  ] + (isSanitizing ? [.target(name: "CWatchedMutex", path: "Tests/Sanitize/CWatchedMutex")] : []),
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
 )
