@@ -5,9 +5,10 @@
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
 # make faults   disks, networks and processes that fail (root)
+# make fuzz      inputs that nobody thought of           make sanitize  every test under AddressSanitizer and ThreadSanitizer
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz bench bench-packages guard kills drains faults \
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills drains faults \
   train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -64,10 +65,14 @@ bench-policy: packages
 	swift build -c release --product policy-bench
 	.build/release/policy-bench
 
-# Payloads, texts and choices against the policy, with libFuzzer: make fuzz SECONDS=600.
+# What takes bytes from outside, with libFuzzer (docs/fuzzing.md): make fuzz SECONDS=600, or TARGET=requests for one.
 SECONDS ?= 60
 fuzz: packages
-	scripts/fuzz-policy $(SECONDS)
+	scripts/fuzz $(SECONDS) $(TARGET)
+
+# The whole suite under AddressSanitizer and ThreadSanitizer: make sanitize, or SANITIZER=thread for one.
+sanitize: test-packages
+	scripts/sanitize $(SANITIZER)
 
 # Kills gateway and clients under load, and counts every 200: make kills KILLS=500 SEED=7
 KILLS ?= 500

@@ -1,8 +1,21 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+/// What the build of `make fuzz` (scripts/fuzz) links; nil in every other.
+let fuzzLibraries = Context.environment["PUSHGATEWAY_FUZZ"]?.split(separator: " ").map(String.init)
+
+/// Whether this is a build of `make sanitize` (scripts/sanitize).
+let isSanitizing = Context.environment["PUSHGATEWAY_SANITIZE"] != nil
+
+/// What is ours then counts which ways its inputs take, and checks what debug builds check. In a build of `make sanitize` it
+/// has no memory of its own.
+let examined: [SwiftSetting] =
+  fuzzLibraries != nil
+  ? [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
+  : isSanitizing ? [.define("PLAIN_MALLOC")] : []
+
 /// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
-let strict: [SwiftSetting] = [
+var strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -14,6 +27,25 @@ let strict: [SwiftSetting] = [
   // 7 % more instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.)
   .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release)),
 ]
+strict += examined
+
+/// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
+/// more.
+let fuzzDependencies: [Target.Dependency] = [
+  "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "PushGateway", "PushPolicy", "PushStorage",
+  "TerminalUI", .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "GRDB", package: "GRDB.swift"),
+]
+let fuzz: Target =
+  if let fuzzLibraries {
+    .executableTarget(
+      name: "fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["FuzzCorpusTests.swift"],
+      swiftSettings: strict, linkerSettings: [.unsafeFlags(fuzzLibraries)])
+  } else {
+    .testTarget(
+      name: "FuzzTests", dependencies: fuzzDependencies + (isSanitizing ? ["CWatchedMutex"] : []), path: "Tests/Fuzz",
+      exclude: ["Fuzz.swift"], swiftSettings: strict)
+  }
 
 /// Optimizing across modules, each target defines the same specializations of the standard library for itself: one of them
 /// is linked.
@@ -246,7 +278,8 @@ let package = Package(
       exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),
-  ],
+    fuzz,
+  ] + (isSanitizing ? [.target(name: "CWatchedMutex", path: "Tests/Sanitize/CWatchedMutex")] : []),
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
 )

@@ -224,7 +224,8 @@ extension ChoiceType<[String: Set<String>]> {
       switch text {
       case "off": focuses[name] = nil
       case "none": focuses[name] = []
-      default: focuses[name] = Set(text.split(separator: ",").map { String($0.filter { $0 != " " }) })
+      // Between two commas may be nothing but blanks, which is no topic.
+      default: focuses[name] = Set(text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty })
       }
       guard focuses.count <= Preferences.maximumFocuses else {
         throw SettingError("there are at most \(Preferences.maximumFocuses) Focuses")

@@ -86,30 +86,63 @@ package enum Sanitizer {
 
   /// Bytes, since what is appended to a view of scalars copies all that is there.
   private static func cleaned(_ text: String, lineBreak: Unicode.Scalar) -> String {
-    var result: [UInt8] = []
-    result.reserveCapacity(text.utf8.count)
+    var result = Cleaned(bytes: [])
+    result.bytes.reserveCapacity(text.utf8.count)
     for character in text {
       if character.isNewline {
-        append(lineBreak, to: &result)
+        result.append([lineBreak], isWhole: false)
       } else if character == "\t" {
-        result.append(UInt8(ascii: " "))
+        result.append([" "], isWhole: false)
       } else {
-        append(character, to: &result)
+        let kept = kept(of: character)
+        result.append(kept, isWhole: kept.count == character.unicodeScalars.count)
       }
     }
-    return String(decoding: result, as: UTF8.self)
+    return String(decoding: result.bytes, as: UTF8.self)
   }
 
-  private static func append(_ character: Character, to result: inout [UInt8]) {
+  /// A text that is being made.
+  private struct Cleaned {
+    var bytes: [UInt8]
+    /// Where the last cluster begins.
+    private var start = 0
+    /// Whether something behind that is gone, or is another: what follows may join what it was apart from.
+    private var isCut = false
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Adds what is kept of a character; `isWhole` says that this is all of it.
+    mutating func append(_ scalars: [Unicode.Scalar], isWhole: Bool) {
+      guard let first = scalars.first else {
+        isCut = true
+        return
+      }
+      let room = isCut ? room(for: first) : nil
+      if room == nil { start = bytes.count }
+      for scalar in scalars.prefix(room ?? maximumScalarsPerCharacter) { Sanitizer.append(scalar, to: &bytes) }
+      isCut = !isWhole || isCut && room != nil
+    }
+
+    /// How many scalars the last cluster still takes, when this one joins it; nil when it does not.
+    private func room(for scalar: Unicode.Scalar) -> Int? {
+      let last = String(decoding: bytes[start...], as: UTF8.self)
+      var joined = last
+      joined.unicodeScalars.append(scalar)
+      return joined.count > last.count ? nil : max(0, maximumScalarsPerCharacter - last.unicodeScalars.count)
+    }
+  }
+
+  /// What may be shown of a character.
+  private static func kept(of character: Character) -> [Unicode.Scalar] {
     let isFlag = character.unicodeScalars.first == "\u{1F3F4}"
     let isKeycap = character.unicodeScalars.last == "\u{20E3}"
-    var last: Unicode.Scalar?
+    var kept: [Unicode.Scalar] = []
     for scalar in character.unicodeScalars.prefix(maximumScalarsPerCharacter) {
-      let isEmoji = last.map { $0.properties.isEmoji && (!$0.isASCII || isKeycap) } ?? false
+      let isEmoji = kept.last.map { $0.properties.isEmoji && (!$0.isASCII || isKeycap) } ?? false
       guard isSafe(scalar) || isFlag && isTag(scalar) || isEmoji && isPresentation(scalar) else { continue }
-      append(scalar, to: &result)
-      last = scalar
+      kept.append(scalar)
     }
+    return kept
   }
 
   private static func append(_ scalar: Unicode.Scalar, to result: inout [UInt8]) {

@@ -62,6 +62,14 @@ import Testing
     #expect(preferences == Preferences())
   }
 
+  @Test func `commas and blanks alone name no app that a Focus lets through`() throws {
+    var preferences = Preferences()
+    try preferences.set("focus.work=a, ,b,", app: nil, category: nil)
+    #expect(preferences.focuses == ["work": ["a", "b"]])
+    try preferences.set("focus.work= ,", app: nil, category: nil)
+    #expect(preferences.focuses == ["work": []])
+  }
+
   @Test func `an app's further choices can be made and undone`() throws {
     var preferences = Preferences()
     for assignment in [

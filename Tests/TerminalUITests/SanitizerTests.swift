@@ -23,6 +23,14 @@ import Testing
     #expect(text.unicodeScalars.count == Sanitizer.maximumScalarsPerCharacter)
   }
 
+  @Test(arguments: ["\u{0}", "\u{15}", "\u{202E}", "\u{200B}", "\t", "\n"])
+  func `nothing between stacked marks has them leave their cell`(_ separator: String) {
+    let marks = String(repeating: "\u{300}", count: 15)
+    let text = Sanitizer.line("z" + String(repeating: marks + separator, count: 100) + "a\u{300}b")
+    #expect(text.allSatisfy { $0.unicodeScalars.count <= Sanitizer.maximumScalarsPerCharacter })
+    #expect(text.unicodeScalars.suffix(3).elementsEqual("a\u{300}b".unicodeScalars))
+  }
+
   @Test func `every scalar that a terminal obeys is removed`() {
     let orders: [UInt32] = [0x61C, 0x200E, 0x200F] + Array(0x202A...0x202E) + Array(0x2066...0x2069)
     for value in Array(UInt32(0)..<0x20) + Array(0x7F..<0xA0) + orders {

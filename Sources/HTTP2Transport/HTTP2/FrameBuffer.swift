@@ -46,7 +46,9 @@ import Glibc
   }
 
   private func take(_ size: Int) -> UnsafeMutableRawPointer? {
-    guard isOnOffer, size >= FrameBuffer.smallest, size <= FrameBuffer.size else { return unsafe blocks.take(size) }
+    guard isOnOffer, !PlainMalloc.isOn, size >= FrameBuffer.smallest, size <= FrameBuffer.size else {
+      return unsafe blocks.take(size)
+    }
     isOnOffer = false
     sessionCount += 1
     return unsafe storage

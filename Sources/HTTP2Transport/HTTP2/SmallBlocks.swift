@@ -22,7 +22,7 @@ import Glibc
   /// A block of at least `size` bytes; nil when there is no memory.
   package mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
     let index = (size + SmallBlocks.overhead - 1) / SmallBlocks.step
-    guard index < counts.count else { return unsafe malloc(size) }
+    guard !PlainMalloc.isOn, index < counts.count else { return unsafe malloc(size) }
     guard let block = unsafe lists[index] else {
       return unsafe malloc((index + 1) * SmallBlocks.step - SmallBlocks.overhead)
     }
@@ -36,7 +36,7 @@ import Glibc
     guard let block = unsafe block else { return }
     // Of a block that is larger than was asked for the rest stays unused.
     let index = unsafe (malloc_usable_size(block) + SmallBlocks.overhead) / SmallBlocks.step
-    guard (1...counts.count).contains(index), counts[index - 1] < SmallBlocks.maximumCount else {
+    guard !PlainMalloc.isOn, (1...counts.count).contains(index), counts[index - 1] < SmallBlocks.maximumCount else {
       return unsafe free(block)
     }
     unsafe block.storeBytes(of: lists[index - 1], as: UnsafeMutableRawPointer?.self)

@@ -7,7 +7,7 @@ import Synchronization
 /// Address space is had at once, memory when it is touched.
 @safe package final class LargeBlocks: Sendable {
   /// TLS records while they are read and written.
-  package static let records = LargeBlocks(count: 8192)
+  package static let records = PlainMalloc.isOn ? nil : LargeBlocks(count: 8192)
 
   /// A TLS record with its overhead is the largest thing that is asked for.
   package static let size = 20_480

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2Transport
 
-@Suite struct FrameBufferTests {
+@Suite(.enabled(if: !PlainMalloc.isOn)) struct FrameBufferTests {
   /// A client and a server whose frame buffer others share; each answers with a head and a body of its own.
   private func pairs(_ count: Int, sharing buffer: FrameBuffer) throws -> [SessionPair] {
     try (0..<count).map { number in

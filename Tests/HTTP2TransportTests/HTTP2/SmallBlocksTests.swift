@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-@Suite struct SmallBlocksTests {
+@Suite(.enabled(if: !PlainMalloc.isOn)) struct SmallBlocksTests {
   @Test func `blocks of every size hold what is written, however they come and go`() throws {
     var blocks = SmallBlocks()
     var random = FastRandom()

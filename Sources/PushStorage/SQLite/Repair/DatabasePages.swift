@@ -176,9 +176,8 @@ package struct DatabasePages {
     var next = integer32(place + local) ?? 0
     while payload.count < size {
       let start = (next - 1) * pageSize
-      guard (2...max(2, count)).contains(next), pages.insert(next).inserted, start + pageSize <= bytes.count else {
-        return nil
-      }
+      // A page that the file does not have belongs to no tree.
+      guard next >= 2, start + pageSize <= bytes.count, pages.insert(next).inserted else { return nil }
       let length = min(size - payload.count, usableSize - 4)
       payload += bytes[(start + 4)..<(start + 4 + length)]
       next = integer32(start) ?? 0

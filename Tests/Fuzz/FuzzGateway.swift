@@ -1,0 +1,230 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOEmbedded
+import Synchronization
+
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// A whole gateway on a loop in memory, on the thread that calls it: every route, real registrations, and a mailbox
+/// without a disk.
+final class FuzzGateway {
+  static let topic = "com.example.news"
+  static let team = "TEAM000001"
+  /// 2027-01-15 08:00:00 UTC.
+  private static let start: Int64 = 1_800_000_000
+
+  let folder: FuzzFolder
+  let loop = EmbeddedEventLoop()
+  let context: LoopContext
+  let services: Services
+  let handler: GatewayHandler
+  let faults = FaultTable()
+  private let clock: FuzzClock
+  /// What an input may name: `{token}` and the like.
+  private(set) var names: [(name: [UInt8], value: [UInt8])] = []
+
+  init() throws {
+    let (folder, clock) = (try FuzzFolder(), FuzzClock(FuzzGateway.start))
+    (self.folder, self.clock) = (folder, clock)
+    context = LoopContext(eventLoop: loop)
+    let store = try SQLiteStore(path: folder.file("push.sqlite"), durability: .normal)
+    let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .trap)
+    let mailbox = FuzzMailbox(
+      cap: 50, now: { clock.seconds },
+      removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
+    let backend = GatewayBackend(
+      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
+      promise: .localDisk(.normal), close: {})
+    services = Services(
+      backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), environment: .development,
+      rateLimit: nil, clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
+    let announce = AnnounceChanges(services)
+    backend.registrations.onChange { announce($0) }
+    let admin = AdminAPI(
+      services: services, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
+      backup: { _ in throw StoreError("none here") },
+      certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
+      faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
+      metrics: MetricsAPI(meters: Meters(gateway: services.meter, log: log, faults: faults, mailbox: nil)))
+    handler = GatewayHandler(
+      loop: context, services: services, tokens: ProviderTokenCache(registrations: backend.registrations),
+      faults: faults, admin: admin, limits: LimitLog(logger: .silent), logger: .trap)
+    try furnish()
+  }
+
+  deinit { services.log.close() }
+
+  /// An app, a provider's key, two devices and a channel.
+  private func furnish() throws {
+    let (services, key) = (services, try ES256Key.generate())
+    let found = Mutex<[String: String]>([:])
+    try SerialTasks.finish {
+      let registrations = services.registrations
+      try await registrations.addTeam(FuzzGateway.team)
+      try await registrations.addKey(
+        ProviderKey(id: "ABC123DEFG", team: FuzzGateway.team, publicKey: key, environment: nil, topics: nil))
+      let app = try await registrations.putApp(
+        topic: FuzzGateway.topic, name: "News", icon: "N", policyMode: .enforce, isStrict: false, ads: .standard,
+        team: nil)
+      let (device, secret) = try await registrations.enroll(name: "laptop", person: nil, by: .anyPerson)
+      let registration = try await registrations.register(
+        device.id, topic: FuzzGateway.topic, environment: .development, expires: nil, now: 0)
+      let channel = try await services.channels.create(
+        app: app.id, environment: .development, policy: .mostRecentMessage, now: FuzzGateway.start * 1000)[0]
+      try await services.channels.subscribe([device.id], to: channel)
+      found.withLock {
+        $0 = ["token": registration.token.hex, "secret": secret, "channel": "\(channel)"]
+      }
+    }
+    let head = [#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"TEAM000001","iat":\#(FuzzGateway.start)}"#]
+      .map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+    let signature = Base64URL.encode(try key.signature(of: Array(head.utf8)))
+    found.withLock { $0["jwt"] = head + "." + signature }
+    names = found.withLock { $0 }.map { (Array("{\($0)}".utf8), Array($1.utf8)) }
+  }
+
+  /// Replaces what stands for something of this gateway.
+  func filled(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    var filled: [UInt8] = []
+    var rest = Array(bytes)[...]
+    while let place = rest.firstIndex(of: UInt8(ascii: "{")) {
+      filled += rest[..<place]
+      rest = rest[place...]
+      let found = names.first { rest.starts(with: $0.name) }
+      filled += found?.value ?? [UInt8(ascii: "{")]
+      rest = rest.dropFirst(found?.name.count ?? 1)
+    }
+    return filled + rest
+  }
+
+  /// Connects a peer, has `body` send, and hangs up.
+  func connect(_ options: ConnectionOptions, _ body: (FuzzPeer) throws -> Void) throws {
+    let peer = try FuzzPeer(self, options)
+    try body(peer)
+    try peer.close()
+    faults.clear()
+    // What waits for its time has its time.
+    loop.advanceTime(by: .seconds(60))
+    settle()
+    precondition(context.connections.isEmpty, "a connection that is over stays")
+  }
+
+  /// Does all that can be done now.
+  func settle() {
+    repeat { loop.run() } while SerialTasks.run()
+  }
+}
+
+/// A peer of a ``FuzzGateway``, which sends bytes.
+final class FuzzPeer {
+  let connection: Connection
+  private let gateway: FuzzGateway
+  private let channel: EmbeddedChannel
+  private var lastStream: UInt32 = 1
+
+  static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
+
+  fileprivate init(_ gateway: FuzzGateway, _ options: ConnectionOptions) throws {
+    self.gateway = gateway
+    connection = try Connection(
+      role: .server, loop: gateway.context, tls: nil, peer: options.peer ?? .remote, options: options)
+    ServerSide.attach(to: connection, handler: gateway.handler)
+    channel = EmbeddedChannel(handler: connection, loop: gateway.loop)
+    channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+  }
+
+  /// Sends bytes and waits until the gateway has no more to say.
+  func send(_ bytes: [UInt8]) throws {
+    guard channel.isActive else { return }
+    try channel.writeInbound(ByteBuffer(bytes: bytes))
+    settle()
+  }
+
+  private func settle() {
+    gateway.settle()
+    // What a disk has to answer is waited for.
+    while connection.runningRequests > 0 {
+      if !SerialTasks.run() { SerialTasks.wait() }
+      gateway.settle()
+    }
+    while let buffer = try? channel.readOutbound(as: ByteBuffer.self) { _ = buffer }
+    precondition(connection.session.brokenInvariant() == nil, connection.session.brokenInvariant() ?? "")
+  }
+
+  /// Lets time pass.
+  func wait(_ time: TimeAmount) {
+    gateway.loop.advanceTime(by: time)
+    settle()
+  }
+
+  fileprivate func close() throws {
+    settle()
+    _ = try? channel.finish(acceptAlreadyClosed: true)
+    settle()
+  }
+
+  // MARK: Frames
+
+  /// The next stream that a client may open.
+  func nextStream() -> UInt32 {
+    defer { lastStream += 2 }
+    return lastStream
+  }
+
+  /// A frame (RFC 9113 §4.1).
+  static func frame(_ kind: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+    let size = payload.count
+    return [UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255), kind, flags]
+      + (0..<4).map { UInt8(stream >> (24 - 8 * UInt32($0)) & 255) } + payload
+  }
+
+  /// A field as HPACK has it without a table and without Huffman's code (RFC 7541 §6.2.2).
+  static func field(_ name: [UInt8], _ value: [UInt8]) -> [UInt8] { [0] + literal(name) + literal(value) }
+
+  private static func literal(_ bytes: [UInt8]) -> [UInt8] {
+    guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }
+    var (rest, size) = (bytes.count - 127, [UInt8(127)])
+    while rest >= 128 {
+      size.append(UInt8(rest & 127 | 128))
+      rest >>= 7
+    }
+    return size + [UInt8(rest)] + bytes
+  }
+}
+
+/// A clock that moves when it is told to.
+final class FuzzClock: Sendable {
+  private let time: Atomic<Int64>
+
+  init(_ seconds: Int64) { time = Atomic(seconds * 1000) }
+
+  var seconds: Int64 { time.load(ordering: .relaxed) / 1000 }
+  var wallClock: WallClock { WallClock { self.time.load(ordering: .relaxed) } }
+}
+
+extension Logger {
+  /// Says nothing.
+  static let silent = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
+  /// Traps at what only a fault of the gateway brings about, as an answer 500.
+  static let trap = Logger(label: "fuzz") { _ in TrappingLog() }
+}
+
+/// See ``Logging/Logger/trap``.
+private struct TrappingLog: LogHandler {
+  var metadata = Logger.Metadata()
+  var logLevel = Logger.Level.error
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    preconditionFailure("the gateway logs an error: \(event.message)")
+  }
+}

@@ -1,0 +1,85 @@
+import Synchronization
+
+@testable import PushCore
+@testable import PushStorage
+
+/// The mailbox's engine with rows in memory, which is done with everything when it returns.
+final class FuzzMailbox: Mailbox {
+  private struct State {
+    var operations: [MailboxOperation] = []
+    var isTurning = false
+    var rows: [Int64: (push: StoredPush, seq: UInt64)] = [:]
+    var unsettled = MailboxEngine.Unsettled()
+  }
+
+  private let engine: MailboxEngine
+  private let state = Mutex(State())
+  private let clock: @Sendable () -> Int64
+
+  init(cap: Int, now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void) {
+    clock = now
+    engine = MailboxEngine(index: MailboxIndex(), cap: cap, now: now, removed: removed)
+  }
+
+  var problem: HealthProblem? { nil }
+
+  func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+    submit(.append(pushes, completion))
+  }
+
+  func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
+
+  func purge(_ device: DeviceID, app: AppID?) { submit(.purge(device, app)) }
+
+  func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
+
+  func expire(now: Int64) { submit(.expire(now)) }
+
+  func waitingCount(for device: DeviceID) -> Int {
+    engine.index.withLock { $0.boxes[device]?.waitingCount(after: 0) ?? 0 }
+  }
+
+  func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
+    if seq > lastSeq { submit(.advance(device, past: seq) { _ in }) }
+    let now = clock()
+    let (gap, rows, isComplete) = engine.index.withLock { index in
+      MailboxIndex.select(index.boxes[device], after: seq, limit: limit, now: now)
+    }
+    let entries = state.withLock { state in
+      rows.map { row in
+        guard let stored = state.rows[row] else { preconditionFailure("a row of the index is on the disk") }
+        return MailboxEntry(seq: stored.seq, push: stored.push)
+      }
+    }
+    return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
+  }
+
+  /// One after another, also what is asked for while one is done.
+  private func submit(_ operation: MailboxOperation) {
+    let isFirst = state.withLock { state in
+      state.operations.append(operation)
+      defer { state.isTurning = true }
+      return !state.isTurning
+    }
+    guard isFirst else { return }
+    while let next = state.withLock({ $0.operations.isEmpty ? nil : $0.operations.removeFirst() }) {
+      var unsettled = state.withLock { $0.unsettled }
+      _ = engine.turn([next], &unsettled, isDue: true) { commit($0) }
+      state.withLock { $0.unsettled = unsettled }
+    }
+    state.withLock { $0.isTurning = false }
+  }
+
+  private func commit(_ transaction: MailboxTransaction) {
+    state.withLock { state in
+      for (push, entry) in transaction.appended { state.rows[entry.row] = (push, entry.seq) }
+      for change in transaction.changes {
+        switch change {
+        case .delete(let row), .blank(let row): state.rows[row] = nil
+        case .renumber(let row, let seq): state.rows[row]?.seq = seq
+        }
+      }
+    }
+  }
+}

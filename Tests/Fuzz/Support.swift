@@ -1,0 +1,83 @@
+import Foundation
+import Synchronization
+
+/// A folder in memory for the files that a target needs.
+final class FuzzFolder: Sendable {
+  let path: String
+
+  init() throws {
+    let home = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+    path = home + "/pushgateway-fuzz-" + UUID().uuidString
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+}
+
+/// All tasks of the process on the thread that asks for it, in their order: an input takes the same ways each time, and its
+/// tasks are over before the next one begins.
+enum SerialTasks {
+  private static let jobs = Mutex<[UnownedJob]>([])
+  private static let arrived = DispatchSemaphore(value: 0)
+
+  /// Runs jobs where they were asked for.
+  private final class Executor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) { SerialTasks.add(UnownedJob(job)) }
+  }
+  private static let executor = Executor()
+
+  private typealias Original = @convention(thin) (UnownedJob) -> Void
+  private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
+
+  /// From now on no task runs but here: for a process that does nothing else.
+  static let begin: Void = {
+    guard let symbol = unsafe dlsym(dlopen(nil, 0), "swift_task_enqueueGlobal_hook") else {
+      fatalError("this Swift has no hook for tasks")
+    }
+    unsafe symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, _ in SerialTasks.add(job) }
+  }()
+
+  private static func add(_ job: UnownedJob) {
+    jobs.withLock { $0.append(job) }
+    arrived.signal()
+  }
+
+  /// Runs what can go on.
+  ///
+  /// - Returns: whether there was anything.
+  @discardableResult
+  static func run() -> Bool {
+    var isAny = false
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      isAny = true
+      unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+    }
+    return isAny
+  }
+
+  /// Waits until a task can go on, as when a disk has answered.
+  static func wait() {
+    precondition(arrived.wait(timeout: .now() + 10) == .success, "an answer does not come")
+  }
+
+  /// Runs a task to its end.
+  static func finish(_ body: @escaping @Sendable () async throws -> Void) throws {
+    begin
+    let result = Mutex<Result<Void, any Error>?>(nil)
+    Task {
+      do {
+        try await body()
+        result.withLock { $0 = .success(()) }
+      } catch {
+        result.withLock { $0 = .failure(error) }
+      }
+    }
+    while result.withLock({ $0 == nil }) {
+      if !run() { wait() }
+    }
+    try result.withLock { $0 }?.get()
+  }
+}

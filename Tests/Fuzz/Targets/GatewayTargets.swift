@@ -1,0 +1,130 @@
+import HTTP2Transport
+import NIOCore
+import PushCore
+
+@testable import PushGateway
+
+extension FuzzTarget {
+  /// A connection without TLS: the first byte says of whom, and how large the pieces are in which the rest arrives.
+  static let session = FuzzTarget("session", maximumSize: 500) {
+    let gateways = FuzzGateways()
+    return { bytes in
+      guard let first = bytes.first else { return }
+      gateways.connect(first) { gateway, peer in
+        try peer.send(FuzzPeer.preface)
+        for piece in gateway.filled(bytes.dropFirst()).pieces(of: [1 << 20, 9, 61, 1][Int(first >> 6)]) {
+          try peer.send(Array(piece))
+        }
+      }
+    }
+  }
+
+  /// Requests, as text: `METHOD PATH`, a line for each field, an empty line, the body. Behind each is 0x1E, or 0x1F, upon
+  /// which half a minute passes, or 0x1C, when its stream stays open. The first byte says who sends them.
+  static let requests = FuzzTarget("requests", maximumSize: 600) {
+    let gateways = FuzzGateways()
+    return { bytes in
+      guard let first = bytes.first else { return }
+      gateways.connect(first) { gateway, peer in
+        try peer.send(FuzzPeer.preface)
+        var request: [UInt8] = []
+        for byte in bytes.dropFirst() + [0x1E] {
+          guard (0x1C...0x1F).contains(byte) else {
+            request.append(byte)
+            continue
+          }
+          try peer.send(request: gateway.filled(request), isEnding: byte != 0x1C)
+          request = []
+          if byte == 0x1F { peer.wait(.seconds(30)) }
+        }
+      }
+    }
+  }
+
+  /// A device's stream: 0x1E stands between the pieces of what it sends. Behind a piece of 0x1D are pushes for it, as
+  /// payloads.
+  static let stream = FuzzTarget("device-stream", maximumSize: 500) {
+    let gateways = FuzzGateways()
+    return { bytes in
+      guard let first = bytes.first else { return }
+      gateways.connect(first & 0xC0) { gateway, peer in
+        try peer.send(FuzzPeer.preface)
+        let isEvents = first & 1 == 1
+        let head = isEvents ? "GET /v1/device/stream?silent=true\nlast-event-id: 3" : "POST /v1/device/stream"
+        let stream = try peer.send(
+          request: gateway.filled(Array("\(head)\nauthorization: bearer {secret}\n\n".utf8)), isEnding: isEvents)
+        for piece in bytes.dropFirst().split(separator: 0x1E) {
+          if piece.first == 0x1D {
+            let request = "POST /3/device/{token}\nauthorization: bearer {jwt}\napns-topic: com.example.news\n\n"
+            try peer.send(request: gateway.filled(Array(request.utf8)) + piece.dropFirst(), isEnding: true)
+          } else {
+            try peer.send(FuzzPeer.frame(0, flags: 0, stream: stream, gateway.filled(piece)))
+          }
+        }
+      }
+    }
+  }
+}
+
+/// A gateway that is made anew from time to time, so that an input meets nearly what it met before.
+private final class FuzzGateways {
+  private var gateway: FuzzGateway?
+  private var count = 0
+  /// Inputs that meet the same one.
+  private static let lifetime = 400
+
+  /// Connects a peer: its byte says whether it may use the admin socket, and what is served to it.
+  func connect(_ kind: UInt8, _ body: (FuzzGateway, FuzzPeer) throws -> Void) {
+    SerialTasks.begin
+    count += 1
+    if count % FuzzGateways.lifetime == 0 { gateway = nil }
+    do {
+      let current = try gateway ?? FuzzGateway()
+      gateway = current
+      let peers: [PeerPlace] = [.remote, .adminSocket, .loopback, .adminSocket]
+      let options = ConnectionOptions(
+        environmentRule: .fixed(kind & 4 == 0 ? .development : .production), servesChannelsOnly: kind & 24 == 24,
+        peer: peers[Int(kind & 3)])
+      try current.connect(options) { try body(current, $0) }
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+}
+
+extension FuzzPeer {
+  /// Sends a request that is written as text.
+  ///
+  /// - Returns: its stream.
+  @discardableResult
+  fileprivate func send(request text: [UInt8], isEnding: Bool) throws -> UInt32 {
+    let end = text.firstRange(of: [0x0A, 0x0A])
+    let lines = text[..<(end?.lowerBound ?? text.count)].split(separator: 0x0A)
+    let body = Array(text[(end?.upperBound ?? text.count)...])
+    let words = (lines.first ?? []).split(separator: 0x20, maxSplits: 1).map(Array.init)
+    var head = FuzzPeer.field(Array(":method".utf8), words.first ?? [])
+    head += FuzzPeer.field(Array(":scheme".utf8), Array("https".utf8))
+    head += FuzzPeer.field(Array(":authority".utf8), Array("localhost".utf8))
+    head += FuzzPeer.field(Array(":path".utf8), words.count > 1 ? words[1] : [])
+    for line in lines.dropFirst() {
+      let sides = line.split(separator: UInt8(ascii: ":"), maxSplits: 1).map { Array($0.drop { $0 == 0x20 }) }
+      if sides.count == 2 { head += FuzzPeer.field(sides[0], sides[1]) }
+    }
+    let stream = nextStream()
+    let hasBody = !body.isEmpty || !isEnding
+    // What does not fit into a frame is left out.
+    var frames = FuzzPeer.frame(1, flags: hasBody ? 4 : 5, stream: stream, Array(head.prefix(16_384)))
+    if !body.isEmpty {
+      frames += FuzzPeer.frame(0, flags: isEnding ? 1 : 0, stream: stream, Array(body.prefix(16_384)))
+    }
+    try send(frames)
+    return stream
+  }
+}
+
+extension [UInt8] {
+  /// These bytes in pieces of a size.
+  fileprivate func pieces(of size: Int) -> [ArraySlice<UInt8>] {
+    stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+  }
+}
