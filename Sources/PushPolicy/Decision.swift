@@ -55,6 +55,13 @@ package struct Presentation: Sendable, Equatable, Codable {
     self.held = held
   }
 
+  /// The wire, where this is documented, has the old spelling of center.
+  private enum CodingKeys: String, CodingKey {
+    case badge, sound, alert
+    case center = "centre"
+    case held
+  }
+
   /// Whether nothing at all is presented.
   package var isEmpty: Bool { badge == nil && sound == nil && alert == nil && center == nil }
 }
