@@ -58,9 +58,8 @@ def test_no_body_ends_the_gateway(gateway, device, credential):
         seen = (method, path, body[:60], response.status, response.body)
         assert response.status is not None and response.status != 500, seen
         if path != "/v1/devices" and credential != "device":
-            # What is larger than its route takes is not even asked who sends it.
-            largest = 256 << 10 if path.startswith("/v1/device/preferences") else 16 << 10
-            assert response.status == (401 if len(body) <= largest else 413), seen
+            # What is larger than a stranger may send is not even asked who sends it.
+            assert response.status == (401 if len(body) <= 16 << 10 else 413), seen
     assert gateway.process.poll() is None
 
 

@@ -120,11 +120,20 @@ package struct SQLiteStore: Sendable {
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged(path, error.message ?? "not a database")
     case .SQLITE_FULL: return StoreError("\(path): the disk is full: free some space")
+    // Its journal, or the memory that its connections share, found none.
+    case .SQLITE_IOERR where isDiskFull(path): return StoreError("\(path): the disk is full: free some space")
     case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
       return StoreError("\(path) can't be opened for writing: check the folder's owner and permissions")
     case .SQLITE_BUSY: return StoreError("\(path) is in use by another program: stop it first")
     default: return StoreError("\(path): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")")
     }
+  }
+
+  /// Whether the disk of a file has less left than a write-ahead log and its index need to begin.
+  private static func isDiskFull(_ path: String) -> Bool {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return false }
+    return UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue < 1 << 16
   }
 
   /// Whether a failure means that the file is no sound database: no retry mends that.
