@@ -191,7 +191,9 @@ def test_without_descriptors_accepting_pauses_and_nothing_open_breaks(start):
     connection, *others = [gateway.connect() for _ in range(7)]
     ids = send(gateway, device, 1_000, connection)
     for each in others:
-        each.ping()
+        # Who has shown no credential would have to go where descriptors run short.
+        shown = each.request("GET", "/v1/device/preferences", [("authorization", f"bearer {device.secret}")])
+        assert shown.status == 200
     limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     # A few more than the gateway leaves to its database, its admin socket and the system's libraries.
     limit = descriptors(pid) + 72
