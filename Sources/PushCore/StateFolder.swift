@@ -89,7 +89,7 @@ package struct StateFolder: Sendable {
 
   /// Sees to it that nobody else can read or change what is in the folder: it holds keys and everybody's pushes.
   ///
-  /// An empty folder of one's own is narrowed; then this returns true. Files in it that an earlier version left readable
+  /// An empty folder of this user is narrowed; then this returns true. Files in it that an earlier version left readable
   /// are narrowed, too.
   private func secure() throws(Failure) -> Bool {
     let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

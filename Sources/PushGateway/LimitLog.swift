@@ -4,7 +4,7 @@ import PushCore
 import Synchronization
 
 /// Tells the operator which limits peers meet, each once in ``Limits/limitLogInterval`` and how often since, so that
-/// whoever meets one on purpose does not fill the log, too.
+/// a peer that meets one again and again does not fill the log, too.
 final class LimitLog: Sendable {
   private struct Entry {
     /// Times in all.

@@ -89,7 +89,7 @@ import PushCore
     }
   }
 
-  /// As soon as possible, but after what has arrived was read: what is due at once would come before that.
+  /// As soon as possible, but after what has arrived was read: a timer without delay would run before that.
   private static let turnTime = TimeAmount.microseconds(100)
 
   // MARK: Time
