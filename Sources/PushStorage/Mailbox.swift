@@ -158,8 +158,11 @@ package protocol Mailbox: Sendable {
   /// Idempotent. A number that was never given out acknowledges nothing, and one that was replaced leaves its successor.
   func acknowledge(_ device: DeviceID, through seq: UInt64)
 
-  /// Removes what was appended so far and waits, of one app or of all.
-  func purge(_ device: DeviceID, app: AppID?)
+  /// Removes what was appended so far and waits for devices, of one app or of all, and then calls `completion` once.
+  ///
+  /// What is removed is read no longer once that has been called. It is told true when this is durable: not even a crash
+  /// brings any of it back. False says that the store refused, so that it may return when the home is opened anew.
+  func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (_ isDurable: Bool) -> Void)
 
   /// Removes one push, which its device can't read. A number that does not wait changes nothing.
   func discard(_ device: DeviceID, seq: UInt64)
@@ -172,4 +175,18 @@ package protocol Mailbox: Sendable {
 
   /// How many pushes wait for a device.
   func waitingCount(for device: DeviceID) -> Int
+}
+
+extension Mailbox {
+  /// Removes what was appended so far and waits for devices, of one app or of all; returns when that is durable.
+  ///
+  /// - Throws: ``StoreError`` when the store refuses.
+  package func purge(_ devices: [DeviceID], app: AppID?) async throws {
+    let isDurable = await withCheckedContinuation { continuation in
+      purge(devices, app: app) { continuation.resume(returning: $0) }
+    }
+    guard isDurable else {
+      throw StoreError("what waits can't be removed now: \(problem?.problem ?? "the mailbox is closed"); try again")
+    }
+  }
 }

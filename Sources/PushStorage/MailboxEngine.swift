@@ -5,7 +5,8 @@ package import Synchronization
 package enum MailboxOperation: Sendable {
   case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
   case acknowledge(DeviceID, UInt64)
-  case purge(DeviceID, AppID?)
+  /// Calls back when that is on disk, or with false when it is not.
+  case purge([DeviceID], AppID?, @Sendable (Bool) -> Void)
   case discard(DeviceID, UInt64)
   /// See ``MailboxIndex/advance(_:past:)``; calls back when that is on disk, or with false when it is not.
   case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
@@ -82,15 +83,15 @@ package final class MailboxEngine: Sendable {
   ) -> (any Error)? {
     apply(operations, to: &unsettled)
     var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
-    var advances: [@Sendable (Bool) -> Void] = []
+    var awaited: [@Sendable (Bool) -> Void] = []
     for operation in operations {
       switch operation {
       case .append(let pushes, let completion): appends.append((pushes, completion))
-      case .advance(_, _, let completion): advances.append(completion)
-      case .acknowledge, .purge, .discard, .expire: break
+      case .advance(_, _, let completion), .purge(_, _, let completion): awaited.append(completion)
+      case .acknowledge, .discard, .expire: break
       }
     }
-    guard !appends.isEmpty || !advances.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
+    guard !appends.isEmpty || !awaited.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
     let pushes = appends.flatMap(\.pushes)
     let (staged, transaction) = stage(pushes, unsettled)
     let outcomes: [AppendOutcome]
@@ -113,7 +114,7 @@ package final class MailboxEngine: Sendable {
       completion(Array(outcomes[start..<start + pushes.count]))
       start += pushes.count
     }
-    for completion in advances { completion(failure == nil) }
+    for completion in awaited { completion(failure == nil) }
     return failure
   }
 
@@ -128,9 +129,11 @@ package final class MailboxEngine: Sendable {
         case .acknowledge(let device, let seq):
           unsettled.changes += index.acknowledge(device, through: seq, now: now)
           unsettled.devices.insert(device)
-        case .purge(let device, let app):
-          index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
-          unsettled.devices.insert(device)
+        case .purge(let devices, let app, _):
+          for device in devices {
+            index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
+            unsettled.devices.insert(device)
+          }
         case .discard(let device, let seq):
           index.discard(device, seq: seq, now: now, changes: &unsettled.changes, removals: &removals)
           unsettled.devices.insert(device)

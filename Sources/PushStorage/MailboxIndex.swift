@@ -37,6 +37,17 @@ package struct MailboxIndex {
     package var collapsible: [CollapseKey: UInt64] = [:]
     package var gap: MailboxGap?
 
+    /// The apps of what waits.
+    package var apps: Set<AppID> {
+      var apps: Set<AppID> = []
+      var last: AppID?
+      for entry in entries where !entry.isRemoved && entry.app != last {
+        apps.insert(entry.app)
+        last = entry.app
+      }
+      return apps
+    }
+
     /// How many entries wait that are above an acknowledged number.
     package func waitingCount(after seq: UInt64) -> Int {
       seq <= acknowledged ? count : entries[place(after: seq)...].count { !$0.isRemoved }

@@ -29,7 +29,9 @@ final class FuzzMailbox: Mailbox {
 
   func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
 
-  func purge(_ device: DeviceID, app: AppID?) { submit(.purge(device, app)) }
+  func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
+    submit(.purge(devices, app, completion))
+  }
 
   func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
 

@@ -83,7 +83,7 @@ final class ForgetfulMailbox: Mailbox {
   /// What ``Fault/acknowledgesLate`` has yet to acknowledge.
   private let unacknowledged = Mutex<[(DeviceID, UInt64)]>([])
   /// What ``Fault/purgesLate`` purges once more.
-  private let purged = Mutex<[(DeviceID, AppID?)]>([])
+  private let purged = Mutex<[([DeviceID], AppID?)]>([])
 
   init(home: any Mailbox, fault: Fault) {
     self.home = home
@@ -128,7 +128,7 @@ final class ForgetfulMailbox: Mailbox {
     case .ignoresCollapseIDs: home.append(pushes.map(\.withoutCollapseID), completion: completion)
     case .purgesLate:
       home.append(pushes, completion: completion)
-      for (device, app) in purged.withLock({ $0 }) { home.purge(device, app: app) }
+      for (devices, app) in purged.withLock({ $0 }) { home.purge(devices, app: app) { _ in } }
     case .acknowledgesLate:
       for (device, seq) in unacknowledged.withLock({ $0 }) { home.acknowledge(device, through: seq) }
       home.append(pushes, completion: completion)
@@ -159,9 +159,14 @@ final class ForgetfulMailbox: Mailbox {
     }
   }
 
-  func purge(_ device: DeviceID, app: AppID?) {
-    if fault == .purgesLate { purged.withLock { $0.append((device, app)) } }
-    if fault != .purgesNothing { home.purge(device, app: app) }
+  func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
+    switch fault {
+    case .purgesNothing: completion(true)
+    case .purgesLate:
+      purged.withLock { $0.append((devices, app)) }
+      home.purge(devices, app: app, completion: completion)
+    default: home.purge(devices, app: app, completion: completion)
+    }
   }
 
   func discard(_ device: DeviceID, seq: UInt64) {

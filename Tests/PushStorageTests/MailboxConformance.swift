@@ -162,11 +162,9 @@ struct MailboxConformance {
 
   private func purging() async throws {
     _ = await mailbox.append([samplePush(), samplePush(app: 2), samplePush(to: 2)])
-    mailbox.purge(1, app: 1)
-    await mailbox.settle()
+    try await mailbox.purge([1], app: 1)
     #expect(try await mailbox.waiting() == [2])
-    mailbox.purge(1, app: nil)
-    await mailbox.settle()
+    try await mailbox.purge([1, 3], app: nil)
     #expect(try await mailbox.waiting() == [])
     #expect(try await mailbox.waiting(2) == [1])
   }
@@ -191,7 +189,7 @@ struct MailboxConformance {
       // What comes while a commit runs joins the next one.
       mailbox.append([samplePush(to: 1000)]) { _ in }
       mailbox.append([samplePush(to: device)]) { _ in }
-      mailbox.purge(device, app: 1)
+      mailbox.purge([device], app: 1) { _ in }
       let outcome = await mailbox.append([samplePush(to: device)])
       #expect(outcome.map(\.seq) == [2])
       #expect(try await mailbox.waiting(device) == [2])
@@ -303,8 +301,7 @@ struct MailboxConformance {
   private func telling() async throws {
     _ = await mailbox.append([samplePush(1, collapse: "a"), samplePush(2, collapse: "a"), samplePush(3, lifetime: 10)])
     _ = await mailbox.append([samplePush(4, app: 2), samplePush(5, to: 2)])
-    mailbox.purge(1, app: 2)
-    await mailbox.settle()
+    try await mailbox.purge([1], app: 2)
     clock.advance(seconds: 10)
     mailbox.expire(now: clock.seconds)
     mailbox.acknowledge(1, through: 2)

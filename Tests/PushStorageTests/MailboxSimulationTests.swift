@@ -192,7 +192,7 @@ import Testing
         model.acknowledge(device, through: seq)
       case 10:
         let device = MailboxSimulationTests.devices.randomElement(using: &random) ?? 1
-        home.mailbox.purge(device, app: 1)
+        home.mailbox.purge([device], app: 1) { _ in }
         model.purge(device, app: 1)
       case 11..<14:
         home.clock.advance(seconds: Int64.random(in: 0...200, using: &random))

@@ -52,8 +52,13 @@ struct GatewayBackend: Sendable {
     let mailbox = try SQLiteMailbox(
       store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
       removed: context.removed)
+    let registrations = try SQLiteRegistrations(store: store)
+    mailbox.purgeUnregistered { device, app in
+      // Digests are the gateway's own.
+      app == App.summary.id || registrations.registrations(of: device).contains { $0.1.id == app }
+    }
     let backend = GatewayBackend(
-      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
+      registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
       promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter, close: { mailbox.close() })
     return (backend, store)
   }

@@ -8,7 +8,8 @@ struct RemoveBatch: Sendable {
 
   func callAsFunction(_ name: String) async throws {
     let removed = try await registrations.remove(batch: name)
-    for (device, app) in removed { mailbox.purge(device, app: app) }
+    // The devices are gone, and all that waits for them with them.
+    try await mailbox.purge(removed.map(\.device), app: nil)
     try await channels.unsubscribe(removed.map(\.device))
   }
 }

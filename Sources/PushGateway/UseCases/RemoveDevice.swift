@@ -11,7 +11,7 @@ struct RemoveDevice: Sendable {
 
   func callAsFunction(_ device: DeviceID) async throws {
     _ = try await registrations.remove(device, now: clock.milliseconds())
-    mailbox.purge(device, app: nil)
+    try await mailbox.purge([device], app: nil)
     held.purge(device)
     try await channels.unsubscribe([device])
   }

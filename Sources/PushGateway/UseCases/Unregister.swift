@@ -1,7 +1,8 @@
 import PushCore
 import PushStorage
 
-/// Ends a registration: the token answers 410 from now on, and what waits of the app goes.
+/// Ends a registration: the token answers 410 from now on, and what waits of the app goes. Returns when no crash brings
+/// any of it back.
 struct Unregister: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -13,7 +14,7 @@ struct Unregister: Sendable {
   func callAsFunction(_ device: DeviceID, topic: String) async throws {
     try await registrations.unregister(device, topic: topic, now: clock.milliseconds())
     let app = try registrations.app(topic: topic).id
-    mailbox.purge(device, app: app)
+    try await mailbox.purge([device], app: app)
     held.purge(device, app)
     try await channels.unsubscribe([device]) { $0.app == app }
     router.notify(device, .channels)

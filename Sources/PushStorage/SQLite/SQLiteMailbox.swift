@@ -104,7 +104,23 @@ package final class SQLiteMailbox: Mailbox {
 
   package func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
 
-  package func purge(_ device: DeviceID, app: AppID?) { submit(.purge(device, app)) }
+  package func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
+    if !submit(.purge(devices, app, completion)) { completion(false) }
+  }
+
+  /// Removes what waits for a device and an app of which `isRegistered` says no.
+  ///
+  /// A crash may come between the end of a registration and that of what waited for it: whoever opens the mailbox calls
+  /// this once, before anything is read.
+  package func purgeUnregistered(isRegistered: (DeviceID, AppID) -> Bool) {
+    var ended: [AppID: [DeviceID]] = [:]
+    engine.index.withLock { index in
+      for (device, box) in index.boxes {
+        for app in box.apps where !isRegistered(device, app) { ended[app, default: []].append(device) }
+      }
+    }
+    for (app, devices) in ended { submit(.purge(devices, app) { _ in }) }
+  }
 
   package func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
 

@@ -22,7 +22,7 @@ import Testing
       throw StoreError("the disk is full")
     }
     func acknowledge(_ device: DeviceID, through seq: UInt64) {}
-    func purge(_ device: DeviceID, app: AppID?) {}
+    func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
     func discard(_ device: DeviceID, seq: UInt64) {}
     func expire(now: Int64) {}
     var problem: HealthProblem? { HealthProblem(part: "mailbox", problem: "the disk is full", since: 1) }

@@ -53,6 +53,27 @@ import Testing
     #expect(found.map { columns($0.push) } == pushes.map(columns))
   }
 
+  @Test func `what was purged is gone after a crash as soon as that was answered`() async throws {
+    let home = try SQLiteHome()
+    _ = await home.mailbox.append((1...20).map { samplePush($0, app: $0 <= 10 ? 1 : 2) })
+    try await home.mailbox.purge([1], app: 1)
+    let copy = try home.crashed()
+    defer { copy.mailbox.close() }
+    #expect(try await copy.mailbox.pending(for: 1, after: 0, limit: 100).entries.map(\.push.app) == .init(repeating: 2, count: 10))
+  }
+
+  @Test func `what waits for an ended registration goes when the mailbox is opened`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    _ = await home.mailbox.append([samplePush(1), samplePush(2, app: 2), samplePush(3), samplePush(4, to: 2)])
+    home.mailbox.purgeUnregistered { device, app in device == 1 && app == 2 }
+    try await home.mailbox.purge([], app: nil)
+    #expect(home.mailbox.waitingCount(for: 1) == 1)
+    #expect(home.mailbox.waitingCount(for: 2) == 0)
+    #expect(home.removals.all.allSatisfy { $0.cause == .unregistered })
+    #expect(home.removals.all.count == 3)
+  }
+
   @Test func `everything is there after closing and opening, and numbers and retries go on`() async throws {
     var home = try SQLiteHome(cap: 4)
     _ = await home.mailbox.append([samplePush(1), samplePush(2, collapse: "a"), samplePush(3)])

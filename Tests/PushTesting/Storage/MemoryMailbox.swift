@@ -72,9 +72,13 @@ package final class MemoryMailbox: Mailbox {
     change { [clock] state, _ in state.acknowledge(device, through: seq, now: clock.seconds) }
   }
 
-  package func purge(_ device: DeviceID, app: AppID?) {
+  package func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
     change { [clock] state, removals in
-      state.remove(.unregistered, of: device, now: clock.seconds, &removals) { app == nil || $0.app == app }
+      for device in devices {
+        state.remove(.unregistered, of: device, now: clock.seconds, &removals) { app == nil || $0.app == app }
+      }
+    } then: {
+      completion(true)
     }
   }
 
