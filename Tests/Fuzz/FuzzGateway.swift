@@ -25,6 +25,7 @@ final class FuzzGateway {
   let handler: GatewayHandler
   let faults = FaultTable()
   private let clock: FuzzClock
+  private let store: SQLiteStore
   /// What an input may name: `{token}` and the like.
   private(set) var names: [(name: [UInt8], value: [UInt8])] = []
 
@@ -33,6 +34,7 @@ final class FuzzGateway {
     (self.folder, self.clock) = (folder, clock)
     context = LoopContext(eventLoop: loop)
     let store = try SQLiteStore(path: folder.file("push.sqlite"), durability: .normal)
+    self.store = store
     let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .trap)
     let mailbox = FuzzMailbox(
       cap: 50, now: { clock.seconds },
@@ -41,7 +43,8 @@ final class FuzzGateway {
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
       promise: .localDisk(.normal), close: {})
     services = Services(
-      backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), environment: .development,
+      backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), answers: Answers(store: store),
+      audit: AuditTrail(store: store), environment: .development,
       rateLimit: nil, clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
     let announce = AnnounceChanges(services)
     backend.registrations.onChange { announce($0) }
@@ -57,7 +60,10 @@ final class FuzzGateway {
     try furnish()
   }
 
-  deinit { services.log.close() }
+  deinit {
+    services.log.close()
+    try? store.close()
+  }
 
   /// An app, a provider's key, two devices and a channel.
   private func furnish() throws {

@@ -154,13 +154,18 @@ package struct DatabasePages {
   private func row(at cell: Int, _ room: inout Int, _ pages: inout Set<Int>) -> PageRow? {
     var place = cell
     guard let size = varint(&place), let rowID = varint(&place), size >= 1, size <= Int64(bytes.count),
-      let payload = payload(at: place, size: Int(size), &room, &pages)
+      let payload = payload(at: place, of: cell, size: Int(size), &room, &pages)
     else { return nil }
     return DatabasePages.record(payload[...]).map { PageRow(rowID: rowID, values: $0) }
   }
 
+  /// The bytes that SQLite gives to a cell at least.
+  private static let minimumCellSize = 4
+
   /// What a cell holds, with what overflows into other pages (§1.6, §1.7); nil beyond the room of its page.
-  private func payload(at place: Int, size: Int, _ room: inout Int, _ pages: inout Set<Int>) -> [UInt8]? {
+  private func payload(
+    at place: Int, of cell: Int, size: Int, _ room: inout Int, _ pages: inout Set<Int>
+  ) -> [UInt8]? {
     let largest = usableSize - 35
     var local = size
     if size > largest {
@@ -169,8 +174,9 @@ package struct DatabasePages {
       local = kept <= largest ? kept : least
     }
     let end = (place / pageSize + 1) * pageSize
-    guard local <= room, place + local <= end, place + local <= bytes.count else { return nil }
-    room -= local
+    let taken = max(place - cell + local, DatabasePages.minimumCellSize)
+    guard taken <= room, place + local <= end, place + local <= bytes.count else { return nil }
+    room -= taken
     var payload = Array(bytes[place..<place + local])
     guard local < size else { return payload }
     var next = integer32(place + local) ?? 0
