@@ -35,11 +35,12 @@ extension DeviceEvent {
   private static func events(of line: GatewayLine) -> [DeviceEvent] {
     switch line {
     case .welcome(let welcome):
-      [.connected(gateway: welcome.gateway), .apps(welcome.apps)]
+      [.connected(gateway: welcome.gateway, version: welcome.version), .apps(welcome.apps)]
         + (welcome.preferences.map { [.preferences($0)] } ?? [])
     case .unreadablePush(let seq): [.unreadable(seq: seq)]
     case .gap(_, _, let dropped): [.gap(dropped: dropped)]
     case .retract(let id): [.retract(id: id)]
+    case .answered(let id, let action): [.answered(id: id, action: action)]
     case .undeliverable(_, let topic): [.undeliverable(topic: topic)]
     case .preferences(let preferences): [.preferences(preferences)]
     case .bye(let reason): [.ended(reason: reason)]

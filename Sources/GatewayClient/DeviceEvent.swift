@@ -4,13 +4,16 @@ package import Queues
 
 /// What happens on a device's stream.
 package enum DeviceEvent: Sendable {
-  case connected(gateway: String)
+  /// The gateway calls itself so, and speaks this version of the protocol.
+  case connected(gateway: String, version: Int)
   /// The connection was lost, or could not be made; the next attempt comes after the pause.
   case disconnected(reason: String, retryIn: Duration)
   case apps([DeviceApp])
   case preferences(Preferences)
   case pushes(PushBatch)
   case retract(id: String)
+  /// The gateway has an answer to the push: the one that counts, or nil where there was nothing to answer.
+  case answered(id: String, action: String?)
   /// The gateway ends the stream, for this reason.
   case ended(reason: String)
   case gap(dropped: Int)

@@ -22,6 +22,8 @@ package final class DeviceSession: Sendable {
   private let link = Mutex<(any DeviceLink)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
   private let pace = Mutex(AcknowledgementPace())
+  /// Whether the gateway that is connected says when it has an answer.
+  private let confirmsAnswers = Mutex(false)
   private let refused = Mutex(false)
   private let finishing = Mutex(false)
 
@@ -131,7 +133,9 @@ package final class DeviceSession: Sendable {
       defer { link.taken(lines.count) }
       for event in DeviceEvent.events(in: lines, after: received.withLock { $0 }, parser: parser) {
         switch event {
-        case .connected: connected()
+        case .connected(_, let version):
+          confirmsAnswers.withLock { $0 = version >= DeviceProtocol.confirmsAnswers }
+          connected()
         case .ended(let reason):
           end = reason
           continue
@@ -198,9 +202,13 @@ package final class DeviceSession: Sendable {
     if let id = APNSID(id) { send(.presented(id: id, parts: parts)) }
   }
 
-  /// Tells the gateway what the person answered.
-  package func answer(_ id: String, _ action: String) {
-    if let id = APNSID(id) { send(.answer(id: id, action: action)) }
+  /// Tells the gateway what the person answered, who repeats it until the gateway has said ``DeviceEvent/answered``.
+  ///
+  /// - Returns: false when nothing more will be heard of it: the gateway is of an earlier version, or the id is none.
+  package func answer(_ id: String, _ action: String) -> Bool {
+    guard let id = APNSID(id) else { return false }
+    send(.answer(id: id, action: action))
+    return confirmsAnswers.withLock { $0 }
   }
 
   /// Tells the gateway, now and at every reconnect, whether the silent switch is on and which Focus; empty for none.

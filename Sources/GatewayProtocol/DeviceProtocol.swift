@@ -7,8 +7,11 @@ package import PushPolicy
 /// number rises when an end has to know what the other one understands before it may send something; it then sends that
 /// only to an end of this version or a later one.
 package enum DeviceProtocol {
-  /// 1: before ends said what they speak. 2: they say it.
-  package static let version = 2
+  /// 1: before ends said what they speak. 2: they say it. 3: the gateway says which answer counts (`answered`), and a
+  /// device repeats its own until then.
+  package static let version = 3
+  /// The first version in which a gateway says that it has an answer.
+  package static let confirmsAnswers = 3
   /// The version of an end that says none.
   package static let unversioned = 1
 

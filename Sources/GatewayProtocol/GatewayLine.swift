@@ -15,6 +15,8 @@ package enum GatewayLine: Equatable, Sendable {
   case gap(from: UInt64, to: UInt64, dropped: Int)
   /// The push is not to be shown any longer.
   case retract(id: String)
+  /// This answer to the push counts, and the gateway keeps it; nil: what was answered is not there to be answered.
+  case answered(id: String, action: String?)
   /// A stored push of this topic can't be read by the gateway, and is not sent.
   case undeliverable(id: String, topic: String)
   /// The person's choices have changed.
@@ -95,6 +97,9 @@ package enum GatewayLine: Equatable, Sendable {
     case "retract":
       guard let id = root["id"]?.string else { return nil }
       self = .retract(id: id)
+    case "answered":
+      guard let id = root["id"]?.string else { return nil }
+      self = .answered(id: id, action: root["action"]?.string)
     case "gap":
       guard let dropped = root["dropped"]?.count else { return nil }
       self = .gap(from: UInt64(root["from"]?.count ?? 0), to: UInt64(root["to"]?.count ?? 0), dropped: dropped)

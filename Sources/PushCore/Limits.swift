@@ -219,9 +219,13 @@ package enum Limits {
   package static let deviceChanges = TokenBucket.Rate(burst: 1_000, perSecond: 5)
   /// Tokens of a device that are remembered, also those that have ended: of them the oldest is forgotten for a new one.
   package static let maximumDeviceTokens = 1_000
-  /// Answered pushes that are remembered of a person, and persons of whom any are; the oldest are forgotten.
-  package static let rememberedAnswers = 100
-  package static let maximumAnsweringPersons = 10_000
+  /// Answers of a person that are kept; the oldest are forgotten. One is some 80 bytes.
+  package static let rememberedAnswers = 1_000
+  /// How long an answer is kept, in seconds: as long as its push can wait on another screen.
+  package static let answerRetention: Int64 = 30 * 86_400
+  /// Actions of administrators that are kept, and of each body so many bytes: some 100 MB at most.
+  package static let maximumAuditRecords = 100_000
+  package static let maximumAuditedBody = 1_024
   /// Pages of the database's log from which on whoever writes moves it: 32 MB, three times what the mailbox leaves.
   package static let maximumDatabaseLogPages = 8_192
   /// Streams of one device, each of which every push for it is written to: the terminals of a person and then some.

@@ -82,7 +82,7 @@ package final class Gateway: Sendable {
       )
       let registrations = backend.registrations
       let services = Services(
-        backend: backend, log: log, held: held,
+        backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
         environment: configuration.environment, rateLimit: configuration.rateLimit,
         senderRates: SenderRates(team: configuration.teamRate, app: configuration.appRate), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
@@ -104,6 +104,8 @@ package final class Gateway: Sendable {
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
       Digests(services).deliverDue(isStart: true)
+      // A log that can't be read decides nothing: its own thread says so.
+      try? await RestoreAnswers(services)()
       let gateway = try await Gateway(configuration, folder, claim, user, services, store, tls, logger)
       if configuration.user == nil, ServiceUser.isRoot {
         logger.warning("the gateway runs as root: name a user of its own with --user NAME")
@@ -216,6 +218,8 @@ package final class Gateway: Sendable {
         digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
         await Gateway.writeDownPresence(services, logger)
+        // What can't be forgotten now is forgotten later.
+        try? await services.answers.trim(now: services.clock.milliseconds())
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }

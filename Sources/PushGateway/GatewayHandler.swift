@@ -293,19 +293,9 @@ extension ConnectionEnd {
 private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger: Logger) async -> Response {
   do {
     return try await serve(request)
-  } catch let problem as Problem {
-    return problem.response
-  } catch let refusal as RegistrationRefusal {
-    switch refusal.kind {
-    case .invalid: return Problem.badRequest(refusal.description).response
-    case .unknown: return Problem.notFound(refusal.description).response
-    case .conflict: return Problem(409, "Conflict", refusal.description).response
-    case .forbidden: return Problem(403, "Forbidden", refusal.description).response
-    }
-  } catch let error as StoreError {
-    return Problem(503, "Service Unavailable", error.description).response
   } catch {
+    if let problem = Problem(error) { return problem.response }
     logger.error("\(request.method) \(request.path) failed: \(error)")
-    return Problem(500, "Internal Server Error", "the gateway failed at this; its log says why").response
+    return Problem.failure.response
   }
 }

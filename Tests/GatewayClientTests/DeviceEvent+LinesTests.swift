@@ -48,7 +48,7 @@ import Testing
 
   @Test func `the choices come with the welcome and when they change`() throws {
     let welcome = events([#"{"type":"welcome","gateway":"g","apps":[{"topic":"t"}],"preferences":{"badge":false}}"#])
-    guard case .connected("g") = welcome[0], case .apps(let apps) = welcome[1],
+    guard case .connected("g", 1) = welcome[0], case .apps(let apps) = welcome[1],
       case .preferences(let first) = welcome[2]
     else {
       Issue.record("other events: \(welcome)")

@@ -121,12 +121,12 @@ import Testing
     func skip(_ count: Int) async { for _ in 0..<count { _ = await next() } }
   }
 
-  private static let welcome = #"{"type":"welcome","version":2,"gateway":"g","apps":[],"preferences":{}}"#
+  private static let welcome = #"{"type":"welcome","version":3,"gateway":"g","apps":[],"preferences":{}}"#
 
   private func push(_ seq: UInt64) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }
 
   private static func hello(_ cursor: UInt64) -> String {
-    #"{"type":"hello","version":2,"cursor":\#(cursor),"silent":false}"#
+    #"{"type":"hello","version":3,"cursor":\#(cursor),"silent":false}"#
   }
 
   @Test(
@@ -139,7 +139,7 @@ import Testing
     try await run([.success(link)]) { session, events, _ in
       #expect(await link.hear() == Self.hello(0))
       link.say(welcome, #"{"type":"later"}"#, push(1), push(2), #"{"type":"caught-up","seq":2}"#)
-      guard case .connected("g")? = await events.next(), case .apps? = await events.next(),
+      guard case .connected("g", _)? = await events.next(), case .apps? = await events.next(),
         case .preferences? = await events.next()
       else {
         Issue.record("a welcome is expected")
@@ -267,12 +267,36 @@ import Testing
   @Test func `how the device is set is told now and at every reconnect`() async throws {
     let (first, second) = (ScriptedLink(), ScriptedLink())
     try await run([.success(first), .success(second)], focus: "work") { session, events, _ in
-      #expect(await first.hear() == #"{"type":"hello","version":2,"cursor":0,"silent":false,"focus":"work"}"#)
+      #expect(await first.hear() == #"{"type":"hello","version":3,"cursor":0,"silent":false,"focus":"work"}"#)
       session.set(silent: true, focus: "sl\"eep")
       #expect(await first.hear() == #"{"type":"state","silent":true,"focus":"sl\"eep"}"#)
       first.lose()
       await events.skip(1)
-      #expect(await second.hear() == #"{"type":"hello","version":2,"cursor":0,"silent":true,"focus":"sl\"eep"}"#)
+      #expect(await second.hear() == #"{"type":"hello","version":3,"cursor":0,"silent":true,"focus":"sl\"eep"}"#)
+    }
+  }
+
+  @Test(arguments: [(2, false), (3, true)])
+  func `a gateway of this version says when it has an answer, an earlier one never`(
+    _ version: Int, _ isConfirmed: Bool
+  ) async throws {
+    let link = ScriptedLink()
+    let id = "00000000-0000-4000-8000-00000000000A"
+    try await run([.success(link)]) { session, events, _ in
+      _ = await link.hear()
+      #expect(!session.answer("no id", "view"))
+      link.say(#"{"type":"welcome","version":\#(version),"gateway":"g","apps":[]}"#)
+      guard case .connected("g", version)? = await events.next(), case .apps? = await events.next() else {
+        Issue.record("a welcome is expected")
+        return
+      }
+      #expect(session.answer(id, "view") == isConfirmed)
+      #expect(await link.hear() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
+      link.say(#"{"type":"answered","id":"\#(id)","action":"close"}"#)
+      guard case .answered(id, "close")? = await events.next() else {
+        Issue.record("the answer that counts is expected")
+        return
+      }
     }
   }
 
@@ -282,7 +306,7 @@ import Testing
     try await run([.success(link)]) { session, _, _ in
       _ = await link.hear()
       session.presented(id, [.badge, .alert])
-      session.answer(id, "view")
+      _ = session.answer(id, "view")
       #expect(await link.hear() == #"{"type":"presented","id":"\#(id)","parts":["badge","alert"]}"#)
       #expect(await link.hear() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
     }

@@ -24,9 +24,9 @@ struct AdminAPI: Sendable {
   static let prefix: StaticString = "/admin/"
 
   var router: Router {
-    Router(
-      routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
-        + (metrics?.routes ?? []))
+    let audit = AuditAPI(audit: services.audit, clock: services.clock)
+    let changing = routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
+    return Router(changing.map(audit.audited) + audit.routes + (metrics?.routes ?? []))
   }
 
   private var routes: [Router.Route] {

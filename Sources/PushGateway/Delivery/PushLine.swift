@@ -76,6 +76,16 @@ package enum PushLine {
   /// `retract`: the push is not to be shown any longer.
   package static func retract(_ id: APNSID) -> [UInt8] { Array(#"{"type":"retract","id":"\#(id)"}"#.utf8) }
 
+  /// `answered`: the answer to a push that counts, on disk; without an action: there is nothing to answer.
+  package static func answered(_ id: APNSID, _ action: String?) -> [UInt8] {
+    var line = Array(#"{"type":"answered","id":"\#(id)""#.utf8)
+    if let action {
+      line += #","action":"#.utf8
+      appendJSONString(action, to: &line)
+    }
+    return line + "}".utf8
+  }
+
   /// `undeliverable`: a push of an app was stored and can't be read, and is not sent.
   package static func undeliverable(_ id: APNSID, app: App) -> [UInt8] {
     Array(#"{"type":"undeliverable","id":"\#(id)","#.utf8) + app.lineMembers + Array("}".utf8)

@@ -25,17 +25,19 @@ final class DeviceClaims {
   private let loop: any EventLoop
   private let find: @Sendable (APNSID) async -> SentPush?
   private let accept: (DeviceClaim, SentPush) -> Void
+  private let refuse: (DeviceClaim) -> Void
   private var waiting = Deque<DeviceClaim>()
   private var strange = 0
 
   /// - Parameters:
   ///   - find: finds a push that the device was sent.
   ///   - accept: called on the loop with each claim that holds.
+  ///   - refuse: called on the loop with each that does not.
   init(
     loop: any EventLoop, find: @escaping @Sendable (APNSID) async -> SentPush?,
-    accept: @escaping (DeviceClaim, SentPush) -> Void
+    accept: @escaping (DeviceClaim, SentPush) -> Void, refuse: @escaping (DeviceClaim) -> Void
   ) {
-    (self.loop, self.find, self.accept) = (loop, find, accept)
+    (self.loop, self.find, self.accept, self.refuse) = (loop, find, accept, refuse)
   }
 
   /// Whether nothing is being looked up.
@@ -61,7 +63,12 @@ final class DeviceClaims {
 
   private func verified(_ push: SentPush?) {
     guard let claim = waiting.popFirst() else { return }
-    if let push { accept(claim, push) } else { strange += 1 }
+    if let push {
+      accept(claim, push)
+    } else {
+      strange += 1
+      refuse(claim)
+    }
     if strange >= Limits.maximumStrangeClaims { waiting.removeAll() }
     verifyNext()
   }

@@ -213,7 +213,12 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func makeClaims() -> DeviceClaims {
     let (find, device) = (FindSentPush(shared.services), device.id)
-    return DeviceClaims(loop: loop, find: { try? await find($0, by: device) }, accept: accept)
+    return DeviceClaims(
+      loop: loop, find: { try? await find($0, by: device) }, accept: accept,
+      refuse: { claim in
+        // Nobody needs to repeat it.
+        if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
+      })
   }
 
   /// A push that the device was sent, if that is remembered.
@@ -228,12 +233,23 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.log.append(
         .init(
           at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
-    case .answered(let action):
-      guard let row = AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: claim.at) else {
-        return
-      }
-      shared.log.append(row)
+    case .answered(let action): answer(push, action, at: claim.at)
     }
+  }
+
+  /// Takes an answer, and tells the device which one counts when that is kept. A device that hears nothing repeats it.
+  private func answer(_ push: SentPush, _ action: String, at time: Int64) {
+    let this = NIOLoopBound(self, eventLoop: loop)
+    AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: time) { outcome in
+      // One that can't be kept is answered by nothing, and health says why.
+      guard case .success(let counting) = outcome else { return }
+      this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
+    }
+  }
+
+  /// - Parameter action: nil: what the device said was no answer to a push of its own.
+  private func tell(_ id: APNSID, isAnswered action: String?) {
+    if hasCapacity { write(PushLine.answered(id, action)) }
   }
 
   // MARK: To the device

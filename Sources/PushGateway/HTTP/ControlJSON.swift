@@ -2,6 +2,7 @@ import Foundation
 import HTTP2Transport
 import PushCore
 import PushPolicy
+import PushStorage
 
 /// Why a request of the control plane is refused: problem details (RFC 9457).
 struct Problem: Error, Encodable {
@@ -21,6 +22,24 @@ struct Problem: Error, Encodable {
   static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
   static let unauthorized = Problem(
     401, "Unauthorized", "say who you are with `authorization: bearer SECRET`, the secret from enrollment")
+
+  static let failure = Problem(500, "Internal Server Error", "the gateway failed at this; its log says why")
+
+  /// What a failure that a person can mend is told as; nil for any other.
+  init?(_ error: any Error) {
+    switch error {
+    case let problem as Problem: self = problem
+    case let refusal as RegistrationRefusal:
+      switch refusal.kind {
+      case .invalid: self = .badRequest(refusal.description)
+      case .unknown: self = .notFound(refusal.description)
+      case .conflict: self.init(409, "Conflict", refusal.description)
+      case .forbidden: self.init(403, "Forbidden", refusal.description)
+      }
+    case let error as StoreError: self.init(503, "Service Unavailable", error.description)
+    default: return nil
+    }
+  }
 
   var response: Response {
     Response(status: status, contentType: "application/problem+json", body: controlJSON(self))

@@ -7,6 +7,10 @@ struct Services: Sendable {
   let log: DeliveryLog
   /// Pushes that wait for a digest.
   let held: HeldPushes
+  /// What persons have answered.
+  let answers: Answers
+  /// What administrators have asked for.
+  let audit: AuditTrail
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes per second one device token takes; nil: any number.
@@ -17,7 +21,6 @@ struct Services: Sendable {
   var provider = ProviderSettings()
   /// Who may enroll a device.
   var enrollment = EnrollmentPolicy.openOnLoopback
-  let answers = AnsweredPushes()
   /// When devices were connected, until it is written down.
   let presence = Presence()
   /// What devices were sent, as far as it is remembered.

@@ -23,6 +23,7 @@ struct RemovePerson: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
   let held: HeldPushes
+  let answers: Answers
   let log: DeliveryLog
   let remove: RemoveDevice
 
@@ -33,6 +34,7 @@ struct RemovePerson: Sendable {
     await withCheckedContinuation { continuation in mailbox.append([]) { _ in continuation.resume() } }
     await held.settle()
     try await log.erase(devices)
+    try await answers.forget(person)
     try await registrations.remove(person)
   }
 }

@@ -16,7 +16,8 @@ extension AnnouncePreferences {
 
 extension AnswerPush {
   init(_ services: Services) {
-    self.init(registrations: services.registrations, answers: services.answers, retract: Retract(services))
+    self.init(
+      registrations: services.registrations, answers: services.answers, log: services.log, retract: Retract(services))
   }
 }
 
@@ -94,8 +95,8 @@ extension RemoveDevice {
 extension RemovePerson {
   init(_ services: Services) {
     self.init(
-      registrations: services.registrations, mailbox: services.mailbox, held: services.held, log: services.log,
-      remove: RemoveDevice(services))
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held, answers: services.answers,
+      log: services.log, remove: RemoveDevice(services))
   }
 }
 
@@ -103,6 +104,10 @@ extension ReportAd {
   init(_ services: Services) {
     self.init(registrations: services.registrations, find: FindSentPush(services), clock: services.clock)
   }
+}
+
+extension RestoreAnswers {
+  init(_ services: Services) { self.init(answers: services.answers, log: services.log, clock: services.clock) }
 }
 
 extension Retract {

@@ -216,6 +216,31 @@ package enum Schema {
               SELECT max(device) AS last FROM mailbox_state WHERE device < \(Limits.maximumNumber)) WHERE last NOT NULL;
           """)
     }
+    migrator.registerMigration("answers") { db in
+      try db.execute(
+        sql: """
+          -- What persons picked on alerts: the first answer to a push counts.
+          CREATE TABLE answer (
+            number INTEGER PRIMARY KEY,
+            person INTEGER NOT NULL,
+            apns_id BLOB NOT NULL,
+            action TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            at INTEGER NOT NULL,           -- milliseconds since 1970
+            UNIQUE (person, apns_id)
+          );
+          -- What somebody asked of the gateway by its admin socket.
+          CREATE TABLE audit (
+            number INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,           -- milliseconds since 1970
+            method TEXT NOT NULL,
+            path TEXT NOT NULL,
+            body TEXT NOT NULL,            -- its beginning
+            status INTEGER                 -- NULL: not known, the gateway ended before its answer
+          );
+          """)
+    }
     return migrator
   }
 }

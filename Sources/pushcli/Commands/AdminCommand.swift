@@ -4,11 +4,11 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// `pushcli admin`: saving a gateway, and bringing it back.
+/// `pushcli admin`: saving a gateway, bringing it back, and who has changed what.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "admin", abstract: "Back a gateway up, and bring it back.",
-    subcommands: [MakeBackup.self, Restore.self])
+    commandName: "admin", abstract: "Back a gateway up, bring it back, and see what was changed.",
+    subcommands: [MakeBackup.self, Restore.self, Audit.self])
 
   struct MakeBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,6 +53,41 @@ struct AdminCommand: AsyncParsableCommand {
       } catch {
         throw CommandFailure(.failed, "\(error)")
       }
+    }
+  }
+
+  struct Audit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show what was asked of the gateway by its admin socket.",
+      discussion: """
+        Every change of teams, keys, apps, devices, persons, invitations, channels, certificates and faults is written \
+        down before it is done. The newest come last; the gateway keeps \(Limits.maximumAuditRecords).
+
+        Example:
+          pushcli admin audit --limit 20
+        """)
+    @Option(help: "How many, the newest.") var limit = 100
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard limit > 0 else { throw ValidationError("--limit is \(limit): a number from 1 on is expected") }
+    }
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      var records: [AuditRecord] = []
+      while records.count < limit {
+        let before = records.first.map { "&before=\($0.number)" } ?? ""
+        let page: [AuditRecord] = try await admin.get(
+          "/admin/v1/audit?limit=\(min(1_000, limit - records.count))" + before)
+        if page.isEmpty { break }
+        records = page + records
+      }
+      if format.json { return Output.json(lines: records) }
+      Output.table(
+        ["TIME", "STATUS", "METHOD", "PATH", "BODY"],
+        records.map { [$0.at, $0.status.map(String.init) ?? "-", $0.method, $0.path, $0.body ?? ""] })
     }
   }
 

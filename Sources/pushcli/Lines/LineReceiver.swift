@@ -113,7 +113,10 @@ struct LineReceiver {
     case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorized, reason)
     case .disconnected(let reason, let pause):
       Output.words("pushcli: \(reason); trying again in \(pause.inSeconds)")
-    case .connected(let gateway): Output.words("pushcli: connected to \(gateway)")
+    case .connected(let gateway, _):
+      Output.words("pushcli: connected to \(gateway)")
+      questions?.repeatAnswers()
+    case .answered(let id, _): questions?.confirm(id)
     case .retract(let id): questions?.retract(id)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
@@ -126,6 +129,8 @@ struct LineReceiver {
 private final class Questions: Sendable {
   private let session: DeviceSession
   private let state = Mutex((waiting: [DevicePush](), asked: String?.none))
+  /// What the person answered, until the gateway has it or this process ends.
+  private let untold = Mutex<[(id: String, action: String)]>([])
 
   init(_ session: DeviceSession) { self.session = session }
 
@@ -168,9 +173,21 @@ private final class Questions: Sendable {
       state.waiting.removeFirst()
       return (push.id, choices[index].action)
     }
-    if let answered { session.answer(answered.id, answered.action) }
+    if let answered { tell(answered.id, answered.action) }
     ask()
   }
+
+  private func tell(_ id: String, _ action: String) {
+    if session.answer(id, action) { untold.withLock { $0.append((id, action)) } }
+  }
+
+  /// Tells the gateway once more what it has not confirmed.
+  func repeatAnswers() {
+    for (id, action) in untold.withLock({ $0 }) where !session.answer(id, action) { confirm(id) }
+  }
+
+  /// The gateway has an answer.
+  func confirm(_ id: String) { untold.withLock { $0.removeAll { $0.id == id } } }
 
   /// The alert is over elsewhere.
   func retract(_ id: String) {
@@ -188,7 +205,7 @@ private final class Questions: Sendable {
   /// Leaving equals the cancelling button of what is asked (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
-    if let push { session.answer(push.id, push.presentation.alert?.linearChoices[0].action ?? "close") }
+    if let push { tell(push.id, push.presentation.alert?.linearChoices[0].action ?? "close") }
   }
 }
 

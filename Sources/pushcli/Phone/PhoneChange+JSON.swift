@@ -15,7 +15,8 @@ enum JournalRecord: Sendable, Equatable {
   case alert(QueuedAlert)
 
   /// The version that this program writes, and the highest that it reads.
-  static let version = 1
+  /// 2: answers are kept until the gateway has them.
+  static let version = 2
 }
 
 extension PhoneState {
@@ -124,6 +125,7 @@ extension PhoneChange {
     case .pending(let answer):
       JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
     case .answersSent: JournalRecord.append("told", [:], to: &bytes)
+    case .answerTaken(let id): JournalRecord.append("taken", ["id": .text(id)], to: &bytes)
     case .retracted(let id): JournalRecord.append("retracted", ["id": .text(id)], to: &bytes)
     case .read(let ordinals): JournalRecord.append("read", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .cleared(let ordinals): JournalRecord.append("cleared", ["ordinals": .numbers(ordinals)], to: &bytes)
@@ -199,6 +201,7 @@ extension JournalRecord {
       let answer = PhoneState.PendingAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")
       self = .change(.pending(answer))
     case "told": self = .change(.answersSent)
+    case "taken": self = .change(.answerTaken(id: root["id"]?.string ?? ""))
     case "retracted": self = .change(.retracted(id: root["id"]?.string ?? ""))
     case "read": self = .change(.read(Self.numbers(root["ordinals"])))
     case "cleared": self = .change(.cleared(Self.numbers(root["ordinals"])))

@@ -19,6 +19,10 @@ enum PhoneMessage: Sendable {
   case push(DevicePush)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
   case retract(id: String)
+  /// The gateway has an answer to the push; nil: there was nothing to answer.
+  case answered(id: String, action: String?)
+  /// Answers that the gateway has not confirmed are due to be told again.
+  case answersDue
   /// The gateway had to drop this many waiting pushes.
   case gap(dropped: Int)
   /// All apps that are registered on this device, in their order.

@@ -60,7 +60,7 @@ struct PhoneSession {
     while let events = await queue.take() {
       for event in events {
         switch event {
-        case .connected(let gateway):
+        case .connected(let gateway, _):
           isConnected = true
           await inbox.send(.connection(.connected(gateway: gateway)))
         case .disconnected(let reason, let pause):
@@ -80,6 +80,7 @@ struct PhoneSession {
             if let push = DevicePush(line: line, parser: parser) { await inbox.send(.push(push)) }
           }
         case .retract(let id): await inbox.send(.retract(id: id))
+        case .answered(let id, let action): await inbox.send(.answered(id: id, action: action))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
         case .unreadable, .undeliverable: await inbox.send(.notice(event.wordsOfLoss ?? ""))
         case .typed, .ended: break
@@ -95,6 +96,8 @@ private actor Keeper {
   private let session: DeviceSession
   private let environment: PhoneEnvironment
   private let inbox: Inbox<PhoneMessage>
+  /// Whether it is known already when answers are told again.
+  private var isRepeating = false
 
   init(
     _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment,
@@ -120,7 +123,7 @@ private actor Keeper {
       switch effect {
       case .save, .quit: break
       case .presented(let id, let parts): session.presented(id, parts)
-      case .answer(let id, let action): session.answer(id, action)
+      case .answer(let id, let action): answer(id, action)
       // Of several in one turn the first of the most urgent ones.
       case .play(let name, let volume, let urgency):
         if sound.map({ urgency > $0.urgency }) ?? true { sound = (name, volume, urgency) }
@@ -137,6 +140,20 @@ private actor Keeper {
     }
     if let sound { environment.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
     return journal.wantsCompaction
+  }
+
+  /// How long after an answer the gateway is told it again, unless it has said that it has it.
+  private static let answerInterval = Duration.seconds(15)
+
+  private func answer(_ id: String, _ action: String) {
+    guard session.answer(id, action) else { return inbox.post(.message(.answered(id: id, action: nil))) }
+    guard !isRepeating else { return }
+    isRepeating = true
+    Task {
+      try? await Task.sleep(for: Keeper.answerInterval)
+      isRepeating = false
+      inbox.post(.message(.answersDue))
+    }
   }
 
   /// Whether the changes are on disk. A disk that is full is tried again: nothing is acknowledged or told meanwhile.

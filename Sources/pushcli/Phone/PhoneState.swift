@@ -23,7 +23,7 @@ struct PhoneState: Sendable, Equatable {
   var lastSeq: UInt64 = 0
   /// The ordinal of the next push.
   var nextOrdinal = 1
-  /// What the person answered while the gateway was away, until it is told.
+  /// What the person answered, until the gateway has it.
   var pendingAnswers: [PendingAnswer] = []
   /// Pushes that the gateway dropped, until the person has taken note.
   var droppedCount = 0
@@ -141,8 +141,10 @@ enum PhoneChange: Sendable, Equatable {
   case answered(ordinal: Int)
   /// An answer waits for the gateway.
   case pending(PhoneState.PendingAnswer)
-  /// The gateway has been told the answers that waited.
+  /// The gateway has been told the answers that waited, as journals of earlier versions say it.
   case answersSent
+  /// The gateway has an answer to the push.
+  case answerTaken(id: String)
   /// A push is over elsewhere.
   case retracted(id: String)
   case read([Int])
@@ -171,6 +173,7 @@ extension PhoneState {
       pendingAnswers.append(answer)
       if pendingAnswers.count > Self.maximumPendingAnswers { pendingAnswers.removeFirst() }
     case .answersSent: pendingAnswers = []
+    case .answerTaken(let id): pendingAnswers.removeAll { $0.id == id }
     case .retracted(let id):
       alerts.removeAll { $0.id == id }
       for index in entries.indices where entries[index].push.id == id { entries[index].isRead = true }

@@ -20,8 +20,10 @@ extension PhoneModel: ProgramModel {
     case .input(.terminate): effects = quit()
     case .connection(let connection):
       self.connection = connection
-      effects = sendAnswers()
+      effects = sendAnswers(state.pendingAnswers)
     case .push(let push): effects = receive(push)
+    case .answered(let id, let action): noteAnswer(id, action)
+    case .answersDue: effects = sendAnswers(state.pendingAnswers)
     case .retract(let id):
       if alerts.first?.id == id { forgetFocus() }
       if alerts.contains(where: { $0.id == id }) || state.entries.contains(where: { $0.push.id == id && !$0.isRead }) {
@@ -178,8 +180,9 @@ extension PhoneModel: ProgramModel {
   private mutating func answer(_ alert: QueuedAlert, _ action: String) -> [PhoneEffect] {
     focusedButton = nil
     record(.answered(ordinal: alert.ordinal))
-    record(.pending(PhoneState.PendingAnswer(id: alert.id, action: action)))
-    var effects = sendAnswers()
+    let pending = PhoneState.PendingAnswer(id: alert.id, action: action)
+    record(.pending(pending))
+    var effects = sendAnswers([pending])
     if action == "view", state.app(alert.push.topic) != nil {
       settings = nil
       openApp(
@@ -190,11 +193,17 @@ extension PhoneModel: ProgramModel {
     return effects
   }
 
-  /// Tells the gateway what was answered, as soon as it is there.
-  private mutating func sendAnswers() -> [PhoneEffect] {
-    guard case .connected = connection, !state.pendingAnswers.isEmpty else { return [] }
-    defer { record(.answersSent) }
-    return state.pendingAnswers.map { .answer(id: $0.id, action: $0.action) }
+  /// Tells the gateway what was answered, if it is there. It is told again until it says that it has it.
+  private func sendAnswers(_ answers: [PhoneState.PendingAnswer]) -> [PhoneEffect] {
+    guard case .connected = connection else { return [] }
+    return answers.map { .answer(id: $0.id, action: $0.action) }
+  }
+
+  /// The gateway has an answer to a push: this phone's, or one that came before it.
+  private mutating func noteAnswer(_ id: String, _ action: String?) {
+    guard let own = state.pendingAnswers.first(where: { $0.id == id }) else { return }
+    record(.answerTaken(id: id))
+    if let action, action != own.action { notice = "Answered before, on another device: \(action)" }
   }
 
   /// Picks from the sheet; any choice closes it (X5).

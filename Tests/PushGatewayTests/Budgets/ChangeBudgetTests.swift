@@ -197,20 +197,6 @@ import Testing
     }
   }
 
-  @Test func `nobody's answers make another person's forgotten`() {
-    let answers = AnsweredPushes()
-    let (ann, mallory) = (PersonID(row: 1), PersonID(row: 2))
-    #expect(answers.isFirst(.number(1), by: ann))
-    for number in 0..<20_000 { #expect(answers.isFirst(.number(number), by: mallory)) }
-    #expect(!answers.isFirst(.number(1), by: ann))
-    #expect(!answers.isFirst(.number(19_999), by: mallory))
-    #expect(!answers.isFirst(.number(20_000 - Limits.rememberedAnswers), by: mallory))
-    // One's own old ones are forgotten.
-    #expect(answers.isFirst(.number(0), by: mallory))
-    for row in 0..<Limits.maximumAnsweringPersons { _ = answers.isFirst(.number(1), by: PersonID(row: Int64(row + 3))) }
-    #expect(answers.personCount == Limits.maximumAnsweringPersons)
-  }
-
   @Test func `no names of zones fill the memory`() {
     let before = TimeZones.cachedCount
     for number in 0..<3000 { #expect(TimeZones.zone(named: "Mars/Olympus\(number)") == nil) }

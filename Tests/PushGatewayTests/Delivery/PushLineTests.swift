@@ -29,7 +29,7 @@ import Testing
     let app = App(id: 1, topic: "t", name: "\n", icon: "\\", policyMode: .enforce)
     #expect(
       text(PushLine.welcome(device: device, apps: [app, app], preferences: Array("{}".utf8)))
-        == #"{"type":"welcome","version":2,"gateway":"pushgateway","device":"a\"b","apps":["#
+        == #"{"type":"welcome","version":3,"gateway":"pushgateway","device":"a\"b","apps":["#
         + #"{"topic":"t","name":"\n","icon":"\\"},{"topic":"t","name":"\n","icon":"\\"}],"preferences":{}}"#
     )
   }
@@ -70,6 +70,10 @@ import Testing
       (PushLine.gap(.init(from: 1, to: 30, dropped: 29)), .gap(from: 1, to: 30, dropped: 29), .gap(dropped: 29)),
       (PushLine.retract(.number(10)), .retract(id: "\(APNSID.number(10))"), nil),
       (
+        PushLine.answered(.number(10), "view"), .answered(id: "\(APNSID.number(10))", action: "view"), nil
+      ),
+      (PushLine.answered(.number(10), nil), .answered(id: "\(APNSID.number(10))", action: nil), nil),
+      (
         PushLine.undeliverable(.number(10), app: app), .undeliverable(id: "\(APNSID.number(10))", topic: app.topic),
         nil
       ),
@@ -90,13 +94,13 @@ import Testing
     // A new case of GatewayLine is to be named here, and its line above.
     for line in try lines().map(\.read) {
       switch line {
-      case .welcome, .push, .caughtUp, .gap, .retract, .undeliverable, .preferences, .bye: break
+      case .welcome, .push, .caughtUp, .gap, .retract, .answered, .undeliverable, .preferences, .bye: break
       // No gateway writes one.
       case .unreadablePush: Issue.record("a line can't be read: \(line)")
       }
     }
     #expect(
-      types == ["welcome", "push", "caught-up", "gap", "retract", "undeliverable", "preferences", "bye"])
+      types == ["welcome", "push", "caught-up", "gap", "retract", "answered", "undeliverable", "preferences", "bye"])
   }
 
   @Test func `a device reads a push whole as the gateway wrote it`() throws {

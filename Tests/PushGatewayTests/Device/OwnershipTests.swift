@@ -103,6 +103,40 @@ import Testing
     }
   }
 
+  @Test func `a device is told which answer counts, and that what it was never sent is none`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let (me, mine) = (try await gateway.enroll("me", person: "ada"), try await gateway.enroll("mine", person: "ada"))
+      for device in [me, mine] { _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]) }
+      let told = #"{"type":"answered","id":"\#(SampleRequest.id)","action":"view"}"#
+      for (device, action) in [(me, "view"), (me, "view"), (mine, "close")] {
+        let stream = try await TestStream.open(client, device)
+        _ = try await stream.lines(upTo: "caught-up")
+        stream.send(OwnershipTests.answer(action).replacing("ID", with: SampleRequest.id))
+        #expect(try await stream.lines(upTo: "answered").last?.text == told)
+        let strange = "00000000-0000-4000-8000-0000000000aa"
+        stream.send(OwnershipTests.answer("view").replacing("ID", with: strange))
+        #expect(try await stream.lines(upTo: "answered").last?.text == #"{"type":"answered","id":"\#(strange)"}"#)
+      }
+    }
+  }
+
+  @Test func `an answer that the delivery log has lost in a crash is logged when the gateway starts`() async throws {
+    try await TestGateway.run { gateway in
+      let now = gateway.clock.seconds * 1000
+      func answer(_ number: Int, at time: Int64) -> Answer {
+        Answer(id: .number(number), person: PersonID(row: 1), action: "view", device: 1, app: 1, at: time)
+      }
+      let answers = [answer(1, at: now - 60_000), answer(2, at: now), answer(3, at: now)]
+      for answer in answers {
+        await withCheckedContinuation { done in gateway.services.answers.take(answer) { _ in done.resume() } }
+      }
+      gateway.services.log.append([answers[0].row, answers[2].row])
+      try await RestoreAnswers(gateway.services)()
+      for number in 1...3 { #expect(try await gateway.events(of: .number(number)) == [.viewed], "\(number)") }
+    }
+  }
+
   @Test func `a person reports what their device was sent, and nothing else`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
@@ -180,7 +214,7 @@ import Testing
           find: { id in
             box.withLock { $0.0 }()
             return known(id) ? SentPush(id: id, app: 1) : nil
-          }, accept: { _, _ in box.withLock { $0.1 }() })
+          }, accept: { _, _ in box.withLock { $0.1 }() }, refuse: { _ in })
         return NIOLoopBound(claims, eventLoop: loop)
       }.get()
       box.withLock { box in
@@ -248,6 +282,9 @@ extension TestGateway {
       if line.type == "push", line.json["id"] as? String == id.description { break }
     }
     stream.send(#"{"type":"presented","id":"\#(id)","parts":[]}"#)
-    while try await !events(of: id).contains(.presented) {}
+    stream.send(#"{"type":"answer","id":"\#(id)","action":"close"}"#)
+    while let line = try await stream.next() {
+      if line.type == "answered", line.json["id"] as? String == id.description { break }
+    }
   }
 }

@@ -39,7 +39,8 @@ import Testing
       registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: SubscriptionRegistry(),
       promise: .localDisk(.full), close: {})
     services = Services(
-      backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent), environment: .development,
+      backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent), answers: Answers(store: store),
+      audit: AuditTrail(store: store), environment: .development,
       rateLimit: 3, clock: clock.wallClock, channels: try Channels(store: store, logger: .silent))
     key = try ES256Key.generate()
     try await registrations.addTeam(TestGateway.team)

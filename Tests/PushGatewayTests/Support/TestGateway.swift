@@ -44,6 +44,7 @@ final class TestGateway: Sendable {
     let registrations = backend.registrations
     let services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
+      answers: Answers(store: store), audit: AuditTrail(store: store),
       environment: environment, rateLimit: rateLimit, clock: clock.wallClock, provider: provider,
       enrollment: enrollment,
       channels: try Channels(store: store, logger: .silent))

@@ -126,6 +126,20 @@ enum ReleasedSchemas {
         INSERT INTO former_device VALUES (9, 1);
         INSERT INTO former_token VALUES (randomblob(32), 9, 1, 'production', 1700000000000);
         """),
+    Step(
+      migration: "answers",
+      dump: """
+        CREATE TABLE answer (
+          number INTEGER PRIMARY KEY, person INTEGER NOT NULL, apns_id BLOB NOT NULL, action TEXT NOT NULL,
+          device INTEGER NOT NULL, app INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (person, apns_id)
+        );
+        CREATE TABLE audit (
+          number INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, body TEXT NOT NULL,
+          status INTEGER
+        );
+        INSERT INTO answer VALUES (1, 1, randomblob(20), 'view', 1, 1, 1700000000000);
+        INSERT INTO audit VALUES (1, 1700000000000, 'DELETE', '/admin/v1/devices/phone', '', 204);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

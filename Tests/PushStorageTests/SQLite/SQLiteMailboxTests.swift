@@ -59,7 +59,9 @@ import Testing
     try await home.mailbox.purge([1], app: 1)
     let copy = try home.crashed()
     defer { copy.mailbox.close() }
-    #expect(try await copy.mailbox.pending(for: 1, after: 0, limit: 100).entries.map(\.push.app) == .init(repeating: 2, count: 10))
+    #expect(
+      try await copy.mailbox.pending(for: 1, after: 0, limit: 100).entries.map(\.push.app)
+        == .init(repeating: 2, count: 10))
   }
 
   @Test func `what waits for an ended registration goes when the mailbox is opened`() async throws {

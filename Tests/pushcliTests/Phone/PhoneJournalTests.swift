@@ -29,6 +29,7 @@ import Testing
       .presented(ordinal: 1), .received(Sample.push(2, alert: Sample.done)), .received(dinner),
       .answered(ordinal: 1), .retracted(id: "push-2"), .read([1]), .cleared([1]),
       .pending(.init(id: "push-1", action: "view")), .answersSent, .pending(.init(id: "push-2", action: "a\"b")),
+      .pending(.init(id: "push-3", action: "ok")), .answerTaken(id: "push-3"),
       .gap(dropped: 4),
       .gapNoted,
       .gap(dropped: 2), .preferences(preferences),
@@ -105,7 +106,7 @@ import Testing
 
   @Test(arguments: [
     (Array("a file of another kind\n".utf8), "can't be read"), ([0x0A], "can't be read"),
-    (PhoneJournal.lines([.head(version: 2)]), "newer version"),
+    (PhoneJournal.lines([.head(version: JournalRecord.version + 1)]), "newer version"),
   ])
   func `a file that can't be read is set aside with one line`(_ contents: [UInt8], _ words: String) throws {
     try write(contents)

@@ -40,7 +40,7 @@ import Testing
     #expect(phone.alerts.map(\.id) == ["push-2", "push-3"])
   }
 
-  @Test func `an answer that the gateway can't hear now is told when it is back, once`() {
+  @Test func `an answer is told until the gateway has it`() {
     var phone = Sample.phone([
       .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, alert: Sample.dinner)),
       .connection(.disconnected(lastConnected: Sample.now, retryAt: Sample.now)),
@@ -51,6 +51,15 @@ import Testing
       phone.effects(.connection(.connected(gateway: "localhost"))) == [
         .answer(id: "push-1", action: "close"), .answer(id: "push-2", action: "close"),
       ])
+    // A gateway that was killed meanwhile has one of them, and another device's answer to the other.
+    let due = phone.effects(.connection(.connected(gateway: "localhost")))
+    #expect(due.count == 2 && phone.effects(.answersDue) == due)
+    #expect(phone.effects(.answered(id: "push-2", action: "close")) == [])
+    #expect(phone.notice == nil)
+    #expect(phone.effects(.answersDue) == [.answer(id: "push-1", action: "close")])
+    #expect(phone.effects(.answered(id: "push-1", action: "approve")) == [])
+    #expect(phone.notice == "Answered before, on another device: approve")
+    #expect(phone.effects(.answersDue) == [])
     #expect(phone.effects(.connection(.connected(gateway: "localhost"))) == [])
     for seq in 3...2_000 {
       phone.happens(.connection(.connecting))

@@ -27,5 +27,7 @@ package enum StoredRows {
     try Categories.checkRows(db)
     try HeldPushes.checkRows(db)
     try Channels.checkRows(db)
+    try Answers.checkRows(db)
+    try AuditTrail.checkRows(db)
   }
 }

@@ -1,0 +1,18 @@
+/// Something that was asked of a gateway by its admin socket.
+package struct AuditRecord: Codable, Sendable {
+  /// Increasing.
+  package var number: Int64
+  /// RFC 3339, UTC.
+  package var at: String
+  package var method: String
+  package var path: String
+  /// The beginning of what was sent with it.
+  package var body: String?
+  /// That of the answer; nil when the gateway ended before it answered.
+  package var status: Int?
+
+  package init(number: Int64, at: String, method: String, path: String, body: String?, status: Int?) {
+    (self.number, self.at, self.method) = (number, at, method)
+    (self.path, self.body, self.status) = (path, body, status)
+  }
+}

@@ -1,0 +1,56 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// What is asked of a gateway by its admin socket, written down before it is done, and listed.
+struct AuditAPI: Sendable {
+  let audit: AuditTrail
+  let clock: WallClock
+
+  /// Records in an answer, unless fewer are asked for.
+  private static let maximumCount = 1_000
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/audit") { request in
+        let limit = request.query["limit"].flatMap(Int.init) ?? AuditAPI.maximumCount
+        let records = try await audit.records(
+          before: request.query["before"].flatMap(Int64.init), limit: min(AuditAPI.maximumCount, max(1, limit)))
+        return Response(records.map(AuditRecord.init))
+      }
+    ]
+  }
+
+  /// A route that does nothing which is not written down; one that only reads is as it was.
+  func audited(_ route: Router.Route) -> Router.Route {
+    guard route.method != "GET" else { return route }
+    var audited = route
+    audited.serve = { request in
+      let number = try await audit.record(
+        request.method, request.path, body: request.body, at: clock.milliseconds())
+      do {
+        let response = try await route.serve(request)
+        await note(response.status, of: number)
+        return response
+      } catch {
+        await note((Problem(error) ?? .failure).status, of: number)
+        throw error
+      }
+    }
+    return audited
+  }
+
+  /// That it was asked is on disk; how it was answered may be lost with the disk.
+  private func note(_ status: Int, of number: Int64) async { try? await audit.note(status: status, of: number) }
+}
+
+extension AuditRecord {
+  init(_ record: AuditTrail.Record) {
+    var at: [UInt8] = []
+    appendTimestamp(record.at, to: &at)
+    self.init(
+      number: record.number, at: String(decoding: at, as: UTF8.self), method: record.method, path: record.path,
+      body: record.body.isEmpty ? nil : record.body, status: record.status)
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+package import PushCore
+import Synchronization
+
+/// What a person picked on an alert.
+package struct Answer: Sendable, Equatable {
+  /// The push's `apns-id`.
+  package var id: APNSID
+  package var person: PersonID
+  /// `view`, `close`, `ok`, or the action of a category.
+  package var action: String
+  /// The device on which it was picked.
+  package var device: DeviceID
+  package var app: AppID
+  /// Milliseconds since 1970.
+  package var at: Int64
+
+  package init(id: APNSID, person: PersonID, action: String, device: DeviceID, app: AppID, at: Int64) {
+    (self.id, self.person, self.action, self.device, self.app, self.at) = (id, person, action, device, app, at)
+  }
+}
+
+/// The answers of persons, of which the first to each push counts: on disk before anybody hears of one, so that it is the
+/// first also after a crash.
+///
+/// The last ``Limits/rememberedAnswers`` of each person are kept, for ``Limits/answerRetention`` at most; whoever answers
+/// an older push once more is believed. Answers that come while a commit runs share the next one.
+package final class Answers: Sendable {
+  /// What became of an answer.
+  package struct Taken: Sendable {
+    /// The one that counts.
+    package var counting: Answer
+    /// Whether it is the one that was just given.
+    package var isFirst: Bool
+  }
+
+  private struct Line {
+    var waiting: [(answer: Answer, completion: @Sendable (Result<Taken, StoreError>) -> Void)] = []
+    var isWriting = false
+  }
+
+  private let store: SQLiteStore
+  private let line = Mutex(Line())
+
+  package init(store: SQLiteStore) { self.store = store }
+
+  /// Keeps an answer, unless its push has one of this person, and calls `completion` when that is on disk, or with a
+  /// ``StoreError`` when the disk refuses. Of answers that one thread gives the first is the first.
+  package func take(_ answer: Answer, completion: @escaping @Sendable (Result<Taken, StoreError>) -> Void) {
+    let mustWrite = line.withLock { line in
+      line.waiting.append((answer, completion))
+      defer { line.isWriting = true }
+      return !line.isWriting
+    }
+    if mustWrite { Task { await write() } }
+  }
+
+  private func write() async {
+    while true {
+      let taken = line.withLock { line in
+        defer { line.waiting = [] }
+        if line.waiting.isEmpty { line.isWriting = false }
+        return line.waiting
+      }
+      if taken.isEmpty { return }
+      let answers = taken.map(\.answer)
+      do {
+        let outcomes = try await store.pool.write { db in try answers.map { try Answers.take($0, db) } }
+        for (outcome, waiting) in zip(outcomes, taken) { waiting.completion(.success(outcome)) }
+      } catch {
+        let failure = SQLiteStore.explain(error, path: store.path)
+        for waiting in taken { waiting.completion(.failure(failure)) }
+      }
+    }
+  }
+
+  private static func take(_ answer: Answer, _ db: Database) throws -> Taken {
+    let insert = try db.cachedStatement(
+      sql: "INSERT OR IGNORE INTO answer (person, apns_id, action, device, app, at) VALUES (?, ?, ?, ?, ?, ?)")
+    let id = Data(answer.id.stored)
+    try insert.execute(
+      arguments: [answer.person.row, id, answer.action, answer.device.row, answer.app.row, answer.at])
+    if db.changesCount > 0 {
+      let forget = try db.cachedStatement(
+        sql: """
+          DELETE FROM answer WHERE person = ? AND number <= (
+            SELECT number FROM answer WHERE person = ? ORDER BY number DESC LIMIT 1 OFFSET \(Limits.rememberedAnswers))
+          """)
+      try forget.execute(arguments: [answer.person.row, answer.person.row])
+      return Taken(counting: answer, isFirst: true)
+    }
+    let rows = try PreparedStatement(
+      db, "SELECT \(columns) FROM answer WHERE person = ? AND apns_id = ?", isKept: true)
+    defer { rows.reset() }
+    return try unsafe id.withUnsafeBytes { bytes in
+      rows.bind(answer.person.row)
+      unsafe rows.bind(borrowed: bytes)
+      guard try rows.next() else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+      return Taken(counting: try Answers.answer(rows), isFirst: false)
+    }
+  }
+
+  /// The answers since a time in milliseconds since 1970, the oldest first: at most ``Limits/rememberedAnswers`` of each
+  /// person.
+  package func answers(since time: Int64) async throws -> [Answer] {
+    do {
+      return try await store.pool.read { db in
+        let rows = try PreparedStatement(db, "SELECT \(Answers.columns) FROM answer WHERE at >= ? ORDER BY number")
+        rows.bind(time)
+        var answers: [Answer] = []
+        while try rows.next() { answers.append(try Answers.answer(rows)) }
+        return answers
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// Forgets the answers of a person.
+  package func forget(_ person: PersonID) async throws {
+    try await write { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }
+  }
+
+  /// Forgets what is older than ``Limits/answerRetention`` at `now`, in milliseconds since 1970, or of nobody any longer.
+  package func trim(now: Int64) async throws {
+    try await write { db in
+      let end = now - Limits.answerRetention * 1000
+      let isDue = "at < ? OR person NOT IN (SELECT id FROM person)"
+      // Most often there is nothing to do, and then nothing is to be written.
+      guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM answer WHERE \(isDue))", arguments: [end]) == true
+      else { return }
+      try db.execute(sql: "DELETE FROM answer WHERE \(isDue)", arguments: [end])
+    }
+  }
+
+  /// Reads all of it, and keeps nothing.
+  static func checkRows(_ db: Database) throws {
+    let rows = try PreparedStatement(db, "SELECT \(columns) FROM answer")
+    while try rows.next() { _ = try answer(rows) }
+  }
+
+  private static let columns = "person, apns_id, action, device, app, at"
+
+  private static func answer(_ row: PreparedStatement) throws -> Answer {
+    guard let id = row.id(1) else { throw row.damage(1, "20 bytes are expected") }
+    return Answer(
+      id: id, person: PersonID(row: try row.integer(0)), action: try row.text(2),
+      device: DeviceID(row: try row.integer(3)), app: AppID(row: try row.integer(4)),
+      at: try row.integer(5, in: StoredRange.milliseconds))
+  }
+
+  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    do { try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
+  }
+}

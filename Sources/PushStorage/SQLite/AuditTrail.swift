@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import PushCore
+
+/// Who administers a gateway changes what it does, and this says what was changed: as durable as the mailbox, and
+/// written before it is done, so that nothing was done that is not here.
+///
+/// The last ``Limits/maximumAuditRecords`` are kept.
+package final class AuditTrail: Sendable {
+  /// One request.
+  package struct Record: Sendable, Equatable {
+    /// Increasing.
+    package var number: Int64
+    /// Milliseconds since 1970.
+    package var at: Int64
+    package var method: String
+    package var path: String
+    /// Its beginning.
+    package var body: String
+    /// That of the answer; nil when the gateway ended before it answered.
+    package var status: Int?
+  }
+
+  private let store: SQLiteStore
+
+  package init(store: SQLiteStore) { self.store = store }
+
+  /// Writes down what was asked; returns when that is on disk.
+  ///
+  /// - Parameters:
+  ///   - body: of which ``Limits/maximumAuditedBody`` bytes are kept.
+  ///   - time: milliseconds since 1970.
+  /// - Returns: the number of the record, for ``note(status:of:)``.
+  package func record(_ method: String, _ path: String, body: [UInt8], at time: Int64) async throws -> Int64 {
+    let body = String(decoding: body.prefix(Limits.maximumAuditedBody), as: UTF8.self)
+    return try await write { db in
+      let insert = try db.cachedStatement(sql: "INSERT INTO audit (at, method, path, body) VALUES (?, ?, ?, ?)")
+      try insert.execute(arguments: [time, method, path, body])
+      let number = db.lastInsertedRowID
+      let forget = try db.cachedStatement(sql: "DELETE FROM audit WHERE number <= ?")
+      try forget.execute(arguments: [number - Int64(Limits.maximumAuditRecords)])
+      return number
+    }
+  }
+
+  /// Writes down how a request was answered.
+  package func note(status: Int, of number: Int64) async throws {
+    try await write { db in
+      let update = try db.cachedStatement(sql: "UPDATE audit SET status = ? WHERE number = ?")
+      try update.execute(arguments: [status, number])
+    }
+  }
+
+  /// The newest records, the newest last.
+  ///
+  /// - Parameter number: only those before it; nil: from the newest on.
+  package func records(before number: Int64?, limit: Int) async throws -> [Record] {
+    do {
+      return try await store.pool.read { db in
+        let rows = try PreparedStatement(
+          db, "SELECT \(AuditTrail.columns) FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?")
+        rows.bind(number ?? .max)
+        rows.bind(Int64(limit))
+        var newestFirst: [Record] = []
+        while try rows.next() { newestFirst.append(try AuditTrail.record(rows)) }
+        return newestFirst.reversed()
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// Reads all of it, and keeps nothing.
+  static func checkRows(_ db: Database) throws {
+    let rows = try PreparedStatement(db, "SELECT \(columns) FROM audit")
+    while try rows.next() { _ = try record(rows) }
+  }
+
+  private static let columns = "number, at, method, path, body, status"
+
+  private static func record(_ row: PreparedStatement) throws -> Record {
+    Record(
+      number: try row.integer(0), at: try row.integer(1, in: StoredRange.milliseconds), method: try row.text(2),
+      path: try row.text(3), body: try row.text(4),
+      status: try row.optionalInteger(5).map { Int($0) })
+  }
+
+  private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do { return try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
+  }
+}
