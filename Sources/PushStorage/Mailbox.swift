@@ -117,6 +117,8 @@ package struct StoreError: Error, CustomStringConvertible {
   package var description: String
   /// Whether the database itself is broken, so that a repair may help.
   package var isDamage = false
+  /// Whether there is no room on the disk.
+  package var isDiskFull = false
 
   package init(_ description: String) { self.description = description }
 }
@@ -158,6 +160,13 @@ package protocol Mailbox: Sendable {
   /// Idempotent. A number that was never given out acknowledges nothing, and one that was replaced leaves its successor.
   func acknowledge(_ device: DeviceID, through seq: UInt64)
 
+  /// The same, for pushes which another may replace just now: each has one end, and whoever comes first says which.
+  ///
+  /// - Parameter replaceable: the numbers of such pushes, up to `seq`.
+  /// - Returns: those of them that have had another end already. The others leave by this acknowledgement, and nobody is
+  ///   told that they left otherwise.
+  func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64]
+
   /// Removes what was appended so far and waits for devices, of one app or of all, and then calls `completion` once.
   ///
   /// What is removed is read no longer once that has been called. It is told true when this is durable: not even a crash
@@ -178,6 +187,12 @@ package protocol Mailbox: Sendable {
 }
 
 extension Mailbox {
+  /// For a home whose removals come after its acknowledgements: none has had another end.
+  package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
+    acknowledge(device, through: seq)
+    return []
+  }
+
   /// Removes what was appended so far and waits for devices, of one app or of all; returns when that is durable.
   ///
   /// - Throws: ``StoreError`` when the store refuses.

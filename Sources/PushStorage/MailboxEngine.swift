@@ -73,6 +73,13 @@ package final class MailboxEngine: Sendable {
     self.removed = removed
   }
 
+  /// Says that a device has what was sent to it up to a number, before the acknowledgement itself is applied.
+  ///
+  /// - Returns: those of `replaceable` that have left otherwise.
+  package func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
+    index.withLock { $0.claim(device, through: seq, replaceable) }
+  }
+
   /// One turn: applies the operations and, when they append or `isDue`, commits them with all that is unsettled.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.

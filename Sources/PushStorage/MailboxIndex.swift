@@ -80,6 +80,8 @@ package struct MailboxIndex {
 
   package private(set) var boxes: [DeviceID: Box] = [:]
   package private(set) var recent = RecentIDs()
+  /// Up to which number devices have what they were sent, as long as that is not applied (``claim(_:through:_:)``).
+  private var claims: [DeviceID: UInt64] = [:]
   package var nextRow: Int64 = 1
   /// Nothing expires before this, in seconds since 1970.
   package private(set) var earliestExpiry = Int64.max
@@ -187,7 +189,18 @@ package struct MailboxIndex {
 
   // MARK: Removing
 
+  /// Notes that a device has what it was sent up to `seq`: what leaves from now on and is not above leaves by the
+  /// acknowledgement that follows, which is told by whoever acknowledges.
+  ///
+  /// - Returns: those of `replaceable` that have left otherwise before.
+  package mutating func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
+    guard let box = boxes[device], seq > box.acknowledged, seq <= box.durableSeq else { return [] }
+    claims[device] = max(claims[device] ?? 0, seq)
+    return replaceable.filter { $0 > box.acknowledged && box.entry($0) == nil }
+  }
+
   package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
+    if let claim = claims[device], claim <= seq { claims[device] = nil }
     guard let place = boxes.index(forKey: device) else { return [] }
     return change(place) { index, box in
       guard seq > box.acknowledged, seq <= box.durableSeq else { return [] }
@@ -332,6 +345,8 @@ package struct MailboxIndex {
     box.leave(entry)
     box.compact()
     if let change = release(entry, of: device, now: now, isMarked: false) { changes.append(change) }
+    // Its device has it, and that is its end.
+    if let claim = claims[device], entry.seq <= claim { return }
     removals.append(MailboxRemoval(device: device, app: entry.app, id: entry.id, cause: cause))
   }
 

@@ -7,6 +7,22 @@ import Testing
 @Suite struct MailboxIndexTests {
   var mailbox = IndexOnDisk()
 
+  @Test func `a push has one end, whether it is acknowledged or replaced first`() {
+    var mailbox = IndexOnDisk()
+    mailbox.append([samplePush(1, collapse: "a"), samplePush(2, collapse: "b"), samplePush(3)])
+    mailbox.append([samplePush(4, collapse: "a")])
+    #expect(mailbox.removals.map(\.id) == [.number(1)])
+    // The device has all of them: of the first it is too late to say so.
+    #expect(mailbox.index.claim(1, through: 3, [1, 2]) == [1])
+    mailbox.append([samplePush(5, collapse: "b")])
+    #expect(mailbox.removals.map(\.id) == [.number(1)])
+    mailbox.acknowledge(3)
+    #expect(mailbox.index.claim(1, through: 2, [2]) == [])
+    mailbox.append([samplePush(6, collapse: "a")])
+    #expect(mailbox.removals.map(\.id) == [.number(1), .number(4)])
+    #expect(mailbox.waiting() == [5, 6])
+  }
+
   @Test mutating func `numbers count from 1 for each device`() {
     #expect(mailbox.append([samplePush(), samplePush(), samplePush(to: 2), samplePush()]).map(\.seq) == [1, 2, 1, 3])
     #expect(mailbox.waiting() == [1, 2, 3])

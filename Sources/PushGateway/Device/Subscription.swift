@@ -19,6 +19,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     var push: SentPush
     /// Whether it had waited for the device.
     var isFromStorage: Bool
+    /// Whether another push may take its place in the mailbox before it is acknowledged.
+    var isReplaceable: Bool
   }
 
   private let device: Device
@@ -32,6 +34,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var deviceState = Policy.DeviceState()
   /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
   private var outstanding = Deque<Sent>()
+  /// How many of them are replaceable.
+  private var replaceableCount = 0
   /// What was acknowledged, by whichever stream of the device; nil until there is something.
   private var history: DeviceHistory?
   /// What the device says of pushes that are in neither; nil until it does.
@@ -119,7 +123,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     // The device may have them, and say so when it comes back.
     let last = outstanding.suffix(Limits.rememberedPushes)
     if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
-    outstanding = []
+    (outstanding, replaceableCount) = ([], 0)
     if history != nil { shared.services.histories.close(device.id) }
     history = nil
   }
@@ -151,6 +155,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .undeliverable(let seq):
       guard seq <= state.cursor else { return }
       outstanding.removeAll { $0.seq == seq }
+      replaceableCount = outstanding.count(where: \.isReplaceable)
       shared.services.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       guard isAffordable(shared.services.budgets.allowsReport(device.id, at: now), at: now) else { return }
@@ -172,16 +177,33 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
-    shared.services.mailbox.acknowledge(device.id, through: seq)
+    let replaced = acknowledge(seq)
     guard let first = outstanding.first, first.seq <= seq else { return }
     remember { ring in
       while let first = outstanding.first, first.seq <= seq {
-        shared.log.append(
-          .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
+        if replaced.isEmpty || !replaced.contains(first.seq) {
+          shared.log.append(
+            .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
+        }
         ring.add(first.push)
-        outstanding.removeFirst()
+        forgetFirst()
       }
     }
+  }
+
+  /// - Returns: the numbers of pushes whose end is in the log: others took their places before this device had them.
+  private func acknowledge(_ seq: UInt64) -> [UInt64] {
+    guard replaceableCount > 0 else {
+      shared.services.mailbox.acknowledge(device.id, through: seq)
+      return []
+    }
+    let replaceable = outstanding.lazy.prefix { $0.seq <= seq }.filter(\.isReplaceable).map(\.seq)
+    return shared.services.mailbox.acknowledge(device.id, through: seq, replaceable: Array(replaceable))
+  }
+
+  private func forgetFirst() {
+    guard let first = outstanding.popFirst() else { return }
+    if first.isReplaceable { replaceableCount -= 1 }
   }
 
   // MARK: What a device says of pushes
@@ -372,8 +394,11 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
     let sent = SentPush(id: push.id, app: push.app, category: content.notification.category)
     if entry.seq > 0, framing == .lines {
-      outstanding.append(Sent(seq: entry.seq, push: sent, isFromStorage: isReading))
-      if outstanding.count > Limits.maximumOutstanding { outstanding.removeFirst() }
+      let isReplaceable = !push.collapseID.isEmpty
+      outstanding.append(
+        Sent(seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: isReplaceable))
+      if isReplaceable { replaceableCount += 1 }
+      if outstanding.count > Limits.maximumOutstanding { forgetFirst() }
     } else if message == nil {
       remember { $0.add(sent) }
     }

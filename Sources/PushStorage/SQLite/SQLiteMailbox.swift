@@ -104,6 +104,12 @@ package final class SQLiteMailbox: Mailbox {
 
   package func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
 
+  package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
+    let left = engine.claim(device, through: seq, replaceable)
+    submit(.acknowledge(device, seq))
+    return left
+  }
+
   package func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
     if !submit(.purge(devices, app, completion)) { completion(false) }
   }

@@ -202,6 +202,28 @@ import Testing
     }
   }
 
+  @Test func `a push that is replaced has one end, whoever comes first`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      var ids: [APNSID] = []
+      // Each is acknowledged while the next takes its place.
+      for number in 1...100 {
+        async let answer = gateway.push(client, to: device.token, [(.apnsCollapseID, "a")])
+        if number > 1 { stream.acknowledge(UInt64(number - 1)) }
+        ids.append(try #require(try await answer.apnsID.flatMap { APNSID($0) }))
+        _ = try await stream.lines(upTo: "push")
+      }
+      stream.acknowledge(100)
+      try await gateway.say(stream, as: device, client)
+      for id in ids {
+        let ends = try await gateway.events(of: id).filter { [.collapsed, .acknowledged].contains($0) }
+        #expect(ends.count == 1, "\(ends)")
+      }
+    }
+  }
+
   @Test func `a push that is replaced is retracted`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
@@ -374,6 +396,7 @@ import Testing
       stream.send(#"{"type":"answer","id":"\#(SampleRequest.id)","action":"REPLY"}"#)
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
+      await gateway.services.answers.settle()
       // Closing writes what is in line.
       gateway.services.log.close()
       let answer = try await client.request(
