@@ -69,11 +69,11 @@ import Testing
   private static let written: [(DeviceLine, String)] = [
     (
       .hello(version: DeviceProtocol.version, cursor: 7, isSilent: true, focus: "w\"k"),
-      #"{"type":"hello","version":2,"cursor":7,"silent":true,"focus":"w\"k"}"#
+      #"{"type":"hello","version":3,"cursor":7,"silent":true,"focus":"w\"k"}"#
     ),
     (
       .hello(version: DeviceProtocol.version, cursor: Limits.maximumCursor, isSilent: false),
-      #"{"type":"hello","version":2,"cursor":9007199254740992,"silent":false}"#
+      #"{"type":"hello","version":3,"cursor":9007199254740992,"silent":false}"#
     ),
     (.acknowledge(seq: 7), #"{"type":"ack","seq":7}"#),
     (

@@ -38,6 +38,7 @@ package final class Answers: Sendable {
   private struct Line {
     var waiting: [(answer: Answer, completion: @Sendable (Result<Taken, StoreError>) -> Void)] = []
     var isWriting = false
+    var settling: [CheckedContinuation<Void, Never>] = []
   }
 
   private let store: SQLiteStore
@@ -56,14 +57,30 @@ package final class Answers: Sendable {
     if mustWrite { Task { await write() } }
   }
 
+  /// Returns when everything given so far is on disk, or can't be.
+  package func settle() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = line.withLock { line in
+        if line.isWriting { line.settling.append(continuation) }
+        return !line.isWriting
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
   private func write() async {
     while true {
-      let taken = line.withLock { line in
-        defer { line.waiting = [] }
-        if line.waiting.isEmpty { line.isWriting = false }
-        return line.waiting
+      let now = line.withLock { line in
+        let now = line
+        line.waiting = []
+        if now.waiting.isEmpty { line = Line() }
+        return now
       }
-      if taken.isEmpty { return }
+      let taken = now.waiting
+      guard !taken.isEmpty else {
+        for continuation in now.settling { continuation.resume() }
+        return
+      }
       let answers = taken.map(\.answer)
       do {
         let outcomes = try await store.pool.write { db in try answers.map { try Answers.take($0, db) } }

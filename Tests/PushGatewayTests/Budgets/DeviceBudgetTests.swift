@@ -12,7 +12,8 @@ import Testing
 /// One device that wants more than its share.
 @Suite(.timeLimit(.minutes(2))) struct DeviceBudgetTests {
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent>) async throws -> [DeliveryLog.Row] {
-    try await gateway.services.log.rows(.init(events: events, limit: 100_000)).map(\.row)
+    await gateway.services.answers.settle()
+    return try await gateway.services.log.rows(.init(events: events, limit: 100_000)).map(\.row)
   }
 
   /// Sends pushes and waits until the device has them.

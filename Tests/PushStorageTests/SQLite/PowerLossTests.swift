@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 /// The mailbox on real SQLite over a disk that loses and tears everything that was not synced.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PowerLossTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PowerLossTests {
   /// What the sender and the device know at some moment.
   struct Known: Sendable {
     /// Accepted pushes: 200 went out.

@@ -1,0 +1,118 @@
+import Foundation
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+/// What is promised beside the mailbox, on real SQLite over a disk that loses and tears everything that was not synced:
+/// answers, unregistrations, and what administrators asked for.
+///
+/// In the suite of the mailbox: there is one such disk at a time.
+extension PowerLossTests {
+  /// What a promise is about.
+  enum Kind: CaseIterable, Sendable { case answer, purge, audit }
+
+  /// What has been promised at some moment.
+  struct Promised: Sendable {
+    /// The action that counts, by push.
+    var answers: [APNSID: String] = [:]
+    var purged: Set<APNSID> = []
+    var audited: Set<Int64> = []
+  }
+
+  struct PromiseImage: Sendable {
+    var files: [String: [UInt8]]
+    var known: Promised
+  }
+
+  @Test func `nothing that was promised is lost when the machine stops between any two writes`() async throws {
+    var images = 0
+    for seed in UInt64(1)...4 {
+      for (number, image) in try await Self.run(seed: seed, early: nil).enumerated() {
+        images += 1
+        let broken = try await Self.broken(image)
+        #expect(broken.isEmpty, "seed \(seed), stop \(number): \(broken)")
+      }
+    }
+    #expect(images > 40)
+  }
+
+  /// A promise that goes out before the disk has it.
+  @Test(arguments: Kind.allCases)
+  func `a promise that comes too early is found out`(_ early: Kind) async throws {
+    var found: Set<Kind> = []
+    for seed in UInt64(1)...4 where found.isEmpty {
+      for image in try await Self.run(seed: seed, early: early) { found.formUnion(try await Self.broken(image)) }
+    }
+    #expect(found == [early])
+  }
+
+  /// Answers, purges and asks for a while; returns what the machine would find at many moments.
+  ///
+  /// - Parameter early: what is promised before it is done.
+  private static func run(seed: UInt64, early: Kind?) async throws -> [PromiseImage] {
+    let (temporary, clock) = (try TemporaryFolder(), TestClock())
+    do { _ = try SQLiteStore(path: temporary.file("push.sqlite")) }
+    let known = Mutex(Promised())
+    let images = Mutex<[PromiseImage]>([])
+    let disk = try FaultyDisk(folder: temporary.path, seed: seed, operations: 9) { files in
+      let known = known.withLock { $0 }
+      images.withLock { $0.append(PromiseImage(files: files, known: known)) }
+    }
+    defer { disk.release() }
+    let store = try SQLiteStore(path: temporary.file("push.sqlite"))
+    let (answers, audit) = (Answers(store: store), AuditTrail(store: store))
+    let mailbox = try SQLiteMailbox(
+      store: store, cap: 10_000, logger: .silent, now: { clock.seconds }, removed: { _ in })
+    defer { mailbox.close() }
+    var random = SplitMix64(state: seed &+ 1000)
+    for number in 1...60 {
+      if Int.random(in: 0..<8, using: &random) == 0 { disk.fail(Int.random(in: 1...4, using: &random)) }
+      switch Kind.allCases[number % 3] {
+      case .answer:
+        let answer = Answer(
+          id: .number(Int.random(in: 1...20, using: &random)), person: PersonID(row: 1), action: "a\(number)",
+          device: 1,
+          app: 1, at: clock.seconds * 1000)
+        if early == .answer { known.withLock { $0.answers[answer.id] = $0.answers[answer.id] ?? answer.action } }
+        await withCheckedContinuation { done in
+          answers.take(answer) { outcome in
+            if let taken = try? outcome.get() { known.withLock { $0.answers[answer.id] = taken.counting.action } }
+            done.resume()
+          }
+        }
+      case .purge:
+        let pushes = (0..<5).map { samplePush(1000 * number + $0) }
+        _ = await mailbox.append(pushes)
+        if early == .purge { known.withLock { $0.purged.formUnion(pushes.map(\.id)) } }
+        let isPurged = (try? await mailbox.purge([1], app: 1)) != nil
+        if isPurged { known.withLock { $0.purged.formUnion(pushes.map(\.id)) } }
+      case .audit:
+        let next = known.withLock { ($0.audited.max() ?? 0) + 1 }
+        if early == .audit { known.withLock { _ = $0.audited.insert(next) } }
+        let written = try? await audit.record("POST", "/admin/v1/apps", body: [1, 2], at: clock.seconds * 1000)
+        if let written { known.withLock { _ = $0.audited.insert(written) } }
+      }
+    }
+    return images.withLock { $0 }
+  }
+
+  /// Starts on what the machine finds; returns the promises that do not hold.
+  private static func broken(_ image: PromiseImage) async throws -> Set<Kind> {
+    let temporary = try TemporaryFolder()
+    for (name, bytes) in image.files { _ = try temporary.write(bytes, name) }
+    let home = try SQLiteHome(folder: temporary)
+    defer { home.mailbox.close() }
+    var broken: Set<Kind> = []
+    let kept = try await Answers(store: home.store).answers(since: 0)
+    let counting = Dictionary(uniqueKeysWithValues: kept.map { ($0.id, $0.action) })
+    if image.known.answers.contains(where: { counting[$0.key] != $0.value }) { broken.insert(.answer) }
+    let waiting = try await home.mailbox.pending(for: 1, after: 0, limit: .max).entries.map(\.push.id)
+    if waiting.contains(where: image.known.purged.contains) { broken.insert(.purge) }
+    let records = try await AuditTrail(store: home.store).records(before: nil, limit: 1000)
+    if !image.known.audited.isSubset(of: records.map(\.number)) { broken.insert(.audit) }
+    return broken
+  }
+}
