@@ -23,6 +23,10 @@ package struct StateFolder: Sendable {
   package var certificatePath: String { path + "/server.pem" }
   package var keyPath: String { path + "/server.key" }
   package var authorityKeyPath: String { path + "/ca.key" }
+  /// What ``Ballast`` sets aside.
+  package var ballastPath: String { path + "/ballast" }
+  /// How far the database was written (``CommitMark``).
+  package var markPath: String { path + "/pushgateway.mark" }
   private var lockPath: String { path + "/lock" }
 
   /// The development key of a first start.

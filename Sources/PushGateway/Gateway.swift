@@ -17,6 +17,7 @@ package final class Gateway: Sendable {
   private let listeners: [Listener]
   private let admin: Listener
   private let upkeep: Task<Void, Never>
+  private let announcement: Announcement
   private let logger: Logger
 
   /// `HOST:PORT` of every listener.
@@ -69,13 +70,19 @@ package final class Gateway: Sendable {
     let log = DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
     let meter = GatewayMeter()
-    let (backend, store) = try await open(
-      .init(configuration: configuration, clock: clock, logger: logger) { removals in
-        let now = clock.milliseconds()
-        let overflows = removals.count { $0.cause == .overflow }
-        if overflows > 0 { meter.limits.add(.mailboxCap, UInt64(overflows)) }
-        log.append(removals.map { $0.event(at: now) })
-      })
+    let context = GatewayBackend.Context(configuration: configuration, clock: clock, logger: logger) { removals in
+      let now = clock.milliseconds()
+      let overflows = removals.count { $0.cause == .overflow }
+      if overflows > 0 { meter.limits.add(.mailboxCap, UInt64(overflows)) }
+      log.append(removals.map { $0.event(at: now) })
+    }
+    let (backend, store): (GatewayBackend, SQLiteStore)
+    do {
+      (backend, store) = try await open(context)
+    } catch let error as StoreError where error.isDiskFull && Ballast(in: folder).release() {
+      logger.warning("the disk is full: what was set aside for that is used to deliver what waits; free some space")
+      (backend, store) = try await open(context)
+    }
     do {
       let (held, channels) = (
         try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
@@ -158,6 +165,7 @@ package final class Gateway: Sendable {
     let admin = AdminAPI(
       services: services, status: { status.value.withLock { $0 } },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
+      compact: { try await store.compact() },
       certificates: certificates, faults: faultsAPI, channels: ChannelsAPI(services: services),
       metrics: MetricsAPI(
         meters: Meters(
@@ -198,7 +206,10 @@ package final class Gateway: Sendable {
       // Devices and senders on this machine take the first.
       let isOther = configuration.listen.map(Configuration.servesChannelsOnly)
       let pairs = zip(listeners.map(\.description), isOther)
-      try folder.announce(pairs.filter { !$0.1 }.map(\.0) + pairs.filter(\.1).map(\.0))
+      announcement = Announcement(
+        folder, pairs.filter { !$0.1 }.map(\.0) + pairs.filter(\.1).map(\.0), logger: logger)
+      announcement.write()
+      Ballast(in: folder).make()
     } catch {
       for listener in listeners { await listener.close() }
       await loops.shutdown()
@@ -212,14 +223,18 @@ package final class Gateway: Sendable {
       $0.listeners = listening
     }
     let digests = Digests(services)
+    let announcement = announcement
     upkeep = Task {
       while !Task.isCancelled {
+        announcement.write()
+        Ballast(in: folder).make()
         services.mailbox.expire(now: services.clock.seconds)
         digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
         await Gateway.writeDownPresence(services, logger)
         // What can't be forgotten now is forgotten later.
         try? await services.answers.trim(now: services.clock.milliseconds())
+        await services.backend.tend()
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }
@@ -234,6 +249,7 @@ package final class Gateway: Sendable {
     await loops.drain()
     await services.held.settle()
     await services.channels.settle()
+    await services.answers.settle()
     await Gateway.writeDownPresence(services, logger)
     services.backend.close()
     services.log.close()
@@ -265,6 +281,32 @@ package final class Gateway: Sendable {
 extension Configuration {
   /// Files of the authorities whose certificates providers may show.
   fileprivate func clientTrust(_ folder: StateFolder) -> [String] { [folder.trustPath] + (clientCA.map { [$0] } ?? []) }
+}
+
+/// Where the gateway listens, in the file from which commands on this machine learn it. Where the disk has no room for it
+/// the gateway serves all the same, and tries again.
+private final class Announcement: Sendable {
+  private let folder: StateFolder
+  private let addresses: [String]
+  private let logger: Logger
+  private let state = Mutex((isWritten: false, isTold: false))
+
+  init(_ folder: StateFolder, _ addresses: [String], logger: Logger) {
+    (self.folder, self.addresses, self.logger) = (folder, addresses, logger)
+  }
+
+  func write() {
+    state.withLock { state in
+      if state.isWritten { return }
+      do {
+        try folder.announce(addresses)
+        state.isWritten = true
+      } catch {
+        if !state.isTold { logger.warning("commands on this machine can't find the gateway yet: \(error)") }
+        state.isTold = true
+      }
+    }
+  }
 }
 
 /// The status, whose addresses are known last.

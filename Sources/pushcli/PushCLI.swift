@@ -10,12 +10,20 @@ enum Main {
   /// The main thread only waits: an asynchronous `main` ends in `dispatch_main()`, which valgrind can't follow, and the
   /// cost of a push is counted with that.
   static func main() {
+    openStandardStreams()
     let done = DispatchSemaphore(value: 0)
     Task.detached {
       await PushCLI.begin()
       done.signal()
     }
     done.wait()
+  }
+
+  /// Whoever started this may have closed some of the three: what is opened next would take their place, and be written to.
+  private static func openStandardStreams() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = unsafe open("/dev/null", O_RDWR)
+    }
   }
 }
 

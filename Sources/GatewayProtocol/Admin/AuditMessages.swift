@@ -16,3 +16,11 @@ package struct AuditRecord: Codable, Sendable {
     (self.path, self.body, self.status) = (path, body, status)
   }
 }
+
+/// What a database took on the disk, in bytes, before and after it was compacted.
+package struct CompactRecord: Codable, Sendable {
+  package var before: Int
+  package var after: Int
+
+  package init(before: Int, after: Int) { (self.before, self.after) = (before, after) }
+}

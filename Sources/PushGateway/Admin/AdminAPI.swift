@@ -13,6 +13,8 @@ struct AdminAPI: Sendable {
   let status: @Sendable () -> GatewayStatus
   /// Saves the gateway into a file.
   let backup: @Sendable (String) async throws -> Backup.Summary
+  /// Gives the disk back what nothing is stored in; nil where there is no database.
+  var compact: (@Sendable () async throws -> (before: Int, after: Int))?
   /// Certificates; nil where there is no authority to issue them.
   var certificates: CertificatesAPI?
   /// Faults; nil where there are no connections to strike.
@@ -103,6 +105,11 @@ struct AdminAPI: Sendable {
         let wanted: BackupRequest = try request.decoded()
         guard wanted.path.hasPrefix("/") else { throw Problem.badRequest("\(wanted.path) is no absolute path") }
         return Response(try await backup(wanted.path), status: 201)
+      },
+      .init("POST", "/admin/v1/compact") { _ in
+        guard let compact else { throw Problem.notFound("this gateway has no database of its own") }
+        let (before, after) = try await compact()
+        return Response(CompactRecord(before: before, after: after))
       },
       .init("GET", "/admin/v1/ads/reports") { request in
         let limit = request.query["limit"].flatMap(Int.init) ?? 1000

@@ -15,6 +15,8 @@ struct GatewayBackend: Sendable {
   let mailboxMeter: MailboxMeter?
   /// What can't be done now.
   let problems: @Sendable () -> [HealthProblem]
+  /// Does what is to be done from time to time.
+  let tend: @Sendable () async -> Void
   /// Commits what is in line and lets go of everything. Called once, when nothing is appended any more; it may block.
   let close: @Sendable () -> Void
 
@@ -22,7 +24,7 @@ struct GatewayBackend: Sendable {
   init(
     registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityPromise,
     mailboxMeter: MailboxMeter? = nil, problems: (@Sendable () -> [HealthProblem])? = nil,
-    close: @escaping @Sendable () -> Void
+    tend: @escaping @Sendable () async -> Void = {}, close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
     self.mailbox = mailbox
@@ -30,6 +32,7 @@ struct GatewayBackend: Sendable {
     self.promise = promise
     self.mailboxMeter = mailboxMeter
     self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }
+    self.tend = tend
     self.close = close
   }
 
@@ -42,6 +45,9 @@ struct GatewayBackend: Sendable {
     let removed: @Sendable ([MailboxRemoval]) -> Void
   }
 
+  /// Between two slices of room that are given back, for the commits of others.
+  private static let vacuumPause = Duration.milliseconds(20)
+
   /// Everything in one database in the state folder, for a gateway that is alone.
   ///
   /// - Returns: the database, too, in which the gateway may keep what is its own.
@@ -52,6 +58,7 @@ struct GatewayBackend: Sendable {
     let mailbox = try SQLiteMailbox(
       store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
       removed: context.removed)
+    let watch = StoreWatch(store, logger: context.logger, now: { clock.seconds })
     let registrations = try SQLiteRegistrations(store: store)
     mailbox.purgeUnregistered { device, app in
       // Digests are the gateway's own.
@@ -59,7 +66,12 @@ struct GatewayBackend: Sendable {
     }
     let backend = GatewayBackend(
       registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
-      promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter, close: { mailbox.close() })
+      promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter,
+      problems: { (mailbox.problem.map { [$0] } ?? []) + (watch.problem.map { [$0] } ?? []) },
+      tend: {
+        await watch.look()
+        while (try? await store.giveRoomBack()) == true { try? await Task.sleep(for: GatewayBackend.vacuumPause) }
+      }, close: { mailbox.close() })
     return (backend, store)
   }
 }

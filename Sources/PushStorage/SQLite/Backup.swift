@@ -22,7 +22,7 @@ package enum Backup {
   }
 
   /// What is never saved: what belongs to a running gateway, or is saved as tables.
-  private static let omitted: Set<String> = ["lock", "admin.sock", "listening"]
+  private static let omitted: Set<String> = ["lock", "admin.sock", "listening", "ballast", "pushgateway.mark"]
 
   /// Saves a gateway, which goes on meanwhile: the file shows one moment between two commits.
   ///

@@ -20,6 +20,9 @@ package struct SQLiteStore: Sendable {
   /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
   private static let checkedSize = 64 << 20
 
+  /// What SQLite makes pages of a new database.
+  static let pageSize = 4096
+
   /// Connections that read at the same time.
   private static let readerCount = 4
 
@@ -33,6 +36,11 @@ package struct SQLiteStore: Sendable {
       var configuration = GRDB.Configuration()
       configuration.busyMode = .timeout(5)
       configuration.maximumReaderCount = SQLiteStore.readerCount
+      configuration.prepareDatabase { db in
+        // Before anything is in it; one that is there already has this from ``compact()``.
+        guard !db.configuration.readonly, try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 else { return }
+        try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+      }
       let pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { db in
         // GRDB opens with NORMAL, which does not sync at commit.
@@ -41,7 +49,8 @@ package struct SQLiteStore: Sendable {
         try db.execute(
           sql: """
             PRAGMA synchronous = \(durability.rawValue);
-            PRAGMA wal_autocheckpoint = \(Limits.maximumDatabaseLogPages)
+            PRAGMA wal_autocheckpoint = \(Limits.maximumDatabaseLogPages);
+            PRAGMA journal_size_limit = \(Limits.maximumDatabaseLogPages * SQLiteStore.pageSize)
             """)
       }
       let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
@@ -76,6 +85,53 @@ package struct SQLiteStore: Sendable {
       // Another connection is at it.
     }
   }
+
+  // MARK: Room on the disk
+
+  /// Pages that may be free for what comes next, and of all pages one in so many.
+  private static let (keptFreePages, keptFreeShare) = (2_048, 8)
+  /// Pages that are given back at once: commits wait meanwhile.
+  private static let slice = 256
+
+  /// Gives some of the room back that nothing is stored in any longer.
+  ///
+  /// - Parameter isThorough: all of it, not only what is far more than is needed soon.
+  /// - Returns: whether there may be more. A database of an earlier version has none to give before ``compact()``.
+  package func giveRoomBack(isThorough: Bool = false) async throws(StoreError) -> Bool {
+    do {
+      return try await pool.write { db in
+        func number(_ pragma: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA " + pragma) ?? 0 }
+        let free = try number("freelist_count")
+        let kept = isThorough ? 0 : try max(SQLiteStore.keptFreePages, number("page_count") / SQLiteStore.keptFreeShare)
+        guard free > kept, try number("auto_vacuum") == 2 else { return false }
+        try db.execute(sql: "PRAGMA incremental_vacuum(\(SQLiteStore.slice))")
+        return true
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Gives all room back that nothing is stored in any longer: in slices, or, for a database of an earlier version, by
+  /// writing it anew, when commits wait until that is done.
+  ///
+  /// - Returns: the bytes of the file before and after.
+  package func compact() async throws(StoreError) -> (before: Int, after: Int) {
+    do {
+      let before = try size()
+      if try await pool.read({ try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }) != 2 {
+        try await pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
+      }
+      while try await giveRoomBack(isThorough: true) {}
+      // Where somebody reads just now, the file gets shorter with the next checkpoint.
+      _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+      return (before, try size())
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  private func size() throws -> Int { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0 }
 
   /// Opens every reader now: when many devices catch up there may be no descriptors left for it.
   private static func openReaders(of pool: DatabasePool) throws {
@@ -119,14 +175,20 @@ package struct SQLiteStore: Sendable {
     guard let error = error as? DatabaseError else { return StoreError("\(path): \(error.localizedDescription)") }
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged(path, error.message ?? "not a database")
-    case .SQLITE_FULL: return StoreError("\(path): the disk is full: free some space")
+    case .SQLITE_FULL: return full(path)
     // Its journal, or the memory that its connections share, found none.
-    case .SQLITE_IOERR where isDiskFull(path): return StoreError("\(path): the disk is full: free some space")
+    case .SQLITE_IOERR where isDiskFull(path), .SQLITE_CANTOPEN where isDiskFull(path): return full(path)
     case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
       return StoreError("\(path) can't be opened for writing: check the folder's owner and permissions")
     case .SQLITE_BUSY: return StoreError("\(path) is in use by another program: stop it first")
     default: return StoreError("\(path): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")")
     }
+  }
+
+  private static func full(_ path: String) -> StoreError {
+    var error = StoreError("\(path): the disk is full: free some space")
+    error.isDiskFull = true
+    return error
   }
 
   /// Whether the disk of a file has less left than a write-ahead log and its index need to begin.

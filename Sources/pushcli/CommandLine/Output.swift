@@ -9,6 +9,9 @@ enum Output {
   /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
   static func data(_ line: String) { write(SafeText(line: line), to: STDOUT_FILENO) }
 
+  /// Prints a line of data for whoever reads it: a command that runs on must not end because nobody can.
+  static func announce(_ line: String) { _ = error(writing: SafeText(line: line).bytes, to: STDOUT_FILENO) }
+
   /// Writes all of `text`, in one piece if the system takes it so; ends the command when it can't be written.
   static func write(_ text: SafeText, to descriptor: Int32) {
     guard let error = Output.error(writing: text.bytes, to: descriptor) else { return }

@@ -8,7 +8,7 @@ import PushStorage
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin", abstract: "Back a gateway up, bring it back, and see what was changed.",
-    subcommands: [MakeBackup.self, Restore.self, Audit.self])
+    subcommands: [MakeBackup.self, Restore.self, Compact.self, Audit.self])
 
   struct MakeBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,6 +53,28 @@ struct AdminCommand: AsyncParsableCommand {
       } catch {
         throw CommandFailure(.failed, "\(error)")
       }
+    }
+  }
+
+  struct Compact: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give the disk back what nothing is stored in any longer.",
+      discussion: """
+        A running gateway does so by itself, as far as the room is not needed soon. This gives all of it back. The \
+        database of a gateway before 0.2 is written anew: pushes wait meanwhile, some 10 seconds for a gigabyte, and as \
+        much room again is needed.
+
+        Example:
+          pushcli admin compact
+        """)
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let sizes: CompactRecord = try await Admin(state).post("/admin/v1/compact", [String: String]())
+      if format.json { return Output.json(sizes) }
+      let words = [sizes.before, sizes.after].map { $0.formatted(.byteCount(style: .file)) }
+      Output.words("the database took \(words[0]), and takes \(words[1]) now")
     }
   }
 

@@ -75,7 +75,7 @@ struct Serve: AsyncParsableCommand {
       throw CommandFailure(.failed, "\(error)")
     }
     if isFirstStart { welcome(folder) }
-    for address in gateway.addresses { Output.data("listening on \(address)") }
+    for address in gateway.addresses { Output.announce("listening on \(address)") }
     _ = await stops.next()
     await gateway.stop()
   }
