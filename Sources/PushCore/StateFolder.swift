@@ -25,8 +25,8 @@ package struct StateFolder: Sendable {
   package var authorityKeyPath: String { path + "/ca.key" }
   /// What ``Ballast`` sets aside.
   package var ballastPath: String { path + "/ballast" }
-  /// How far the database was written (``CommitMark``).
-  package var markPath: String { path + "/pushgateway.mark" }
+  /// The path of a file that a backup makes just now.
+  package var backupDraftPath: String { path + "/backup-draft" }
   private var lockPath: String { path + "/lock" }
 
   /// The development key of a first start.

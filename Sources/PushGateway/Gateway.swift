@@ -64,6 +64,8 @@ package final class Gateway: Sendable {
       logger.notice(
         "the state folder was open to others: it is this user's alone now", metadata: ["path": "\(folder.path)"])
     }
+    // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
+    try? Backup.removeDraft(of: folder)
     try folder.prepareCertificates()
     let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
     let clock = WallClock.system

@@ -22,7 +22,7 @@ package enum Backup {
   }
 
   /// What is never saved: what belongs to a running gateway, or is saved as tables.
-  private static let omitted: Set<String> = ["lock", "admin.sock", "listening", "ballast", "pushgateway.mark"]
+  private static let omitted: Set<String> = ["lock", "admin.sock", "listening", "ballast", "backup-draft"]
 
   /// Saves a gateway, which goes on meanwhile: the file shows one moment between two commits.
   ///
@@ -32,10 +32,12 @@ package enum Backup {
     // A name of its own: whatever else is there stays.
     let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
     let files = FileManager.default
+    try removeDraft(of: folder)
+    try folder.write(Array(draft.utf8), to: folder.backupDraftPath, mode: 0o600)
     guard files.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600]) else {
       throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
     }
-    defer { try? files.removeItem(atPath: draft) }
+    defer { try? removeDraft(of: folder) }
     do {
       var configuration = GRDB.Configuration()
       configuration.readonly = true
@@ -59,6 +61,18 @@ package enum Backup {
       throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
     }
     return try summary(of: path)
+  }
+
+  /// Removes what a backup has begun that was not finished.
+  package static func removeDraft(of folder: StateFolder) throws {
+    let files = FileManager.default
+    guard let bytes = files.contents(atPath: folder.backupDraftPath) else { return }
+    let draft = String(decoding: bytes, as: UTF8.self)
+    // Only what a backup makes, whatever was written into that file.
+    if draft.hasPrefix("/"), draft.hasSuffix(".new") {
+      for suffix in ["", "-journal"] { try? files.removeItem(atPath: draft + suffix) }
+    }
+    try files.removeItem(atPath: folder.backupDraftPath)
   }
 
   /// - Throws: ``StoreError`` when there is something at a path that is not a backup.
