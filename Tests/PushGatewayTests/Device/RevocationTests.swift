@@ -134,7 +134,12 @@ import Testing
       let bob = try await gateway.enroll("laptop", person: "bob-the-builder")
       var marks: [DeviceID: [String: [UInt8]]] = [:]
       for (device, name) in [(ada, "ada-lovelace"), (bob, "bob-the-builder")] {
-        marks[device.id] = ["name": Array(name.utf8), "report": Array("said-by-\(name)".utf8)]
+        // Names are in what administrators asked for, which is kept.
+        let choice = "chosen.by.\(name)"
+        let answer = try await client.request(
+          "PUT", "/v1/device/preferences/apps/" + choice, [device.authorization], body: Array(#"{"badge":false}"#.utf8))
+        #expect(answer.status == 200)
+        marks[device.id] = ["choice": Array(choice.utf8), "report": Array("said-by-\(name)".utf8)]
       }
       let stream = try await TestStream.open(client, ada)
       _ = try await stream.lines(upTo: "caught-up")
@@ -166,6 +171,20 @@ import Testing
       #expect(
         try RevocationTests.found(marks[bob.id] ?? [:], in: gateway.folder).keys.sorted()
           == marks[bob.id]?.keys.sorted())
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a private key that is imported is in no file`(_ isSound: Bool) async throws {
+    try await TestGateway.run { gateway in
+      let pem = String(decoding: try ES256Key.generate().privatePEM, as: UTF8.self)
+      // The beginning of every private half, in which JSON has nothing to escape.
+      let secret = try #require(pem.split(separator: "\n").dropFirst().first).prefix(40)
+      let request = KeyRequest(
+        team: isSound ? TestGateway.team : "NOSUCHTEAM", environment: nil, topics: [], id: "ABC123DEFH", pem: pem)
+      let body = try JSONEncoder().encode(request)
+      let answer = try await gateway.client().request("POST", "/admin/v1/keys", body: Array(body))
+      #expect((answer.status == 201) == isSound, "\(String(decoding: answer.body, as: UTF8.self))")
+      #expect(try RevocationTests.found(["key": Array(secret.utf8)], in: gateway.folder) == [:])
     }
   }
 
