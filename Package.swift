@@ -242,7 +242,14 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
-    .testTarget(name: "LoadTestTests", dependencies: ["LoadTest", "PushPolicy"], swiftSettings: strict),
+    .testTarget(
+      name: "LoadTestTests",
+      dependencies: [
+        "HTTP2Transport", "LoadTest", "PushCore", "PushPolicy", "PushTesting",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+      ],
+      swiftSettings: strict
+    ),
     .testTarget(
       name: "PushGatewayTests",
       dependencies: [
@@ -261,7 +268,11 @@ let package = Package(
     ),
     .testTarget(
       name: "GatewayClientTests",
-      dependencies: ["GatewayClient", "GatewayProtocol", "PushCore", "PushPolicy", "Queues", "TaskTesting"],
+      dependencies: [
+        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "PushPolicy", "PushTesting", "Queues",
+        "TaskTesting", .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+      ],
       swiftSettings: strict
     ),
     // Tasks that run when a test says so.

@@ -201,15 +201,25 @@ package final class ClientCore: HTTP2SessionDelegate {
 
   package let connection: Connection
   private let authority: String
+  private let maximumAnswerSize: Int
+  /// Whether what is not complete has become more than ``maximumAnswerSize``, and a stream was reset for it.
+  private var hasExcess = false
   private var ready: EventLoopPromise<NIOLoopBound<ClientCore>>?
   private var uses: [Int32: Use] = [:]
   private var failure: (any Error)?
   private var pings: RepeatedTask?
 
-  package init(_ connection: Connection, authority: String, ready: EventLoopPromise<NIOLoopBound<ClientCore>>) {
+  /// - Parameter maximumAnswerSize: Bytes of an answer, and of all that are not complete, beyond which one is given up.
+  package init(
+    _ connection: Connection, authority: String, ready: EventLoopPromise<NIOLoopBound<ClientCore>>,
+    maximumAnswerSize: Int = Limits.maximumAnswerSize
+  ) {
     self.connection = connection
     self.authority = authority
     self.ready = ready
+    self.maximumAnswerSize = maximumAnswerSize
+    // One that has no end is given up as well, with some room for its head.
+    connection.session.maximumIncompleteSize = maximumAnswerSize + Limits.maximumHeaderListSize
   }
 
   /// The connection keeps this until it closes.
@@ -284,7 +294,8 @@ package final class ClientCore: HTTP2SessionDelegate {
   // MARK: HTTP2SessionDelegate
 
   package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
-    stream.message.maximumBodySize = Limits.maximumAnswerSize
+    // What is beyond is kept as well, so that it is counted and ends the stream.
+    stream.message.maximumBodySize = .max
     guard case .lines(let reader) = uses[stream.id], stream.message.has(.status, "200") else { return }
     stream.consumer = reader
     reader.begin()
@@ -293,16 +304,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
     guard let use = uses[stream.id], stream.consumer == nil else { return }
     uses[stream.id] = nil
-    guard stream.message.bodySize <= Limits.maximumAnswerSize else {
-      let error = ClientError(
-        .unreachable,
-        "the answer has more than \(Limits.maximumAnswerSize >> 20) MiB, which no gateway sends: ask for less")
-      switch use {
-      case .answer(let completion): completion(.failure(error))
-      case .lines(let reader): reader.end(error)
-      }
-      return
-    }
+    guard stream.message.bodySize <= maximumAnswerSize else { return fail(use, excess) }
     let answer = Client.Answer(
       status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
       apnsID: stream.message.text(.apnsID) ?? stream.message.text(.apnsRequestID),
@@ -315,11 +317,32 @@ package final class ClientCore: HTTP2SessionDelegate {
 
   package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard let use = uses.removeValue(forKey: stream.id) else { return }
+    if hasExcess, errorCode == HTTP2ErrorCode.enhanceYourCalm.rawValue {
+      hasExcess = false
+      return fail(use, excess)
+    }
     let error = silence ?? failure ?? ClientError(.unreachable, "the connection was lost before the answer came")
+    if case .lines(let reader) = use, errorCode == 0, connection.session.stream(stream.id) != nil {
+      return reader.end(nil)
+    }
+    fail(use, error)
+  }
+
+  package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {
+    if case .incompleteRequests = limit { hasExcess = true }
+    connection.setNeedsFlush()
+  }
+
+  private func fail(_ use: Use, _ error: any Error) {
     switch use {
     case .answer(let completion): completion(.failure(error))
-    case .lines(let reader): reader.end(errorCode == 0 && connection.session.stream(stream.id) != nil ? nil : error)
+    case .lines(let reader): reader.end(error)
     }
+  }
+
+  private var excess: ClientError {
+    ClientError(
+      .unreachable, "the answer has more than \(maximumAnswerSize >> 20) MiB, which no gateway sends: ask for less")
   }
 
   package func sessionReceivedSettings(_ session: HTTP2Session) {

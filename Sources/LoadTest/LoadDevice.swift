@@ -144,7 +144,8 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     // What sends such a line is no gateway: the connection is lost, as any is, and counted so.
     if partial.count > Limits.maximumGatewayLineSize {
       partial = []
-      connection?.closeAfterFlush()
+      connection?.close(
+        ClientError(.unreachable, "the gateway sends a line of more than \(Limits.maximumGatewayLineSize >> 20) MiB"))
     }
   }
 

@@ -217,6 +217,11 @@ package enum Limits {
   /// Registrations, subscriptions and reports of a device, each of which is a row: a device that is set up anew registers
   /// for all its apps at once.
   package static let deviceChanges = TokenBucket.Rate(burst: 1_000, perSecond: 5)
+  /// Enrollments from one address, also those that are refused: each takes the writer that pushes wait for, and those that
+  /// are not are kept for ever. All devices of a house at once, then one after another.
+  package static let enrollments = TokenBucket.Rate(burst: 100, perSecond: 1)
+  /// The same for all of this machine, where a test enrolls by the thousand. Whoever has more to enroll has the admin socket.
+  package static let localEnrollments = TokenBucket.Rate(burst: 2_000, perSecond: 2)
   /// Tokens of a device that are remembered, also those that have ended: of them the oldest is forgotten for a new one.
   package static let maximumDeviceTokens = 1_000
   /// Answers of a person that are kept; the oldest are forgotten. One is some 80 bytes.

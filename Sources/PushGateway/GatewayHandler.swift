@@ -212,7 +212,7 @@ final class GatewayHandler: Handler {
         Problem(413, "Content Too Large", "the body of this request has at most \(maximumSize) bytes").response)
     }
     var request = ControlRequest(exchange.request, from: connection.peer)
-    request.environment = connection.environment
+    (request.environment, request.source) = (connection.environment, connection.source)
     noteCredential(of: exchange)
     // What is said to HEAD is what would be said to GET, without the body.
     if request.method == "HEAD" { request.method = "GET" }

@@ -14,8 +14,9 @@ import pytest
 from h2.settings import SettingCodes
 
 from frames import (
-    CALM, CONTINUATION, DATA, DEVICE_REQUEST, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, REQUEST, RST_STREAM, WINDOW_UPDATE, Raw,
-    frame)
+    CALM, CONTINUATION, DATA, DEVICE_REQUEST, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, REQUEST, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+    Raw, frame)
+from gateway import TOPIC
 from wire import Closed, tls_context
 
 
@@ -151,6 +152,59 @@ def test_pings_of_who_never_reads_cost_no_memory(gateway):
         except (OSError, ssl.SSLError):
             pass
         assert size_of(gateway) - before < 20
+
+
+def test_streams_that_the_peer_resets_end_the_connection(raw):
+    """CVE-2023-44487: a request, and at once its reset."""
+    count = 0
+    try:
+        for start in range(1, 20_001, 100):
+            raw.send(b"".join(
+                frame(HEADERS, END_HEADERS | END_STREAM, stream, REQUEST) + frame(RST_STREAM, 0, stream, struct.pack(">I", 8))
+                for stream in range(start, start + 100, 2)))
+            count += 50
+            raw.settle()
+            if raw.all(GOAWAY):
+                break
+    except Closed:
+        pass
+    assert raw.end is not None and 1000 <= count < 2000
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_a_header_block_has_so_many_continuations(raw, count):
+    """CVE-2024-28182."""
+    pieces = frame(CONTINUATION, 0, 1) * (count - 1) + frame(CONTINUATION, END_HEADERS, 1)
+    raw.send(frame(HEADERS, END_STREAM, 1, REQUEST) + pieces)
+    if count == 8:
+        raw.until(lambda: raw.all(HEADERS, 1))
+        return
+    raw.drain()
+    assert not raw.all(HEADERS)
+
+
+@pytest.mark.parametrize("count", [32, 33])
+def test_settings_have_so_many_entries(raw, count):
+    raw.send(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 65_535) * count))
+    if count == 32:
+        raw.settle()
+        assert not raw.all(GOAWAY)
+    else:
+        assert raw.end == CALM
+
+
+# Numbers of the control plane
+
+
+def test_a_batch_has_so_many_devices_and_a_key_so_many_topics(gateway):
+    with gateway.connect(admin=True) as connection:
+        batch = {"name": "many", "first": 0, "count": 10_001, "topic": TOPIC}
+        refused = connection.request("POST", "/admin/v1/batches", body=json.dumps(batch).encode())
+        assert (refused.status, "10000" in refused.body.decode()) == (400, True)
+        for count, status in [(400, 201), (401, 400)]:
+            key = {"team": gateway.key.team_id, "topics": [f"com.example.app{number}" for number in range(count)]}
+            response = connection.request("POST", "/admin/v1/keys", body=json.dumps(key).encode())
+            assert response.status == status, (count, response.body)
 
 
 # Descriptors

@@ -137,6 +137,9 @@ package final class Connection: ChannelInboundHandler {
   /// The peer's address; nil on a Unix socket, and when the connection is over.
   package var remoteAddress: String? { channel?.remoteAddress?.ipAddress }
 
+  /// What its peer is counted with, among others of the same place.
+  package var source: ConnectionLedger.Source { peer == .remote ? .init(text: remoteAddress) : .loopback }
+
   /// The socket; nil when the connection is over.
   package var channel: (any Channel)? { context?.channel }
 

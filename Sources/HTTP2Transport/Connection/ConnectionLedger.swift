@@ -174,8 +174,11 @@ package final class ConnectionLedger: Sendable {
 
 extension ConnectionLedger.Source {
   /// What an address is counted with; one that is none of IP is of this machine.
-  package init(_ address: SocketAddress) {
-    let text = address.ipAddress ?? "::1"
+  package init(_ address: SocketAddress) { self.init(text: address.ipAddress) }
+
+  /// - Parameter text: an address of IP, as text; nil: there is none.
+  package init(text: String?) {
+    let text = text ?? "::1"
     var bytes = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
       self = .init(ipv4: bytes[..<4])

@@ -1,3 +1,4 @@
+import HTTP2Transport
 import PushCore
 import Synchronization
 
@@ -10,6 +11,7 @@ final class DeviceBudgets: Sendable {
   private let answers = Mutex(TokenBuckets<DeviceID>(Limits.deviceAnswers))
   private let personChanges = Mutex(TokenBuckets<PersonID>(Limits.personChanges))
   private let deviceChanges = Mutex(TokenBuckets<DeviceID>(Limits.deviceChanges))
+  private let enrollments = AddressBudget(strangers: Limits.enrollments, local: Limits.localEnrollments)
   private let searches = Mutex<Set<DeviceID>>([])
   private let refused = Mutex((count: 0, isToldAt: Int64.min))
 
@@ -35,6 +37,13 @@ final class DeviceBudgets: Sendable {
   ///
   /// - Parameter now: milliseconds since 1970.
   func allowsChange(_ device: DeviceID, at now: Int64) -> Bool { deviceChanges.withLock { $0.take(device, at: now) } }
+
+  /// Counts an enrollment that no administrator asked for; false when it is one too many.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func allowsEnrollment(from source: ConnectionLedger.Source, at now: Int64) -> Bool {
+    enrollments.take(source, at: now)
+  }
 
   /// Counts what was refused.
   ///

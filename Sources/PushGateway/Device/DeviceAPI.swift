@@ -84,6 +84,11 @@ struct DeviceAPI: Sendable {
     guard request.body.count <= Limits.maximumEnrollmentSize else {
       throw Problem(413, "Content Too Large", "an enrollment has at most \(Limits.maximumEnrollmentSize) bytes")
     }
+    // Whether or not it is refused, it takes the one writer, for which pushes wait.
+    let now = services.clock.milliseconds()
+    guard request.peer == .adminSocket || services.budgets.allowsEnrollment(from: request.source, at: now) else {
+      throw Problem.tooManyRequests("there are too many enrollments from where you are: try again in a minute")
+    }
     // Anybody may send this: nothing else of it is looked at unless it holds an invitation, where one is needed.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
     let enroll = Enroll(services)

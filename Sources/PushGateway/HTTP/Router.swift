@@ -13,6 +13,8 @@ struct ControlRequest: Sendable {
   var bearer: String?
   /// Where it came from.
   var peer: Connection.Peer
+  /// What its sender is counted with.
+  var source = ConnectionLedger.Source.loopback
   /// The environment of the listener that it came by.
   var environment = Environment.development
   /// The parts of the path that its route leaves open, in order.

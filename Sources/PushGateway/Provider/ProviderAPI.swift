@@ -114,8 +114,7 @@ final class ProviderAPI {
     guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
     let token = try tokens.token(
       Array(bytes), parser: shared.parser,
-      failing: tokens.budget(
-        of: exchange.connection.remoteAddress, isLocal: exchange.connection.peer != .remote, at: now * 1000))
+      failing: tokens.budget(of: exchange.connection.source, at: now * 1000))
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)

@@ -1,4 +1,5 @@
 import GatewayProtocol
+import HTTP2Transport
 import PushCore
 import PushPolicy
 import PushStorage
@@ -34,7 +35,8 @@ final class ProviderTokenCache: Sendable {
 
   private let state = Mutex(State())
   private let registrations: any Registrations
-  private let failures = AuthenticationFailures()
+  private let failures = AddressBudget(
+    strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
 
   /// How many tokens are remembered, and their bytes.
   var weight: (count: Int, size: Int) { state.withLock { ($0.tokens.count, $0.size) } }
@@ -43,11 +45,9 @@ final class ProviderTokenCache: Sendable {
 
   /// What a sender may fail at now.
   ///
-  /// - Parameters:
-  ///   - address: nil for one without, on a Unix socket.
-  ///   - now: milliseconds since 1970.
-  func budget(of address: String?, isLocal: Bool, at now: Int64) -> AuthenticationBudget {
-    AuthenticationBudget(failures: failures, address: isLocal ? nil : address, now: now)
+  /// - Parameter now: milliseconds since 1970.
+  func budget(of source: ConnectionLedger.Source, at now: Int64) -> AuthenticationBudget {
+    AuthenticationBudget(failures: failures, source: source, now: now)
   }
 
   /// The token that these bytes are, verified now or before. Its age is the caller's to check.

@@ -285,6 +285,7 @@ package final class DeliveryLog: Sendable {
     await settle()
     var last: Int64 = -1
     while let next = try await erase(devices, after: last) { last = next }
+    try await file.removeJournal()
   }
 
   /// - Returns: the number of the last batch that was looked at; nil when there is none after `number`.

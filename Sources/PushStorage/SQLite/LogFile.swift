@@ -117,8 +117,9 @@ final class LogFile: Sendable {
         sql: """
           -- Records only come behind one another, and one connection reads and writes: a rollback journal has little
           -- to keep, while a write-ahead log would have every page written twice and read once. (Larger pages would
-          -- save one per cent of accepting, and cost 10 MB.) What was trimmed is given back to the disk.
-          PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;
+          -- save one per cent of accepting, and cost 10 MB.) What was trimmed is given back to the disk, and what was
+          -- erased is overwritten.
+          PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;
           PRAGMA journal_size_limit = \(LogFile.journalSize);
           CREATE TABLE IF NOT EXISTS batch (
             number INTEGER PRIMARY KEY,
@@ -131,6 +132,19 @@ final class LogFile: Sendable {
       _ = try Int64.fetchOne(db, sql: "SELECT last FROM batch ORDER BY number DESC LIMIT 1")
     }
     return queue
+  }
+
+  /// Takes the journal away, which keeps what pages held before they were changed; the next transaction begins one.
+  func removeJournal() async throws(StoreError) {
+    let queue = try database()
+    do {
+      try await queue.writeWithoutTransaction {
+        try $0.execute(sql: "PRAGMA journal_mode = DELETE; PRAGMA journal_mode = PERSIST")
+      }
+    } catch {
+      note(error, of: queue)
+      throw SQLiteStore.explain(error, path: path)
+    }
   }
 
   /// Renames the file, so that it is kept for whoever wants to look into it.

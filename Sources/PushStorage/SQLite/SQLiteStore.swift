@@ -45,10 +45,12 @@ package struct SQLiteStore: Sendable {
       try pool.writeWithoutTransaction { db in
         // GRDB opens with NORMAL, which does not sync at commit.
         // The mailbox moves the log long before it is as long as that: what else is written must not make it grow for
-        // ever.
+        // ever. What is deleted is overwritten, as Debian's SQLite does it by itself: one of another system might leave the
+        // texts of acknowledged pushes where they were.
         try db.execute(
           sql: """
             PRAGMA synchronous = \(durability.rawValue);
+            PRAGMA secure_delete = ON;
             PRAGMA wal_autocheckpoint = \(Limits.maximumDatabaseLogPages);
             PRAGMA journal_size_limit = \(Limits.maximumDatabaseLogPages * SQLiteStore.pageSize)
             """)
@@ -85,6 +87,34 @@ package struct SQLiteStore: Sendable {
       // Another connection is at it.
     }
   }
+
+  /// Moves all of the log into the database and leaves nothing in it, so that what was erased is in neither.
+  ///
+  /// While somebody reads what the log has, it has to stay: this tries again for some seconds, and gives up. Whoever
+  /// writes waits for a few milliseconds at most.
+  ///
+  /// - Returns: whether the log is empty now.
+  package func emptyLog() async throws -> Bool {
+    var configuration = GRDB.Configuration()
+    configuration.busyMode = .timeout(SQLiteStore.emptyingTime)
+    for _ in 0..<SQLiteStore.emptyingAttempts {
+      // Nearly everything without anybody's waiting.
+      try moveLog()
+      do {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try await queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        return true
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        try await Task.sleep(for: SQLiteStore.emptyingPause)
+      }
+    }
+    return false
+  }
+
+  /// How long an attempt to empty the log waits for readers, in seconds, while writers wait for it.
+  private static let emptyingTime = 0.02
+  private static let emptyingAttempts = 50
+  private static let emptyingPause = Duration.milliseconds(100)
 
   // MARK: Room on the disk
 

@@ -38,6 +38,37 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (EnrollmentPolicy.openOnLoopback, #"{"name":"a b"}"#, 400),
+    (.invitation, #"{"name":"laptop","invitation":"guessed"}"#, 403), (.admin, #"{"name":"laptop"}"#, 403),
+  ])
+  func `enrollments are so many, whether or not they are refused, and administrators have no such bound`(
+    _ policy: EnrollmentPolicy, _ body: String, _ status: Int
+  ) async throws {
+    try await TestGateway.run(options: ConnectionOptions(peer: .loopback), enrollment: policy) { gateway in
+      let client = try await gateway.client()
+      func enroll() async throws -> Int {
+        try await client.request("POST", "/v1/devices", body: Array(body.utf8)).status
+      }
+      let rate = Limits.localEnrollments
+      for _ in 0..<rate.burst - 1 {
+        _ = gateway.services.budgets.allowsEnrollment(from: .loopback, at: gateway.clock.seconds * 1000)
+      }
+      #expect(try await enroll() == status)
+      #expect(try await enroll() == 429)
+      #expect(gateway.services.budgets.allowsEnrollment(from: .init(text: "192.0.2.1"), at: 0))
+      gateway.clock.advance(seconds: 1)
+      for _ in 0..<rate.perSecond { #expect(try await enroll() == status) }
+      #expect(try await enroll() == 429)
+    }
+    try await TestGateway.run(enrollment: policy) { gateway in
+      let client = try await gateway.client()
+      let now = gateway.clock.seconds * 1000
+      while gateway.services.budgets.allowsEnrollment(from: .loopback, at: now) {}
+      #expect(try await client.request("POST", "/v1/devices", body: Array(#"{"name":"laptop"}"#.utf8)).status == 201)
+    }
+  }
+
   @Test func `choices change as fast as a person changes them`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())

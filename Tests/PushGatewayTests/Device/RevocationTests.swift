@@ -127,6 +127,78 @@ import Testing
     }
   }
 
+  @Test func `what was known of a person can be read in no file any more`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let ada = try await gateway.enroll("phone", person: "ada-lovelace")
+      let bob = try await gateway.enroll("laptop", person: "bob-the-builder")
+      var marks: [DeviceID: [String: [UInt8]]] = [:]
+      for (device, name) in [(ada, "ada-lovelace"), (bob, "bob-the-builder")] {
+        // Names are in what administrators asked for, which is kept.
+        let choice = "chosen.by.\(name)"
+        let answer = try await client.request(
+          "PUT", "/v1/device/preferences/apps/" + choice, [device.authorization], body: Array(#"{"badge":false}"#.utf8))
+        #expect(answer.status == 200)
+        marks[device.id] = ["choice": Array(choice.utf8), "report": Array("said-by-\(name)".utf8)]
+      }
+      let stream = try await TestStream.open(client, ada)
+      _ = try await stream.lines(upTo: "caught-up")
+      // Of both by turns, so that their rows share pages; half of Ada's are acknowledged, as is usual.
+      for number in 0..<60 {
+        for device in [ada, bob] {
+          let text = "for-\(device.name)-\(number)-" + String(repeating: "x", count: number * 50)
+          let answer = try await gateway.push(client, to: device.token, payload: #"{"aps":{"alert":"\#(text)"}}"#)
+          let id = try #require(answer.apnsID.flatMap { APNSID($0) })
+          marks[device.id]?["id"] = Array(id.stored.prefix(16))
+          guard number == 0 else { continue }
+          let said = "said-by-" + (device.id == ada.id ? "ada-lovelace" : "bob-the-builder")
+          let report = #"{"id":"\#(id)","topic":"\#(SampleRequest.topic)","text":"\#(said)"}"#
+          let reported = try await client.request(
+            "POST", "/v1/device/ads/reports", [device.authorization], body: Array(report.utf8))
+          #expect(reported.status == 204)
+        }
+        if let line = try await stream.next(), number < 30 { stream.acknowledge(line.seq) }
+      }
+      for device in [ada, bob] { marks[device.id]?["text"] = Array("for-\(device.name)-".utf8) }
+      _ = try await gateway.services.log.rows(.init(limit: 1))
+      for (device, marks) in marks {
+        let found = try RevocationTests.found(marks, in: gateway.folder)
+        #expect(found.keys.sorted() == marks.keys.sorted(), "of \(device) before")
+      }
+      #expect(try await client.request("DELETE", "/admin/v1/persons/ada-lovelace").status == 204)
+      #expect(try RevocationTests.found(marks[ada.id] ?? [:], in: gateway.folder) == [:])
+      // Others keep theirs.
+      #expect(
+        try RevocationTests.found(marks[bob.id] ?? [:], in: gateway.folder).keys.sorted()
+          == marks[bob.id]?.keys.sorted())
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a private key that is imported is in no file`(_ isSound: Bool) async throws {
+    try await TestGateway.run { gateway in
+      let pem = String(decoding: try ES256Key.generate().privatePEM, as: UTF8.self)
+      // The beginning of every private half, in which JSON has nothing to escape.
+      let secret = try #require(pem.split(separator: "\n").dropFirst().first).prefix(40)
+      let request = KeyRequest(
+        team: isSound ? TestGateway.team : "NOSUCHTEAM", environment: nil, topics: [], id: "ABC123DEFH", pem: pem)
+      let body = try JSONEncoder().encode(request)
+      let answer = try await gateway.client().request("POST", "/admin/v1/keys", body: Array(body))
+      #expect((answer.status == 201) == isSound, "\(String(decoding: answer.body, as: UTF8.self))")
+      #expect(try RevocationTests.found(["key": Array(secret.utf8)], in: gateway.folder) == [:])
+    }
+  }
+
+  /// Which of these bytes are in which files of a folder.
+  private static func found(_ marks: [String: [UInt8]], in folder: TemporaryFolder) throws -> [String: [String]] {
+    var found: [String: [String]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() where name.contains("sqlite")
+    {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file(name)))
+      for (mark, wanted) in marks where bytes.range(of: Data(wanted)) != nil { found[mark, default: []].append(name) }
+    }
+    return found
+  }
+
   @Test func `persons are listed and renamed, and devices say when they were last connected`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()

@@ -31,6 +31,54 @@ import Testing
     #expect(mode == "wal")
   }
 
+  @Test func `the log of a database is as long as it may be, whoever writes`() throws {
+    let store = try SQLiteStore(path: path, durability: .normal)
+    try store.pool.writeWithoutTransaction { db in
+      try db.execute(sql: "CREATE TABLE filling (bytes BLOB)")
+      // Half as many pages more than it may have.
+      for _ in 0..<Limits.maximumDatabaseLogPages * 3 / 2 / 64 {
+        try db.execute(sql: "INSERT INTO filling VALUES (zeroblob(?))", arguments: [64 * 4096])
+      }
+    }
+    let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int ?? 0
+    // A page has a head in the log; the last transaction may go beyond.
+    #expect(size > 4096 && size <= (Limits.maximumDatabaseLogPages + 2 * 64) * (4096 + 24))
+  }
+
+  @Test func `a log that is emptied has nothing in it, and the database all`() async throws {
+    let store = try SQLiteStore(path: path)
+    try await store.pool.write { try $0.execute(sql: "INSERT INTO team VALUES ('TEAM000009')") }
+    #expect(try folder.read("push.sqlite-wal").isEmpty == false)
+    #expect(try await store.emptyLog())
+    #expect(try folder.read("push.sqlite-wal").isEmpty)
+    #expect(try Data(folder.read("push.sqlite")).range(of: Data("TEAM000009".utf8)) != nil)
+  }
+
+  @Test func `a log is emptied when its reader has gone`() async throws {
+    let store = try SQLiteStore(path: path)
+    var configuration = GRDB.Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let reader = try DatabaseQueue(path: path, configuration: configuration)
+    try await reader.writeWithoutTransaction { db in
+      try db.execute(sql: "BEGIN")
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM team")
+    }
+    try await store.pool.write { try $0.execute(sql: "INSERT INTO team VALUES ('TEAM000009')") }
+    async let isEmpty = store.emptyLog()
+    // Whoever writes goes on meanwhile.
+    for number in 0..<5 {
+      try await store.pool.write { try $0.execute(sql: "INSERT INTO team VALUES ('TEAM00001\(number)')") }
+    }
+    try await reader.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    #expect(try await isEmpty)
+  }
+
+  @Test func `what is deleted is overwritten`() throws {
+    let store = try SQLiteStore(path: path)
+    let isOn = try store.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA secure_delete") }
+    #expect(isOn == 1)
+  }
+
   @Test func `a database of a newer version is refused`() throws {
     let store = try SQLiteStore(path: path)
     try store.pool.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }

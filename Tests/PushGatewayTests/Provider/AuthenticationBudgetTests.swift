@@ -3,12 +3,13 @@ import PushTesting
 import Testing
 
 @testable import GatewayProtocol
+@testable import HTTP2Transport
 @testable import PushCore
 @testable import PushGateway
 @testable import PushStorage
 
 /// Tokens that are none, or one token in many spellings.
-@Suite(.timeLimit(.minutes(5))) struct AuthenticationFailuresTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticationBudgetTests {
   private let key: ES256Key
   private let cache: ProviderTokenCache
   private let parser = JSONParser()
@@ -31,7 +32,7 @@ import Testing
   private func reason(_ token: [UInt8], _ address: String?, at now: Int64) -> Reason? {
     rejection { () throws(Rejection) in
       _ = try cache.token(
-        token, parser: parser, failing: cache.budget(of: address, isLocal: address == nil, at: now))
+        token, parser: parser, failing: cache.budget(of: .init(text: address), at: now))
     }?.reason
   }
 
