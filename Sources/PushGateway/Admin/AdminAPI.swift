@@ -120,7 +120,26 @@ struct AdminAPI: Sendable {
         let search = LogSearch(services)
         return Response(try await search(try search.query(request.query)).map(LogRecord.init))
       },
+      .init("GET", "/admin/v1/log/start") { request in
+        let query = try LogSearch(services).query(request.query)
+        return Response(LogStart(after: try await services.log.start(of: query)))
+      },
+      .init("GET", "/admin/v1/log/next", isWaiting: true, nextRows),
     ]
+  }
+
+  /// Rows of the log to read on from, or to wait for.
+  private func nextRows(_ request: ControlRequest) async throws -> Response {
+    let search = LogSearch(services)
+    let seconds = request.query["seconds"].flatMap(Double.init) ?? 0
+    guard (0...Double(Limits.maximumLogWaitTime)).contains(seconds) else {
+      throw Problem.badRequest("one request waits for 0 to \(Limits.maximumLogWaitTime) seconds: send it again then")
+    }
+    guard let page = try await search.page(try search.query(request.query), within: .seconds(seconds)) else {
+      throw Problem(
+        503, "Service Unavailable", "\(Limits.maximumLogWaits) requests wait for the delivery log already: try again")
+    }
+    return Response(LogPage(rows: page.rows.map(LogRecord.init), next: page.next))
   }
 
   private func device(_ request: ControlRequest) throws -> Device {

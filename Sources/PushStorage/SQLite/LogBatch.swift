@@ -154,6 +154,35 @@ package struct LogBatch: Sendable {
     return pieces + [start..<end]
   }
 
+  /// Calls `body` with all that the rows of a batch can be looked up by; with some of it again and again.
+  @inline(__always)
+  static func forEachKey(of bytes: UnsafeRawBufferPointer, _ body: (UInt64) -> Void) {
+    // Rows that follow one another mostly are of one app, and often of one device.
+    var (device, app) = (Int64(-1), Int64(-1))
+    var start = 0
+    while start + fixedSize <= bytes.count {
+      body(unsafe LogKey.id(stored: bytes, at: start + 9))
+      let (rowDevice, rowApp) = unsafe (
+        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 29, as: Int64.self)),
+        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 37, as: Int64.self))
+      )
+      if rowDevice != device {
+        device = rowDevice
+        body(LogKey.device(device))
+      }
+      if rowApp != app {
+        app = rowApp
+        body(LogKey.app(app))
+      }
+      let size = unsafe UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 45, as: UInt16.self))
+      let detail = start + fixedSize
+      start = detail + Int(size)
+      if unsafe bytes[detail - fixedSize + 8] & uniqueIDMark != 0, Int(size) >= APNSID.storedSize, start <= bytes.count {
+        body(unsafe LogKey.id(stored: bytes, at: detail))
+      }
+    }
+  }
+
   /// The rows of a batch, in order, with their places; nothing after what makes no sense.
   ///
   /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
@@ -161,42 +190,47 @@ package struct LogBatch: Sendable {
     _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
   ) -> [(index: Int, row: DeliveryLog.Row)] {
     var rows: [(index: Int, row: DeliveryLog.Row)] = []
-    var index = 0
-    var start = 0
-    func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
-      unsafe bytes.withUnsafeBytes {
-        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + offset, as: type))
+    unsafe bytes.withUnsafeBytes { bytes in
+      var (index, start) = (0, 0)
+      func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
+        Integer(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: start + offset, as: type))
       }
-    }
-    while start + fixedSize <= bytes.count {
-      let size = Int(integer(45, UInt16.self))
-      let end = start + fixedSize + size
-      guard end <= bytes.count, let id = APNSID(stored: Array(bytes[start + 9..<start + 29])) else { break }
-      let code = Int(bytes[start + 8] & ~(uniqueIDMark | factsMark))
-      var detail = start + fixedSize
-      var uniqueID: APNSID?
-      if bytes[start + 8] & uniqueIDMark != 0 {
-        guard size >= APNSID.storedSize else { break }
-        uniqueID = APNSID(stored: Array(bytes[detail..<detail + APNSID.storedSize]))
-        detail += APNSID.storedSize
+      func id(at offset: Int) -> APNSID? {
+        unsafe APNSID(stored: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + APNSID.storedSize]))
       }
-      let at = integer(0, Int64.self)
-      // A newer version's event is not known here, and no clock shows some times.
-      if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
-        let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
-        var row = DeliveryLog.Row(
-          at: at, event: events[code], id: id, uniqueID: uniqueID,
-          device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
-        if matches(index, row) {
-          row.detail = LogBatch.detail(bytes[detail..<end], isFacts: bytes[start + 8] & factsMark != 0, of: row.event)
-          rows.append((index, row))
+      while start + fixedSize <= bytes.count {
+        let size = Int(integer(45, UInt16.self))
+        let end = start + fixedSize + size
+        guard end <= bytes.count, let rowID = id(at: start + 9) else { break }
+        let mark = unsafe bytes[start + 8]
+        let code = Int(mark & ~(uniqueIDMark | factsMark))
+        var detail = start + fixedSize
+        var uniqueID: APNSID?
+        if mark & uniqueIDMark != 0 {
+          guard size >= APNSID.storedSize else { break }
+          uniqueID = id(at: detail)
+          detail += APNSID.storedSize
         }
-        index += 1
+        let at = integer(0, Int64.self)
+        // A newer version's event is not known here, and no clock shows some times.
+        if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
+          let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
+          var row = DeliveryLog.Row(
+            at: at, event: events[code], id: rowID, uniqueID: uniqueID,
+            device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
+          if matches(index, row) {
+            row.detail = unsafe LogBatch.detail(
+              Array(bytes[detail..<end])[...], isFacts: mark & factsMark != 0, of: row.event)
+            rows.append((index, row))
+          }
+          index += 1
+        }
+        start = end
       }
-      start = end
     }
     return rows
   }
+
   private static func detail(_ bytes: ArraySlice<UInt8>, isFacts: Bool, of event: DeliveryEvent) -> DeliveryDetail {
     guard let first = bytes.first else { return .nothing }
     guard isFacts else {

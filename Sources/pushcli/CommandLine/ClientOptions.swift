@@ -93,6 +93,9 @@ struct Admin {
     String(decoding: try await answer("GET", path, body: []).body, as: UTF8.self)
   }
 
+  /// Hangs up; what waits for an answer fails.
+  func close() { client.close() }
+
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
   private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
