@@ -69,6 +69,8 @@ def test_a_push_that_is_waited_for_survives_the_gateway(start):
     waiting = Command(
         gateway, "send", "--to", f"{device.name}/{TOPIC}", "--title", "x", "--wait", "viewed", "--timeout", "60s")
     stream, push = shown(gateway, device)
+    # It says so when the push was accepted, and waits from then on.
+    assert waiting.process.stdout.readline().strip().lower() == push["id"].lower()
     gateway.kill()
     gateway.restart()
     stream = gateway.stream(device)
@@ -85,10 +87,10 @@ def test_a_push_that_is_waited_for_survives_the_gateway(start):
 def test_a_question_without_a_gateway_ends_in_time(start):
     gateway = start()
     device = gateway.device()
-    question = ask(gateway, device, "--timeout", "2s")
+    question = ask(gateway, device, "--timeout", "8s")
     shown(gateway, device)
     gateway.kill()
-    assert question.end(10)[0] == 7
+    assert question.end(20)[0] == 7
     # Where none ran to begin with, nobody waits.
     assert ask(gateway, device, "--timeout", "60s").end(10)[0] == 6
 

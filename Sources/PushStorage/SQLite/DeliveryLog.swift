@@ -256,7 +256,7 @@ package final class DeliveryLog: Sendable {
       }
       if taken.batch.count > 0 {
         write(taken.batch, &group)
-        waits.note(taken.batch)
+        waits.note(taken.batch.bytes)
       }
       var isTrimming = false
       if !taken.isClosed, .now() >= nextTrim {
@@ -271,7 +271,7 @@ package final class DeliveryLog: Sendable {
       if !taken.isClosed { _ = hurry.wait(until: .now() + DeliveryLog.pause) }
     }
     // What is not in a group is looked through row by row: that is what a crash leaves, and no stop.
-    try? file.access { try DeliveryLog.write(&group, to: $0) }
+    try? file.access { try LogFile.complete(&group, in: $0) }
     stopped.signal()
   }
 
@@ -329,35 +329,10 @@ package final class DeliveryLog: Sendable {
 
   private static func write(_ batch: LogBatch, _ group: inout LogGroup, to queue: DatabaseQueue) throws {
     for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
+      // The times of all pieces: a reader looks into one too many, at most.
       try unsafe batch.bytes.withUnsafeBytes { bytes in
         let rows = unsafe UnsafeRawBufferPointer(rebasing: bytes[piece])
-        let number = try queue.writeWithoutTransaction { db in
-          let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
-          // The times of all pieces: a reader looks into one too many, at most.
-          insert.bind(batch.first)
-          insert.bind(batch.last)
-          unsafe insert.bind(borrowed: rows)
-          try insert.run()
-          return db.lastInsertedRowID
-        }
-        unsafe group.add(number, last: batch.last, rows: rows)
-      }
-      if group.isComplete { try write(&group, to: queue) }
-    }
-  }
-
-  /// Writes the filter of a group, and begins a new one. If that fails its batches have none.
-  private static func write(_ group: inout LogGroup, to queue: DatabaseQueue) throws {
-    guard let numbers = group.numbers else { return }
-    let (last, filter) = (group.last, group.filterBytes)
-    group = LogGroup()
-    try queue.writeWithoutTransaction { db in
-      let insert = try PreparedStatement(
-        db, "INSERT INTO batch_group (first_batch, last_batch, last, filter) VALUES (?, ?, ?, ?)", isKept: true)
-      for value in [numbers.lowerBound, numbers.upperBound, last] { insert.bind(value) }
-      try unsafe filter.withUnsafeBytes { bytes in
-        unsafe insert.bind(borrowed: bytes)
-        try insert.run()
+        try unsafe LogFile.append(rows, first: batch.first, last: batch.last, to: queue, &group)
       }
     }
   }

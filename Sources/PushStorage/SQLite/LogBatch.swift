@@ -20,8 +20,8 @@ package struct LogBatch: Sendable {
 
   /// A row's number is its batch's, times two to this, plus its place there.
   package static let numberBits: Int64 = 20
-  private static let fixedSize = 47
-  private static let uniqueIDMark: UInt8 = 0x80
+  private static let fixedSize = LogLayout.fixedSize
+  private static let uniqueIDMark = LogLayout.uniqueIDMark
   private static let factsMark: UInt8 = 0x40
 
   /// Codes of events are places here: the order never changes, new ones come last.
@@ -152,35 +152,6 @@ package struct LogBatch: Sendable {
       end = next
     }
     return pieces + [start..<end]
-  }
-
-  /// Calls `body` with all that the rows of a batch can be looked up by; with some of it again and again.
-  @inline(__always)
-  static func forEachKey(of bytes: UnsafeRawBufferPointer, _ body: (UInt64) -> Void) {
-    // Rows that follow one another mostly are of one app, and often of one device.
-    var (device, app) = (Int64(-1), Int64(-1))
-    var start = 0
-    while start + fixedSize <= bytes.count {
-      body(unsafe LogKey.id(stored: bytes, at: start + 9))
-      let (rowDevice, rowApp) = unsafe (
-        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 29, as: Int64.self)),
-        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 37, as: Int64.self))
-      )
-      if rowDevice != device {
-        device = rowDevice
-        body(LogKey.device(device))
-      }
-      if rowApp != app {
-        app = rowApp
-        body(LogKey.app(app))
-      }
-      let size = unsafe UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 45, as: UInt16.self))
-      let detail = start + fixedSize
-      start = detail + Int(size)
-      if unsafe bytes[detail - fixedSize + 8] & uniqueIDMark != 0, Int(size) >= APNSID.storedSize, start <= bytes.count {
-        body(unsafe LogKey.id(stored: bytes, at: detail))
-      }
-    }
   }
 
   /// The rows of a batch, in order, with their places; nothing after what makes no sense.

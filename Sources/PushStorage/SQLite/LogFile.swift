@@ -149,12 +149,15 @@ final class LogFile: Sendable {
       _ = try Int64.fetchOne(db, sql: "SELECT last FROM batch ORDER BY number DESC LIMIT 1")
     }
     configuration.readonly = true
+    configuration.busyMode = .timeout(LogFile.readerPatience)
     let reader = try DatabaseQueue(path: path, configuration: configuration)
     return Opened(queue: queue, reader: reader, identity: Identity(path))
   }
 
-  /// How long the writer and a reader wait for each other, in seconds: a slice of a search takes milliseconds.
-  private static let patience = 2.0
+  /// How long the writer waits for a reader, in seconds: a slice of a search takes milliseconds.
+  private static let patience = 5.0
+  /// How long a reader waits for the writer, in seconds: between two of its records there is time.
+  private static let readerPatience = 20.0
 
   /// Renames the file, so that it is kept for whoever wants to look into it.
   private func moveAside() throws(StoreError) {
@@ -196,6 +199,53 @@ final class LogFile: Sendable {
         try db.execute(sql: "PRAGMA incremental_vacuum(\(LogFile.freedPages))")
         return old.count == LogFile.trimmedBatches
       }
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes a record, and the filter of its group when that is complete.
+  static func append(
+    _ rows: UnsafeRawBufferPointer, first: Int64, last: Int64, to queue: DatabaseQueue, _ group: inout LogGroup
+  ) throws {
+    let number = try queue.writeWithoutTransaction { db in
+      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
+      insert.bind(first)
+      insert.bind(last)
+      unsafe insert.bind(borrowed: rows)
+      try insert.run()
+      return db.lastInsertedRowID
+    }
+    unsafe group.add(number, last: last, rows: rows)
+    if group.isComplete { try complete(&group, in: queue) }
+  }
+
+  /// Writes the filter of a group, and begins a new one. If that fails its records have none.
+  static func complete(_ group: inout LogGroup, in queue: DatabaseQueue) throws {
+    guard let numbers = group.numbers else { return }
+    let (last, filter) = (group.last, group.filterBytes)
+    group = LogGroup()
+    try queue.writeWithoutTransaction { db in
+      let insert = try PreparedStatement(
+        db, "INSERT INTO batch_group (first_batch, last_batch, last, filter) VALUES (?, ?, ?, ?)", isKept: true)
+      for value in [numbers.lowerBound, numbers.upperBound, last] { insert.bind(value) }
+      try unsafe filter.withUnsafeBytes { bytes in
+        unsafe insert.bind(borrowed: bytes)
+        try insert.run()
+      }
+    }
+  }
+
+  /// Closes the file: before that it must not be moved.
+  func close() throws(StoreError) {
+    do {
+      try opened.withLock { opened in
+        try opened?.reader.close()
+        try opened?.queue.close()
+        opened = nil
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
     }
   }
 }

@@ -5,10 +5,11 @@ import Synchronization
 final class LogWaits: Sendable {
   /// One who waits.
   final class Wait: Sendable {
-    let query: DeliveryLog.Query
+    /// The push whose rows are waited for; nil: any.
+    let id: APNSID?
     private let state = Mutex((isNotified: false, isOver: false, waiting: CheckedContinuation<Void, Never>?.none))
 
-    init(_ query: DeliveryLog.Query) { self.query = query }
+    init(_ id: APNSID?) { self.id = id }
 
     /// Whether nothing is waited for any longer.
     var isOver: Bool { state.withLock(\.isOver) }
@@ -58,14 +59,14 @@ final class LogWaits: Sendable {
   private let count = Atomic<Int>(0)
 
   /// Begins to wait; nil when ``Limits/maximumLogWaits`` wait already.
-  func begin(_ query: DeliveryLog.Query) -> Wait? {
+  func begin(_ id: APNSID?) -> Wait? {
     guard count.add(1, ordering: .relaxed).newValue <= Limits.maximumLogWaits else {
       count.subtract(1, ordering: .relaxed)
       return nil
     }
-    let wait = Wait(query)
+    let wait = Wait(id)
     state.withLock { state in
-      if let id = query.id {
+      if let id {
         state.byID[id, default: [:]][ObjectIdentifier(wait)] = wait
       } else {
         state.others[ObjectIdentifier(wait)] = wait
@@ -77,7 +78,10 @@ final class LogWaits: Sendable {
   /// Forgets one who waited.
   func end(_ wait: Wait) {
     state.withLock { state in
-      guard let id = wait.query.id else { return state.others[ObjectIdentifier(wait)] = nil }
+      guard let id = wait.id else {
+        state.others[ObjectIdentifier(wait)] = nil
+        return
+      }
       state.byID[id]?[ObjectIdentifier(wait)] = nil
       if state.byID[id]?.isEmpty == true { state.byID[id] = nil }
     }
@@ -85,50 +89,17 @@ final class LogWaits: Sendable {
   }
 
   /// Tells those who wait for one of these rows, which have been written.
-  func note(_ batch: borrowing LogBatch) {
+  func note(_ rows: [UInt8]) {
     // What it costs while nobody waits.
     guard count.load(ordering: .relaxed) > 0 else { return }
-    let bytes = batch.bytes
     let waits = state.withLock { state in
       var found = state.others
-      let rows = LogBatch.rows(bytes) { _, row in
-        if let waiting = state.byID[row.id] {
-          for (key, wait) in waiting where wait.query.matches(row) { found[key] = wait }
-        }
-        return false
+      if state.byID.isEmpty { return found.values }
+      LogLayout.forEachID(of: rows) { id in
+        if let waiting = state.byID[id] { found.merge(waiting) { wait, _ in wait } }
       }
-      assert(rows.isEmpty, "no row is made")
       return found.values
     }
     for wait in waits { wait.notify() }
-  }
-}
-
-extension DeliveryLog {
-  /// Waits for rows that match, and returns those that are there already at once.
-  ///
-  /// - Parameter time: how long at most; then the page is empty, and its ``Page/next`` is where to wait on.
-  /// - Returns: nil when ``Limits/maximumLogWaits`` wait already.
-  package func nextPage(_ query: Query, within time: Duration) async throws -> Page? {
-    guard let wait = waits.begin(query) else { return nil }
-    defer { waits.end(wait) }
-    let timer = Task {
-      try? await Task.sleep(for: time, clock: .continuous)
-      wait.end()
-    }
-    defer { timer.cancel() }
-    return try await withTaskCancellationHandler {
-      var query = query
-      while true {
-        // First whether it is over: what comes after that is the next one's.
-        let isOver = wait.isOver
-        let page = try await page(query)
-        if isOver || !page.records.isEmpty { return page }
-        query.after = page.next
-        await wait.next()
-      }
-    } onCancel: {
-      wait.end()
-    }
   }
 }

@@ -21,8 +21,8 @@ struct PushEvents {
 
   /// - Parameters:
   ///   - query: what to look for, as `name=value`.
-  ///   - admin: a connection that is there.
-  init(_ query: [String], of state: StateOptions, _ admin: Admin) {
+  ///   - admin: a connection that is there; nil: one is made, as soon as there is a gateway.
+  init(_ query: [String], of state: StateOptions, _ admin: Admin? = nil) {
     (self.state, self.query, self.admin) = (state, query, admin)
   }
 

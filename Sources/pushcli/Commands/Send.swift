@@ -266,7 +266,7 @@ struct Send: AsyncParsableCommand {
   /// Follows the push until it is where it should be, or never will be, also over restarts of the gateway.
   private func follow(_ id: String, until awaited: Awaited, atMost timeout: TimeSpan) async throws {
     let end = ContinuousClock.now + timeout.duration
-    var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state, try await Admin(gateway.state))
+    var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
     var progress = DeliveryProgress(awaited: awaited)
     // What other devices say of a push with the same id does not count. A broadcast has no device.
     var device = to.map { String($0.prefix { $0 != "/" }) }
