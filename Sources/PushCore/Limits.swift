@@ -209,6 +209,9 @@ package enum Limits {
 
   // MARK: Devices and persons
 
+  /// Rows of a list in one answer: some hundred kilobytes, however many there are.
+  package static let maximumListPage = 10_000
+
   /// What a device says of pushes, each a row of the delivery log: all that a full mailbox held at once, then more than a
   /// person can see.
   package static let deviceReports = TokenBucket.Rate(burst: 10_000, perSecond: 50)

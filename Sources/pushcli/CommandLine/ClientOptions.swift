@@ -89,6 +89,8 @@ struct Admin {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
 
+  func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
+
   func text(_ path: String) async throws -> String {
     String(decoding: try await answer("GET", path, body: []).body, as: UTF8.self)
   }
