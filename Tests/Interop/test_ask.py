@@ -71,6 +71,8 @@ def test_a_push_that_is_waited_for_survives_the_gateway(start):
     stream, push = shown(gateway, device)
     # It says so when the push was accepted, and waits from then on.
     assert waiting.process.stdout.readline().strip().lower() == push["id"].lower()
+    # What the log's last moments held is lost with a kill.
+    gateway.events(push["id"], "stored")
     gateway.kill()
     gateway.restart()
     stream = gateway.stream(device)
