@@ -195,13 +195,22 @@ package enum Limits {
   package static let maximumLogBacklog = 200_000
   package static let maximumLogBacklogSize = 16 << 20
   /// One record of the delivery log, which a reader takes into memory as a whole.
-  package static let maximumLogBatchSize = 4 << 20
-  /// What a search of the delivery log reads before the log's writer has its turn: some milliseconds.
-  package static let logSearchSlice = 4 << 20
+  package static let maximumLogBatchSize = 256 << 10
+  /// What a search of the delivery log reads before the log's writer has its turn: a few milliseconds.
+  package static let logSearchSlice = 1 << 20
+  /// Rows of the delivery log in one answer: what is more is read page by page.
+  package static let maximumLogPage = 10_000
+  /// Who waits for rows of the delivery log at the same time, and for how long at most, in seconds: half of what may be at
+  /// work, so that everything else is still answered; whoever waits longer asks again.
+  package static let maximumLogWaits = 512
+  package static let maximumLogWaitTime = 60
   /// What a search for a device reads, from the newest on: the rows of a million events, in half a second.
   package static let deviceLogSearchSize = 64 << 20
 
   // MARK: Devices and persons
+
+  /// Rows of a list in one answer: some hundred kilobytes, however many there are.
+  package static let maximumListPage = 10_000
 
   /// What a device says of pushes, each a row of the delivery log: all that a full mailbox held at once, then more than a
   /// person can see.

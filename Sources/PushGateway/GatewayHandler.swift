@@ -221,10 +221,12 @@ final class GatewayHandler: Handler {
       exchange.respond(Problem.notFound("there is nothing at \(request.path)").response)
     case .otherMethods(let methods):
       exchange.respond(methodNotAllowed(methods))
-    case .found(let serve, let parameters):
+    case .found(let route, let parameters):
       guard let refusal = begin(on: connection) else {
         request.parameters = parameters
-        return run(request, serve, exchange.reference)
+        let task = run(request, route.serve, exchange.reference)
+        if route.isWaiting { exchange.stream.consumer = WaitingRequest(task) }
+        return
       }
       exchange.respond(refusal.response)
     }
@@ -257,10 +259,12 @@ final class GatewayHandler: Handler {
     return nil
   }
 
-  private func run(_ request: ControlRequest, _ serve: @escaping Router.Serve, _ reference: StreamReference) {
+  private func run(
+    _ request: ControlRequest, _ serve: @escaping Router.Serve, _ reference: StreamReference
+  ) -> Task<Void, Never> {
     let reference = NIOLoopBound(reference, eventLoop: loop.eventLoop)
     let logger = logger
-    Task {
+    return Task {
       let response = await answer(to: request, by: serve, logger)
       GatewayHandler.running.subtract(1, ordering: .relaxed)
       reference.eventLoop.execute {
@@ -273,6 +277,20 @@ final class GatewayHandler: Handler {
   private func methodNotAllowed(_ methods: [String]) -> Response {
     Problem(405, "Method Not Allowed", "this takes \(methods.joined(separator: " and "))").response
   }
+}
+
+/// A request that waits for something to happen: nobody waits for a stream that is over, and one that is to end is
+/// answered with what there is.
+private final class WaitingRequest: StreamConsumer {
+  private let task: Task<Void, Never>
+
+  init(_ task: Task<Void, Never>) { self.task = task }
+
+  func received(_ bytes: UnsafeRawBufferPointer) {}
+  func receivedEnd() {}
+  func drained() {}
+  func drain() { task.cancel() }
+  func closed() { task.cancel() }
 }
 
 extension ConnectionEnd {

@@ -244,6 +244,8 @@ package struct Person: Sendable {
 
 /// A person's word that a push advertised.
 package struct AdReport: Sendable {
+  /// Its place among all of them; 0 until it has one.
+  package var number: Int64 = 0
   /// Milliseconds since 1970.
   package var at: Int64
   package var device: DeviceID
@@ -252,7 +254,8 @@ package struct AdReport: Sendable {
   /// What the device showed; empty when it did not say.
   package var text: String
 
-  package init(at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
+  package init(number: Int64 = 0, at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
+    self.number = number
     self.at = at
     self.device = device
     self.app = app

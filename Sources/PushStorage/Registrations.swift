@@ -48,8 +48,14 @@ package protocol Registrations: AnyObject, Sendable {
   /// The tokens of a device that are in use, with their apps.
   func registrations(of device: DeviceID) -> [(Registration, App)]
   func categories(of app: AppID) -> [String: [AlertAction]]
+  /// One page of the devices, in the order of the bytes of their names; of one that has gone since, nothing.
+  func listDevices(_ page: ListPage) async throws -> [DeviceID]
+  /// One page of the persons, in the order of the bytes of their names.
+  func listPersons(_ page: ListPage) async throws -> [PersonID]
   /// The newest reports of advertising, the newest last.
-  func adReports(limit: Int) async throws -> [AdReport]
+  ///
+  /// - Parameter number: only those that came before this one; nil: all.
+  func adReports(limit: Int, before number: Int64?) async throws -> [AdReport]
 
   // Changes. Each throws a ``RegistrationRefusal`` for what can't be, and ``StoreError`` when it is not kept.
 

@@ -4,7 +4,8 @@ import json
 import random
 import sqlite3
 
-from gateway import Gateway, run
+import pytest
+from gateway import ALERT, TOPIC, Gateway, run
 
 
 def numbers(gateway, device, count):
@@ -117,3 +118,69 @@ def test_what_the_log_of_a_killed_gateway_holds_is_repaired_too(start):
     assert report.get("repaired") is False or report["kept"]["mailbox"] == 40, json.dumps(report)
     gateway.start()
     assert numbers(gateway, device, 40) == list(range(40))
+
+
+@pytest.mark.parametrize("is_moved_aside", [False, True])
+def test_a_damaged_delivery_log_is_repaired_and_the_rest_is_found(start, is_moved_aside):
+    gateway = start()
+    device = gateway.device()
+    with gateway.connect() as connection:
+        pushes = [gateway.accepted(device.token, ALERT, connection=connection) for _ in range(300)]
+        # Each of these is a record of its own.
+        for push in pushes[::50]:
+            gateway.events(push, "stored")
+    gateway.stop()
+    path = gateway.state / "delivery-log.sqlite"
+    whole = path.read_bytes()
+    page = len(whole) // 4096 // 2
+    path.write_bytes(whole[: page * 4096] + b"\xde" * 4096 + whole[page * 4096 + 4096 :])
+    if is_moved_aside:
+        path.rename(gateway.state / "delivery-log.damaged-20261121T120000Z.sqlite")
+        gateway.start()
+        later = gateway.accepted(device.token)
+        gateway.stop()
+        assert "doctor --repair" in gateway.run("doctor").out
+    _, report = gateway.run("doctor", "--repair", "--json").records
+    report = report["delivery_log"]
+    assert report["events"] > 0 and len(report["aside"]) == 1 and "salvaged" in report["aside"][0]
+    assert gateway.run("doctor", "--repair").err == "the database is sound: nothing to repair\n"
+    gateway.start()
+    rows = gateway.run("log", "--limit", "100000", "--json").records
+    assert len(rows) == report["events"]
+    assert [row["id"] for row in rows if row["event"] == "accepted"] == sorted(
+        {row["id"] for row in rows if row["event"] == "accepted"}, key=(pushes + [rows[-1]["id"]]).index)
+    if is_moved_aside:
+        assert rows[-1]["id"] == later
+
+
+def test_lists_are_read_page_by_page(start):
+    gateway = start()
+    for number in range(3):
+        gateway.device(name=f"laptop-{number}", person="ada")
+        gateway.device(name=f"phone-{number}")
+    names = [f"laptop-{n}" for n in range(3)] + [f"phone-{n}" for n in range(3)]
+
+    def listed(*arguments, key="name"):
+        return [record[key] for record in gateway.run(*arguments, "--json").records]
+
+    assert listed("devices", "list") == names
+    assert listed("devices", "list", "--limit", 2) == names[:2]
+    assert listed("devices", "list", "--after", "laptop-1", "--limit", 2) == names[2:4]
+    assert listed("devices", "list", "--filter", "top") == names[:3]
+    assert listed("devices", "list", "--filter", "%") == []
+    assert listed("persons", "list", "--after", "ada") == names[3:]
+    [ada] = gateway.run("persons", "list", "--filter", "ada", "--json").records
+    assert ada == {"name": "ada", "devices": names[:3]}
+    [header, *rows] = gateway.run("devices", "list").out.splitlines()
+    assert header.split() == ["NAME", "PERSON", "CONNECTED", "LAST", "SEEN", "WAITING", "APPS"]
+    assert [row.split()[0] for row in rows] == names and rows[0].split()[-1] == TOPIC
+    for number in range(3):
+        gateway.app(f"com.example.app{number}")
+    assert listed("apps", "list", "--filter", "example.app", key="topic") == [f"com.example.app{n}" for n in range(3)]
+    assert listed("apps", "list", "--after", "com.example.app1", "--limit", 1, key="topic") == ["com.example.app2"]
+    channels = listed("channels", "create", TOPIC, "--count", 5, key="id")
+    assert sorted(listed("channels", "list", "--limit", 3, key="id")) == sorted(channels)[:3]
+    for _ in range(3):
+        gateway.run("devices", "invite")
+    invitations = listed("devices", "invitations", key="id")
+    assert len(invitations) == 3 and listed("devices", "invitations", "--limit", 1, key="id") == [min(invitations)]

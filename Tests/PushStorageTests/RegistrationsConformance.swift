@@ -36,6 +36,7 @@ struct RegistrationsConformance {
     ("every lookup sees a changed app", { try await $0.changingApps() }),
     ("an app is a team's, where it is said", { try await $0.owningApps() }),
     ("a report of a push is kept once", { try await $0.reporting() }),
+    ("a list is read page by page, each row once", { try await $0.listing() }),
     ("each device of a batch has a name, a person, a secret and a token", { try await $0.enrollingBatches() }),
     ("a batch is enrolled whole or not at all", { try await $0.batchesAreWhole() }),
     ("removing a batch leaves every other device", { try await $0.removingBatches() }),
@@ -453,7 +454,35 @@ struct RegistrationsConformance {
       #expect(reports.map(\.at) == [1, 2, 3, 2])
       #expect(reports.map(\.device) == [device.id, device.id, device.id, another.id])
       #expect(reports.allSatisfy { $0.app == app.id })
-      #expect(try await home.adReports(limit: 2).map(\.text) == ["buy 3", "I say so, too"])
+      let newest = try await home.adReports(limit: 2)
+      #expect(newest.map(\.text) == ["buy 3", "I say so, too"])
+      #expect(try await home.adReports(limit: 2, before: newest[0].number).map(\.text) == ["buy 1", "buy 2"])
+      #expect(try await home.adReports(limit: 2, before: reports[0].number).isEmpty)
+    }
+  }
+
+  private func listing() async throws {
+    let names = ["Zoë", "a", "a-b", "a.b", "ab", "axb", "b_c", "laptop-1", "laptop-10", "laptop-2", "ö"]
+    for name in names.reversed() { _ = try await registrations.enroll(name: name, person: name + "'s") }
+    for home in [registrations, try reopened()] {
+      func devices(_ page: ListPage) async throws -> [String] {
+        try await home.listDevices(page).compactMap { home.device($0)?.name }
+      }
+      for size in [1, 2, 3, 100] {
+        var (all, after) = ([String](), String?.none)
+        for _ in names {
+          let page = try await devices(ListPage(after: after, limit: size))
+          all += page
+          after = page.last ?? after
+        }
+        #expect(all == names)
+      }
+      #expect(try await devices(ListPage(filter: "laptop", limit: 10)) == ["laptop-1", "laptop-10", "laptop-2"])
+      #expect(try await devices(ListPage(after: "laptop-1", filter: "laptop", limit: 1)) == ["laptop-10"])
+      #expect(try await devices(ListPage(filter: "_", limit: 10)) == ["b_c"])
+      #expect(try await devices(ListPage(after: "ö", limit: 10)).isEmpty)
+      let persons = try await home.listPersons(ListPage(after: "a's", filter: "b", limit: 2))
+      #expect(persons.compactMap { home.person($0)?.name } == ["a-b's", "a.b's"])
     }
   }
 

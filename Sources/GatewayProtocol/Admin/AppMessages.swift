@@ -65,6 +65,8 @@ package struct AdReportRequest: Codable, Sendable {
 
 /// A person's report as commands print it.
 package struct AdReportRecord: Codable, Sendable {
+  /// Its place in the list, for reading on; nil from a gateway that says none.
+  package var number: Int64?
   /// RFC 3339, UTC.
   package var at: String
   package var device: String?
@@ -77,8 +79,10 @@ package struct AdReportRecord: Codable, Sendable {
   package var outcome: String?
 
   package init(
-    at: String, device: String? = nil, topic: String? = nil, id: String, text: String? = nil, outcome: String? = nil
+    number: Int64? = nil, at: String, device: String? = nil, topic: String? = nil, id: String, text: String? = nil,
+    outcome: String? = nil
   ) {
+    self.number = number
     self.at = at
     self.device = device
     self.topic = topic

@@ -85,6 +85,23 @@ package struct LogRecord: Codable, Sendable {
   }
 }
 
+/// Rows of the delivery log, the oldest first, and where to read on.
+package struct LogPage: Codable, Sendable {
+  package var rows: [LogRecord]
+  /// What the next page is after.
+  package var next: Int64
+
+  package init(rows: [LogRecord], next: Int64) { (self.rows, self.next) = (rows, next) }
+}
+
+/// Where so many of the newest rows of the delivery log begin.
+package struct LogStart: Codable, Sendable {
+  /// What the first of them is after.
+  package var after: Int64
+
+  package init(after: Int64) { self.after = after }
+}
+
 /// What a refused request says (RFC 9457).
 package struct ProblemRecord: Codable, Sendable {
   package var status: Int

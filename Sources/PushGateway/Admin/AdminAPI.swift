@@ -27,22 +27,22 @@ struct AdminAPI: Sendable {
 
   var router: Router {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
-    let changing = routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
+    let changing =
+      routes + lists.routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
     return Router(changing.map(audit.audited) + audit.routes + (metrics?.routes ?? []))
   }
+
+  private var lists: ListsAPI { ListsAPI(services: services) }
 
   private var routes: [Router.Route] {
     [
       .init("GET", "/admin/v1/status") { _ in Response(status()) },
-      .init("GET", "/admin/v1/teams") { _ in Response(services.registrations.teams.map(TeamRecord.init)) },
       .init("POST", "/admin/v1/teams", addTeam),
-      .init("GET", "/admin/v1/keys") { _ in Response(services.registrations.keys.map(KeyRecord.init)) },
       .init("POST", "/admin/v1/keys", createKey),
       .init("DELETE", "/admin/v1/keys/{id}") { request in
         try await services.registrations.removeKey(request.parameters[0])
         return .noContent
       },
-      .init("GET", "/admin/v1/apps") { _ in Response(services.registrations.apps) },
       .init("POST", "/admin/v1/apps", putApp),
       .init("GET", "/admin/v1/apps/{topic}/categories") { request in
         let app = try services.registrations.app(topic: request.parameters[0])
@@ -55,7 +55,6 @@ struct AdminAPI: Sendable {
         try await services.registrations.putCategory(app.id, category.category, category.actions)
         return Response(category, status: 201)
       },
-      .init("GET", "/admin/v1/devices") { _ in Response(services.registrations.devices.map(record)) },
       .init("DELETE", "/admin/v1/devices/{name}") { request in
         try await RemoveDevice(services)(try device(request).id)
         return .noContent
@@ -65,12 +64,11 @@ struct AdminAPI: Sendable {
         let secret = try await services.registrations.rotateSecret(of: device.id)
         return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
       },
-      .init("GET", "/admin/v1/persons") { _ in Response(services.registrations.persons.map(record)) },
       .init("POST", "/admin/v1/persons/{name}/name") { request in
         let person = try services.registrations.person(named: request.parameters[0])
         let wanted: PersonRequest = try request.decoded()
         try await services.registrations.rename(person.id, to: wanted.name)
-        return Response(record(try services.registrations.person(named: wanted.name)))
+        return Response(lists.record(try services.registrations.person(named: wanted.name)))
       },
       .init("DELETE", "/admin/v1/persons/{name}") { request in
         try await RemovePerson(services)(try services.registrations.person(named: request.parameters[0]).id)
@@ -80,10 +78,6 @@ struct AdminAPI: Sendable {
       .init("DELETE", "/admin/v1/batches/{name}") { request in
         try await RemoveBatch(services)(request.parameters[0])
         return .noContent
-      },
-      .init("GET", "/admin/v1/invitations") { _ in
-        Response(
-          try await services.registrations.invitations(now: services.clock.seconds).map(InvitationRecord.init))
       },
       .init("POST", "/admin/v1/invitations", invite),
       .init("DELETE", "/admin/v1/invitations/{id}") { request in
@@ -111,16 +105,30 @@ struct AdminAPI: Sendable {
         let (before, after) = try await compact()
         return Response(CompactRecord(before: before, after: after))
       },
-      .init("GET", "/admin/v1/ads/reports") { request in
-        let limit = request.query["limit"].flatMap(Int.init) ?? 1000
-        return Response(
-          try await ListAdReports(services)(limit: min(10_000, max(1, limit))).map(AdReportRecord.init))
-      },
       .init("GET", "/admin/v1/log") { request in
         let search = LogSearch(services)
         return Response(try await search(try search.query(request.query)).map(LogRecord.init))
       },
+      .init("GET", "/admin/v1/log/start") { request in
+        let query = try LogSearch(services).query(request.query)
+        return Response(LogStart(after: try await services.log.start(of: query)))
+      },
+      .init("GET", "/admin/v1/log/next", isWaiting: true, nextRows),
     ]
+  }
+
+  /// Rows of the log to read on from, or to wait for.
+  private func nextRows(_ request: ControlRequest) async throws -> Response {
+    let search = LogSearch(services)
+    let seconds = request.query["seconds"].flatMap(Double.init) ?? 0
+    guard (0...Double(Limits.maximumLogWaitTime)).contains(seconds) else {
+      throw Problem.badRequest("one request waits for 0 to \(Limits.maximumLogWaitTime) seconds: send it again then")
+    }
+    guard let page = try await search.page(try search.query(request.query), within: .seconds(seconds)) else {
+      throw Problem(
+        503, "Service Unavailable", "\(Limits.maximumLogWaits) requests wait for the delivery log already: try again")
+    }
+    return Response(LogPage(rows: page.rows.map(LogRecord.init), next: page.next))
   }
 
   private func device(_ request: ControlRequest) throws -> Device {
@@ -164,24 +172,6 @@ struct AdminAPI: Sendable {
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
         isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
       status: 201)
-  }
-
-  private func record(_ device: Device) -> DeviceRecord {
-    let condition = services.conditions.state(of: device.id)
-    let streams = services.router.count(of: device.id)
-    let seen = streams > 0 ? services.clock.seconds : device.lastSeen
-    return DeviceRecord(
-      device: device.uuid, name: device.name, role: device.role.rawValue,
-      person: services.registrations.person(device.person)?.name ?? "",
-      apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
-      waiting: services.mailbox.waitingCount(for: device.id), streams: streams,
-      lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
-      silent: condition.isSilent ? true : nil, focus: condition.focus)
-  }
-
-  private func record(_ person: Person) -> PersonRecord {
-    let devices = services.registrations.devices(of: person.id).compactMap { services.registrations.device($0)?.name }
-    return PersonRecord(name: person.name, devices: devices.sorted())
   }
 
   private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {

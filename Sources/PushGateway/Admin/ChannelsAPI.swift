@@ -24,7 +24,8 @@ struct ChannelsAPI: Sendable {
       },
       .init("GET", "/admin/v1/devices/{name}/channels") { request in
         let device = try services.registrations.device(named: request.parameters[0])
-        return Response(services.channels.subscriptions(of: device.id).compactMap { record($0.channel) })
+        let channels = services.channels.subscriptions(of: device.id).compactMap { record($0.channel) }
+        return Response(rows: try ListsAPI.page(request, channels, \.id))
       },
     ]
   }
@@ -39,10 +40,10 @@ struct ChannelsAPI: Sendable {
   private func list(_ request: ControlRequest) async throws -> Response {
     let apps =
       try request.query["app"].map { [try services.registrations.app(topic: $0)] } ?? services.registrations.apps
-    return Response(
-      apps.flatMap { app in
-        [Environment.development, .production].flatMap { services.channels.channels(of: app.id, environment: $0) }
-      }.map(record))
+    let channels = apps.flatMap { app in
+      [Environment.development, .production].flatMap { services.channels.channels(of: app.id, environment: $0) }
+    }
+    return Response(rows: try ListsAPI.page(request, channels, \.id.description).map(record))
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {

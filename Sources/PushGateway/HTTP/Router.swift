@@ -46,17 +46,20 @@ struct Router: Sendable {
   struct Route: Sendable {
     var method: String
     var pattern: [Substring]
+    /// Whether it may wait for something to happen: the wait is cancelled when its stream is over, or is to end.
+    var isWaiting: Bool
     var serve: Serve
 
-    init(_ method: String, _ pattern: String, _ serve: @escaping Serve) {
+    init(_ method: String, _ pattern: String, isWaiting: Bool = false, _ serve: @escaping Serve) {
       self.method = method
+      self.isWaiting = isWaiting
       self.pattern = pattern.split(separator: "/")
       self.serve = serve
     }
   }
 
   enum Match: Sendable {
-    case found(Serve, parameters: [String])
+    case found(Route, parameters: [String])
     /// The path is known, and takes only these methods.
     case otherMethods([String])
     case unknown
@@ -79,7 +82,7 @@ struct Router: Sendable {
         return true
       }
       guard fits else { continue }
-      if route.method == method { return .found(route.serve, parameters: parameters) }
+      if route.method == method { return .found(route, parameters: parameters) }
       methods.append(route.method)
     }
     return methods.isEmpty ? .unknown : .otherMethods(methods)

@@ -39,10 +39,10 @@ struct ListAdReports: Sendable {
     var outcome: AdAssessment.Outcome?
   }
 
-  /// The newest ones, the newest last.
-  func callAsFunction(limit: Int) async throws -> [Found] {
+  /// The newest ones before a number, the newest last.
+  func callAsFunction(limit: Int, before number: Int64? = nil) async throws -> [Found] {
     let detector = AdDetector()
-    return try await registrations.adReports(limit: limit).map { report in
+    return try await registrations.adReports(limit: limit, before: number).map { report in
       Found(
         report: report, device: registrations.device(report.device), app: registrations.app(report.app),
         outcome: report.text.isEmpty ? nil : detector.assess([report.text]).outcome)

@@ -17,7 +17,8 @@ extension AdReportRecord {
   init(_ found: ListAdReports.Found) {
     let report = found.report
     self.init(
-      at: timestamp(report.at), device: found.device?.name, topic: found.app?.topic, id: report.id.description,
+      number: report.number, at: timestamp(report.at), device: found.device?.name, topic: found.app?.topic,
+      id: report.id.description,
       text: report.text.isEmpty ? nil : report.text, outcome: found.outcome?.rawValue)
   }
 }

@@ -40,7 +40,7 @@ struct LogSearch: Sendable {
     }
     query.after = values["after"].flatMap(Int64.init)
     query.before = values["before"].flatMap(Int64.init)
-    query.limit = min(10_000, max(1, values["limit"].flatMap(Int.init) ?? query.limit))
+    query.limit = min(Limits.maximumLogPage, max(1, values["limit"].flatMap(Int.init) ?? query.limit))
     return query
   }
 
@@ -53,10 +53,21 @@ struct LogSearch: Sendable {
       if let device = push.device, query.device.map({ $0 != device }) ?? false { return [] }
       (query.id, query.device) = (push.id, query.device ?? push.device)
     }
-    return try await log.rows(query).map { record in
-      Found(
-        record: record, device: record.row.device.flatMap(registrations.device),
-        app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) })
-    }
+    return try await log.rows(query).map(found)
+  }
+
+  /// The oldest rows after a number that match, and where to read on. An id is an `apns-id` here.
+  ///
+  /// - Parameter time: how long it waits for the first one; zero: not at all.
+  /// - Returns: nil when too many wait already.
+  func page(_ query: DeliveryLog.Query, within time: Duration) async throws -> (rows: [Found], next: Int64)? {
+    let page = time > .zero ? try await log.nextPage(query, within: time) : try await log.page(query)
+    return page.map { ($0.records.map(found), $0.next) }
+  }
+
+  private func found(_ record: DeliveryLog.Record) -> Found {
+    Found(
+      record: record, device: record.row.device.flatMap(registrations.device),
+      app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) })
   }
 }

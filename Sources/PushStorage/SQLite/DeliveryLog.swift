@@ -104,7 +104,8 @@ package final class DeliveryLog: Sendable {
   package let limits = LimitCounters()
   /// The events in the order in which they are counted.
   package static var countedEvents: [DeliveryEvent] { LogBatch.events }
-  private let file: LogFile
+  let file: LogFile
+  let waits = LogWaits()
   private let inbox = Mutex(Inbox())
   private let wake = Wakeup()
   /// Cuts the writer's pause short.
@@ -189,8 +190,11 @@ package final class DeliveryLog: Sendable {
     stopped.wait()
   }
 
+  /// How many rows wait to be written.
+  var waitingCount: Int { inbox.withLock { $0.batch.count } }
+
   /// Returns when everything handed over so far has been written.
-  private func settle() async {
+  func settle() async {
     await withCheckedContinuation { continuation in
       let isClosed = inbox.withLock { inbox in
         if !inbox.isClosed { inbox.readers.append(continuation) }
@@ -201,79 +205,6 @@ package final class DeliveryLog: Sendable {
       wake.signal()
       hurry.signal()
     }
-  }
-
-  /// The newest rows that match, oldest first.
-  package func rows(_ query: Query) async throws -> [Record] {
-    let (first, last) = (max(0, query.after ?? 0) >> LogBatch.numberBits, (query.before ?? .max) >> LogBatch.numberBits)
-    // Both are what somebody asks for.
-    guard first <= last else { return [] }
-    let newestFirst = try await search(
-      first...last, since: query.since, atMost: query.maximumReadSize, limit: query.limit
-    ) {
-      number, bytes in
-      let first = number << LogBatch.numberBits
-      let rows = LogBatch.rows(bytes) { index, row in
-        // A batch has at most as many rows as it has numbers.
-        index < 1 << LogBatch.numberBits && query.matches(row, first + Int64(index))
-      }
-      return rows.reversed().map { Record(number: first + Int64($0.index), row: $0.row) }
-    }
-    return newestFirst.reversed()
-  }
-
-  /// The push that an id names: its `apns-id`, and its device when the id is an `apns-unique-id`. The newest counts.
-  ///
-  /// - Parameter size: How many bytes of the log are looked through, from the newest on.
-  package func push(named id: APNSID, atMost size: Int = .max) async throws -> (id: APNSID, device: DeviceID?)? {
-    let rows = try await search(0...Int64.max >> LogBatch.numberBits, since: nil, atMost: size, limit: 1) { _, bytes in
-      LogBatch.rows(bytes) { _, row in row.id == id || row.uniqueID == id }.last.map { [$0.row] } ?? []
-    }
-    return rows.first.map { $0.id == id ? (id, nil) : ($0.id, $0.device) }
-  }
-
-  /// Looks through batches from the newest on, in slices of ``Limits/logSearchSlice``, between which the writer has its
-  /// turn.
-  ///
-  /// - Parameters:
-  ///   - since: Batches whose last row is older, in milliseconds since 1970, are passed over.
-  ///   - size: How many bytes are read, and those of the batch that goes beyond.
-  ///   - limit: How much is to be found.
-  ///   - pick: What a batch of this number has, the newest first.
-  private func search<Found: Sendable>(
-    _ numbers: ClosedRange<Int64>, since: Int64?, atMost size: Int, limit: Int,
-    _ pick: @escaping @Sendable (_ number: Int64, _ rows: [UInt8]) -> [Found]
-  ) async throws -> [Found] {
-    await settle()
-    var found: [Found] = []
-    var (last, left) = (numbers.upperBound, size)
-    while found.count < limit, left > 0 {
-      let wanted = limit - found.count
-      let slice = try await file.read { [last, left] db in
-        let batches = try PreparedStatement(
-          db, "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number DESC")
-        batches.bind(since ?? .min)
-        batches.bind(numbers.lowerBound)
-        batches.bind(last)
-        defer { batches.reset() }
-        var slice = (found: [Found](), size: 0, next: Int64?.none)
-        while try batches.next() {
-          let (number, bytes) = (try batches.integer(0), batches.blob(1))
-          slice.found += pick(number, bytes)
-          slice.size += bytes.count
-          if slice.found.count >= wanted || slice.size >= min(left, Limits.logSearchSlice) {
-            slice.next = number - 1
-            break
-          }
-        }
-        return slice
-      }
-      found += slice.found
-      left -= slice.size
-      guard let next = slice.next, next >= numbers.lowerBound else { break }
-      last = next
-    }
-    return Array(found.prefix(limit))
   }
 
   /// Takes the rows of devices out of the log: what they were pushed is nobody's business any longer.
@@ -311,6 +242,7 @@ package final class DeliveryLog: Sendable {
 
   private func run() {
     var nextTrim = DispatchTime.now()
+    var group = LogGroup()
     while true {
       let taken = inbox.withLock { inbox -> Inbox in
         let taken = inbox
@@ -323,7 +255,10 @@ package final class DeliveryLog: Sendable {
       if taken.dropped > 0 {
         logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
       }
-      if taken.batch.count > 0 { write(taken.batch) }
+      if taken.batch.count > 0 {
+        write(taken.batch, &group)
+        waits.note(taken.batch.bytes)
+      }
       var isTrimming = false
       if !taken.isClosed, .now() >= nextTrim {
         isTrimming = trim()
@@ -336,6 +271,8 @@ package final class DeliveryLog: Sendable {
       }
       if !taken.isClosed { _ = hurry.wait(until: .now() + DeliveryLog.pause) }
     }
+    // What is not in a group is looked through row by row: that is what a crash leaves, and no stop.
+    try? file.access { try LogFile.complete(&group, in: $0) }
     stopped.signal()
   }
 
@@ -362,13 +299,13 @@ package final class DeliveryLog: Sendable {
     return (try? file.trim(before: end * 1000)) ?? false
   }
 
-  private func write(_ batch: LogBatch) {
+  private func write(_ batch: LogBatch, _ group: inout LogGroup) {
     do {
       do {
-        try file.access { try DeliveryLog.write(batch, to: $0) }
+        try file.access { try DeliveryLog.write(batch, &group, to: $0) }
       } catch  where error.isDamage {
         // The file that was begun instead takes it.
-        try file.access { try DeliveryLog.write(batch, to: $0) }
+        try file.access { try DeliveryLog.write(batch, &group, to: $0) }
       }
       endTrouble()
     } catch {
@@ -391,27 +328,13 @@ package final class DeliveryLog: Sendable {
     if count > 0 { logger.notice("events are logged again", metadata: ["missing": "\(count)"]) }
   }
 
-  private static func write(_ batch: LogBatch, to queue: DatabaseQueue) throws {
-    try queue.writeWithoutTransaction { db in
-      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
-      for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
-        // The times of all pieces: a reader looks into one too many, at most.
-        insert.bind(batch.first)
-        insert.bind(batch.last)
-        try unsafe batch.bytes.withUnsafeBytes { bytes in
-          unsafe insert.bind(borrowed: UnsafeRawBufferPointer(rebasing: bytes[piece]))
-          try insert.run()
-        }
+  private static func write(_ batch: LogBatch, _ group: inout LogGroup, to queue: DatabaseQueue) throws {
+    for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
+      // The times of all pieces: a reader looks into one too many, at most.
+      try unsafe batch.bytes.withUnsafeBytes { bytes in
+        let rows = unsafe UnsafeRawBufferPointer(rebasing: bytes[piece])
+        try unsafe LogFile.append(rows, first: batch.first, last: batch.last, to: queue, &group)
       }
     }
-  }
-}
-
-extension DeliveryLog.Query {
-  fileprivate func matches(_ row: DeliveryLog.Row, _ number: Int64) -> Bool {
-    (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
-      && (app.map { $0 == row.app } ?? true) && (events.map { $0.contains(row.event) } ?? true)
-      && (since.map { row.at >= $0 } ?? true)
-      && (after.map { number > $0 } ?? true) && (before.map { number < $0 } ?? true)
   }
 }

@@ -20,8 +20,8 @@ package struct LogBatch: Sendable {
 
   /// A row's number is its batch's, times two to this, plus its place there.
   package static let numberBits: Int64 = 20
-  private static let fixedSize = 47
-  private static let uniqueIDMark: UInt8 = 0x80
+  private static let fixedSize = LogLayout.fixedSize
+  private static let uniqueIDMark = LogLayout.uniqueIDMark
   private static let factsMark: UInt8 = 0x40
 
   /// Codes of events are places here: the order never changes, new ones come last.
@@ -161,42 +161,47 @@ package struct LogBatch: Sendable {
     _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
   ) -> [(index: Int, row: DeliveryLog.Row)] {
     var rows: [(index: Int, row: DeliveryLog.Row)] = []
-    var index = 0
-    var start = 0
-    func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
-      unsafe bytes.withUnsafeBytes {
-        Integer(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: start + offset, as: type))
+    unsafe bytes.withUnsafeBytes { bytes in
+      var (index, start) = (0, 0)
+      func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
+        Integer(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: start + offset, as: type))
       }
-    }
-    while start + fixedSize <= bytes.count {
-      let size = Int(integer(45, UInt16.self))
-      let end = start + fixedSize + size
-      guard end <= bytes.count, let id = APNSID(stored: Array(bytes[start + 9..<start + 29])) else { break }
-      let code = Int(bytes[start + 8] & ~(uniqueIDMark | factsMark))
-      var detail = start + fixedSize
-      var uniqueID: APNSID?
-      if bytes[start + 8] & uniqueIDMark != 0 {
-        guard size >= APNSID.storedSize else { break }
-        uniqueID = APNSID(stored: Array(bytes[detail..<detail + APNSID.storedSize]))
-        detail += APNSID.storedSize
+      func id(at offset: Int) -> APNSID? {
+        unsafe APNSID(stored: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + APNSID.storedSize]))
       }
-      let at = integer(0, Int64.self)
-      // A newer version's event is not known here, and no clock shows some times.
-      if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
-        let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
-        var row = DeliveryLog.Row(
-          at: at, event: events[code], id: id, uniqueID: uniqueID,
-          device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
-        if matches(index, row) {
-          row.detail = LogBatch.detail(bytes[detail..<end], isFacts: bytes[start + 8] & factsMark != 0, of: row.event)
-          rows.append((index, row))
+      while start + fixedSize <= bytes.count {
+        let size = Int(integer(45, UInt16.self))
+        let end = start + fixedSize + size
+        guard end <= bytes.count, let rowID = id(at: start + 9) else { break }
+        let mark = unsafe bytes[start + 8]
+        let code = Int(mark & ~(uniqueIDMark | factsMark))
+        var detail = start + fixedSize
+        var uniqueID: APNSID?
+        if mark & uniqueIDMark != 0 {
+          guard size >= APNSID.storedSize else { break }
+          uniqueID = id(at: detail)
+          detail += APNSID.storedSize
         }
-        index += 1
+        let at = integer(0, Int64.self)
+        // A newer version's event is not known here, and no clock shows some times.
+        if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
+          let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
+          var row = DeliveryLog.Row(
+            at: at, event: events[code], id: rowID, uniqueID: uniqueID,
+            device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
+          if matches(index, row) {
+            row.detail = unsafe LogBatch.detail(
+              Array(bytes[detail..<end])[...], isFacts: mark & factsMark != 0, of: row.event)
+            rows.append((index, row))
+          }
+          index += 1
+        }
+        start = end
       }
-      start = end
     }
     return rows
   }
+
   private static func detail(_ bytes: ArraySlice<UInt8>, isFacts: Bool, of event: DeliveryEvent) -> DeliveryDetail {
     guard let first = bytes.first else { return .nothing }
     guard isFacts else {

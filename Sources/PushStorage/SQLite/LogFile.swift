@@ -21,6 +21,9 @@ final class LogFile: Sendable {
 
   private struct Opened {
     let queue: DatabaseQueue
+    /// Whoever looks for something has a connection that writes nothing: the writer waits for it as long as a slice of a
+    /// search takes, and for no other search.
+    let reader: DatabaseQueue
     let identity: Identity?
   }
 
@@ -45,15 +48,17 @@ final class LogFile: Sendable {
   /// The database, opened or begun anew if it has to be.
   ///
   /// - Throws: ``StoreError`` when there can be none now.
-  func database() throws(StoreError) -> DatabaseQueue {
+  func database() throws(StoreError) -> DatabaseQueue { try connections().queue }
+
+  private func connections() throws(StoreError) -> Opened {
     do {
       return try opened.withLock { opened in
-        if let opened, Identity(path) == opened.identity { return opened.queue }
+        if let opened, Identity(path) == opened.identity { return opened }
         if opened != nil { lost(.deleted) }
         opened = nil
-        let queue = try open()
-        opened = Opened(queue: queue, identity: Identity(path))
-        return queue
+        let begun = try open()
+        opened = begun
+        return begun
       }
     } catch {
       throw SQLiteStore.explain(error, path: path)
@@ -73,13 +78,13 @@ final class LogFile: Sendable {
     }
   }
 
-  /// As ``access(_:)``, without holding a thread.
+  /// As ``access(_:)``, by the connection that only reads, and without holding a thread.
   func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value {
-    let queue = try database()
+    let opened = try connections()
     do {
-      return try await queue.read(body)
+      return try await opened.reader.read(body)
     } catch {
-      note(error, of: queue)
+      note(error, of: opened.queue)
       throw SQLiteStore.explain(error, path: path)
     }
   }
@@ -89,14 +94,16 @@ final class LogFile: Sendable {
     guard SQLiteStore.isDamage(error) else { return }
     opened.withLock { opened in
       // Somebody else may have seen it before.
-      guard opened?.queue === queue else { return }
+      guard let lost = opened, lost.queue === queue else { return }
       opened = nil
-      try? queue.close()
+      try? lost.queue.close()
+      // A search that is at it ends with the file that it has open.
+      try? lost.reader.close()
       try? moveAside()
     }
   }
 
-  private func open() throws -> DatabaseQueue {
+  private func open() throws -> Opened {
     do {
       return try begin()
     } catch  where SQLiteStore.isDamage(error) || isFolder {
@@ -110,15 +117,17 @@ final class LogFile: Sendable {
     return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
   }
 
-  private func begin() throws -> DatabaseQueue {
-    let queue = try DatabaseQueue(path: path)
+  private func begin() throws -> Opened {
+    var configuration = GRDB.Configuration()
+    configuration.busyMode = .timeout(LogFile.patience)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { db in
       try db.execute(
         sql: """
-          -- Records only come behind one another, and one connection reads and writes: a rollback journal has little
-          -- to keep, while a write-ahead log would have every page written twice and read once. (Larger pages would
-          -- save one per cent of accepting, and cost 10 MB.) What was trimmed is given back to the disk, and what was
-          -- erased is overwritten.
+          -- Records only come behind one another, and one connection writes: a rollback journal has little to keep,
+          -- while a write-ahead log would have every page written twice and read once, and grow for as long as
+          -- searches follow one another. (Larger pages would save one per cent of accepting, and cost 10 MB.) What was
+          -- trimmed is given back to the disk, and what was erased is overwritten.
           PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;
           PRAGMA journal_size_limit = \(LogFile.journalSize);
           CREATE TABLE IF NOT EXISTS batch (
@@ -126,12 +135,23 @@ final class LogFile: Sendable {
             first INTEGER NOT NULL,        -- milliseconds since 1970, of the earliest row
             last INTEGER NOT NULL,
             rows BLOB NOT NULL             -- LogBatch
-          )
+          );
+          CREATE TABLE IF NOT EXISTS batch_group (
+            first_batch INTEGER PRIMARY KEY,
+            last_batch INTEGER NOT NULL,
+            last INTEGER NOT NULL,         -- milliseconds since 1970, of the latest row
+            filter BLOB NOT NULL           -- LogFilter
+          );
+          -- A version without groups may have emptied the log, and begun its numbers anew.
+          DELETE FROM batch_group WHERE first_batch > (SELECT coalesce(max(number), 0) FROM batch)
           """)
       // What a file that was cut off has lost is at its end.
       _ = try Int64.fetchOne(db, sql: "SELECT last FROM batch ORDER BY number DESC LIMIT 1")
     }
-    return queue
+    configuration.readonly = true
+    configuration.busyMode = .timeout(LogFile.readerPatience)
+    let reader = try DatabaseQueue(path: path, configuration: configuration)
+    return Opened(queue: queue, reader: reader, identity: Identity(path))
   }
 
   /// Takes the journal away, which keeps what pages held before they were changed; the next transaction begins one.
@@ -146,6 +166,11 @@ final class LogFile: Sendable {
       throw SQLiteStore.explain(error, path: path)
     }
   }
+
+  /// How long the writer waits for a reader, in seconds: a slice of a search takes milliseconds.
+  private static let patience = 5.0
+  /// How long a reader waits for the writer, in seconds: between two of its records there is time.
+  private static let readerPatience = 20.0
 
   /// Renames the file, so that it is kept for whoever wants to look into it.
   private func moveAside() throws(StoreError) {
@@ -182,9 +207,58 @@ final class LogFile: Sendable {
         let old: [Int64] = first.prefix { $0["last"] < time }.map { $0["number"] }
         guard let last = old.last else { return false }
         try db.execute(sql: "DELETE FROM batch WHERE number <= ?", arguments: [last])
+        try db.execute(
+          sql: "DELETE FROM batch_group WHERE first_batch <= ? AND last_batch <= ?", arguments: [last, last])
         try db.execute(sql: "PRAGMA incremental_vacuum(\(LogFile.freedPages))")
         return old.count == LogFile.trimmedBatches
       }
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes a record, and the filter of its group when that is complete.
+  static func append(
+    _ rows: UnsafeRawBufferPointer, first: Int64, last: Int64, to queue: DatabaseQueue, _ group: inout LogGroup
+  ) throws {
+    let number = try queue.writeWithoutTransaction { db in
+      let insert = try PreparedStatement(db, "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)", isKept: true)
+      insert.bind(first)
+      insert.bind(last)
+      unsafe insert.bind(borrowed: rows)
+      try insert.run()
+      return db.lastInsertedRowID
+    }
+    unsafe group.add(number, last: last, rows: rows)
+    if group.isComplete { try complete(&group, in: queue) }
+  }
+
+  /// Writes the filter of a group, and begins a new one. If that fails its records have none.
+  static func complete(_ group: inout LogGroup, in queue: DatabaseQueue) throws {
+    guard let numbers = group.numbers else { return }
+    let (last, filter) = (group.last, group.filterBytes)
+    group = LogGroup()
+    try queue.writeWithoutTransaction { db in
+      let insert = try PreparedStatement(
+        db, "INSERT INTO batch_group (first_batch, last_batch, last, filter) VALUES (?, ?, ?, ?)", isKept: true)
+      for value in [numbers.lowerBound, numbers.upperBound, last] { insert.bind(value) }
+      try unsafe filter.withUnsafeBytes { bytes in
+        unsafe insert.bind(borrowed: bytes)
+        try insert.run()
+      }
+    }
+  }
+
+  /// Closes the file: before that it must not be moved.
+  func close() throws(StoreError) {
+    do {
+      try opened.withLock { opened in
+        try opened?.reader.close()
+        try opened?.queue.close()
+        opened = nil
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
     }
   }
 }

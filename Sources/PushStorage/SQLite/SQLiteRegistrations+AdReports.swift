@@ -12,11 +12,12 @@ extension SQLiteRegistrations {
     }
   }
 
-  package func adReports(limit: Int) async throws -> [AdReport] {
+  package func adReports(limit: Int, before number: Int64?) async throws -> [AdReport] {
     try await write { db in
       let rows = try PreparedStatement(
-        db, "SELECT at, device, app, apns_id, text FROM ad_report ORDER BY id DESC LIMIT ?")
+        db, "SELECT at, device, app, apns_id, text, id FROM ad_report WHERE id < ? ORDER BY id DESC LIMIT ?")
       defer { rows.reset() }
+      rows.bind(number ?? .max)
       rows.bind(Int64(limit))
       var newestFirst: [AdReport] = []
       while try rows.next() {
@@ -30,7 +31,8 @@ extension SQLiteRegistrations {
   private static func report(_ row: PreparedStatement) throws -> AdReport {
     guard let id = row.id(3) else { throw row.damage(3, "20 bytes are expected") }
     return AdReport(
-      at: try row.integer(0, in: StoredRange.milliseconds), device: DeviceID(row: try row.integer(1)),
+      number: try row.integer(5), at: try row.integer(0, in: StoredRange.milliseconds),
+      device: DeviceID(row: try row.integer(1)),
       app: AppID(row: try row.integer(2)), id: id, text: try row.text(4))
   }
 }

@@ -199,6 +199,37 @@ package struct SQLiteStore: Sendable {
     }
   }
 
+  /// Looks at a database without reading all of it, and changes nothing: its schema, and the ends of each table.
+  ///
+  /// - Throws: ``StoreError`` when it is damaged there.
+  package static func glance(path: String) throws(StoreError) {
+    do {
+      var configuration = GRDB.Configuration()
+      configuration.readonly = true
+      try DatabaseQueue(path: path, configuration: configuration).read { db in
+        let tables = try Row.fetchAll(
+          db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        for table in tables {
+          let (name, sql): (String, String) = (table["name"], table["sql"])
+          let hasRowID = !sql.uppercased().contains("WITHOUT ROWID")
+          for order in hasRowID ? [" ORDER BY rowid", " ORDER BY rowid DESC"] : [""] {
+            _ = try Row.fetchOne(db, sql: "SELECT * FROM \"\(name)\"\(order) LIMIT 1")
+          }
+        }
+      }
+    } catch {
+      throw explain(error, path: path)
+    }
+  }
+
+  /// Whether a file, with its write-ahead log, is so small that it is always read as a whole.
+  package static func isSmall(path: String) -> Bool {
+    let sizes = [path, path + "-wal"].map { path in
+      (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue ?? 0
+    }
+    return sizes.reduce(0, +) <= checkedSize
+  }
+
   /// Turns a failure of SQLite into one line for people.
   package static func explain(_ error: any Error, path: String) -> StoreError {
     if let error = error as? StoreError { return error }

@@ -89,9 +89,14 @@ struct Admin {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
 
+  func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
+
   func text(_ path: String) async throws -> String {
     String(decoding: try await answer("GET", path, body: []).body, as: UTF8.self)
   }
+
+  /// Hangs up; what waits for an answer fails.
+  func close() { client.close() }
 
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 

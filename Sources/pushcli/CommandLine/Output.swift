@@ -52,6 +52,19 @@ enum Output {
     for value in values { json(value) }
   }
 
+  /// Prints the rows of a JSON array that has one a line, each as a line of its own.
+  static func json(rows array: [UInt8]) {
+    var lines: [UInt8] = []
+    lines.reserveCapacity(array.count)
+    for byte in array.dropFirst().dropLast() {
+      // In a string there is no line end, and in front of each is the comma.
+      if byte == UInt8(ascii: "\n") { lines.removeLast() }
+      lines.append(byte)
+    }
+    if lines.isEmpty { return }
+    write(SafeText(json: lines + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
+  }
+
   /// Prints JSON that is there already, byte by byte where no terminal is.
   static func json(bytes: [UInt8]) {
     write(SafeText(json: bytes, isForTerminal: isatty(STDOUT_FILENO) == 1), to: STDOUT_FILENO)
@@ -72,18 +85,15 @@ enum Output {
   /// Where nobody reads what is said, the command goes on.
   fileprivate static func write(_ text: SafeText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
 
+  /// Prints lines of data, all at once.
+  static func data(lines text: String) {
+    if !text.isEmpty { write(SafeText(lines: text), to: STDOUT_FILENO) }
+  }
+
   /// Prints a table with aligned columns.
   static func table(_ header: [String], _ rows: [[String]]) {
-    let rows = ([header] + rows).map { $0.map(Sanitizer.line) }
-    let widths = header.indices.map { column in rows.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
-    for row in rows {
-      let cells = zip(row, widths).map { cell, width in
-        cell + String(repeating: " ", count: width - DisplayWidth.of(cell))
-      }
-      var line = cells.joined(separator: "  ")
-      while line.last == " " { line.removeLast() }
-      data(line)
-    }
+    var table = TableWriter(header)
+    data(lines: table.lines(of: rows))
   }
 }
 

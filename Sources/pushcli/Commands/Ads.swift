@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayProtocol
+import PushCore
 
 /// `pushcli ads`: what persons said of advertising.
 struct Ads: AsyncParsableCommand {
@@ -21,8 +22,19 @@ struct Ads: AsyncParsableCommand {
     func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
 
     func run() async throws {
-      let reports: [AdReportRecord] = try await Admin(state).get("/admin/v1/ads/reports?limit=\(limit)")
-      if format.json { return Output.json(lines: reports) }
+      let admin = try await Admin(state)
+      var pages: [[AdReportRecord]] = []
+      var (left, before) = (limit, "")
+      while left > 0 {
+        let size = min(left, Limits.maximumListPage)
+        let page: [AdReportRecord] = try await admin.get("/admin/v1/ads/reports?limit=\(size)" + before)
+        pages.append(page)
+        left -= page.count
+        guard page.count == size, let number = page.first?.number else { break }
+        before = "&before=\(number)"
+      }
+      let reports = pages.reversed().joined()
+      if format.json { return Output.json(lines: Array(reports)) }
       Output.table(
         ["AT", "DEVICE", "APP", "ID", "NOW", "TEXT"],
         reports.map { [$0.at, $0.device ?? "", $0.topic ?? "", $0.id, $0.outcome ?? "", $0.text ?? ""] })

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayProtocol
+import PushPolicy
 
 /// `pushcli apps`: what may be pushed to.
 struct Apps: AsyncParsableCommand {
@@ -22,20 +23,27 @@ struct Apps: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List apps.")
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
       let admin = try await Admin(state)
-      let apps: [Record] = try await admin.get("/admin/v1/apps")
-      if format.json { return Output.json(lines: apps) }
-      Output.table(
-        ["TOPIC", "NAME", "ICON", "TEAM", "POLICY", "STRICT", "ADS"],
-        apps.map {
-          [$0.topic, $0.name, $0.icon, $0.team ?? "any", $0.policyMode, $0.strict ? "yes" : "no", $0.ads]
-        })
+      var isAnyOpen = false
+      try await admin.printList(
+        "/admin/v1/apps", part, format, name: "topic",
+        header: ["TOPIC", "NAME", "ICON", "TEAM", "POLICY", "STRICT", "ADS"]
+      ) { row in
+        let team = row["team_id"]?.string
+        if team == nil { isAnyOpen = true }
+        return [
+          row["topic"]?.string ?? "", row["name"]?.string ?? "", row["icon"]?.string ?? "", team ?? "any",
+          row["policy_mode"]?.string ?? "", row["strict"]?.boolean == true ? "yes" : "no", row["ads"]?.string ?? "",
+        ]
+      }
+      if format.json { return }
       let teams: [TeamRecord] = try await admin.get("/admin/v1/teams")
-      guard teams.count > 1, apps.contains(where: { $0.team == nil }) else { return }
+      guard teams.count > 1, isAnyOpen else { return }
       Output.words(
         "The keys of every team reach apps of any team: `pushcli apps set TOPIC --team TEAMID` gives one away.")
     }

@@ -13,7 +13,8 @@ struct Ask: AsyncParsableCommand {
     discussion: """
       Sends an alert with actions and prints the id of the one that was picked. The exit code is 0 for the first \
       action, 11, 12, … for the others, 1 when the alert was closed without an answer, 7 when the time was up. A \
-      question that nobody waits for any longer leaves the screen.
+      question that nobody waits for any longer leaves the screen. A gateway that is started again meanwhile changes \
+      nothing: the question is still there, and so is who waits.
 
       Examples:
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
@@ -32,6 +33,8 @@ struct Ask: AsyncParsableCommand {
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
+  /// The pause before a question is sent again to a gateway that was away.
+  private static let retryPause = Duration.milliseconds(500)
   /// The pause before a closed question comes again.
   private static let pause = Duration.seconds(5)
 
@@ -66,7 +69,7 @@ struct Ask: AsyncParsableCommand {
     let stops = StopSignals()
     let stopping = Task {
       guard await stops.next() != nil else { return }
-      if let id = asked.withLock({ $0 }) { try? await takeBack(id, admin) }
+      if let id = asked.withLock({ $0 }) { try? await takeBack(id) }
       Ask.exit(withError: ExitCode(Exit.interrupted.rawValue))
     }
     defer { stopping.cancel() }
@@ -79,7 +82,7 @@ struct Ask: AsyncParsableCommand {
         try await Task.sleep(for: Ask.pause)
         continue
       }
-      if outcome.event == "expired" { try? await takeBack(id, admin) }
+      if outcome.event == "expired" { try? await takeBack(id) }
       return try report(outcome, id)
     }
   }
@@ -112,10 +115,20 @@ struct Ask: AsyncParsableCommand {
     if let address = gateway.gateway { arguments += ["--gateway", address] }
     if let trust = gateway.trustPath { arguments += ["--ca", trust] }
     if let state = gateway.state.state { arguments += ["--state", state] }
-    let answer = try await Send.parse(arguments).delivered()
-    guard answer.status == 200 else {
-      let words = String(decoding: answer.body, as: UTF8.self)
-      throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
+    while true {
+      do {
+        let answer = try await Send.parse(arguments).delivered()
+        if answer.status == 200 { return }
+        let words = String(decoding: answer.body, as: UTF8.self)
+        // A gateway that stops answers so. Under its id the question comes once, however often it is sent.
+        let isStopping = words.contains("\"\(Reason.shutdown.rawValue)\"")
+        guard isStopping, ContinuousClock.now + Ask.retryPause < end else {
+          throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
+        }
+      } catch let failure as CommandFailure
+        where failure.exit == .unreachable && ContinuousClock.now + Ask.retryPause < end
+      {}
+      try await Task.sleep(for: Ask.retryPause)
     }
   }
 
@@ -123,29 +136,26 @@ struct Ask: AsyncParsableCommand {
   private func outcome(of id: String, _ admin: Admin, end: ContinuousClock.Instant) async throws -> (
     event: String, detail: String
   ) {
-    var last: Int64 = 0
+    // Only the device that was asked can answer.
     let device = pathPart(String(to.split(separator: "/", maxSplits: 1)[0]))
-    while ContinuousClock.now < end {
-      // Only the device that was asked can answer.
-      let records: [LogRecord] = try await admin.get(
-        "/admin/v1/log?id=\(pathPart(id))&device=\(device)&after=\(last)")
-      last = records.last?.number ?? last
+    var events = PushEvents(
+      ["id=\(pathPart(id))", "device=\(device)", "event=action,viewed,closed,dropped,expired,collapsed"],
+      of: gateway.state, admin)
+    while let records = try await events.next(until: end) {
       for record in records {
         switch record.event {
         case "action", "viewed", "closed": return (record.event, record.detail ?? "")
-        case "dropped", "expired", "collapsed": return ("expired", "")
-        default: break
+        default: return ("expired", "")
         }
       }
-      try await Task.sleep(for: .milliseconds(100))
     }
     return ("expired", "")
   }
 
   /// Takes a question that nobody waits for any longer off the person's screens.
-  private func takeBack(_ id: String, _ admin: Admin) async throws {
+  private func takeBack(_ id: String) async throws {
     let device = String(to.split(separator: "/", maxSplits: 1)[0])
-    try await admin.delete("/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))")
+    try await Admin(gateway.state).delete("/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))")
   }
 
   private func report(_ outcome: (event: String, detail: String), _ id: String) throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayProtocol
+import PushPolicy
 
 /// `pushcli channels`: broadcast channels, and who subscribes to them.
 struct Channels: AsyncParsableCommand {
@@ -21,6 +22,7 @@ struct Channels: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List channels.")
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "Only those that this device subscribes to.") var device: String?
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -32,16 +34,16 @@ struct Channels: AsyncParsableCommand {
       let path =
         device.map { "/admin/v1/devices/\(pathPart($0))/channels" }
         ?? "/admin/v1/channels" + (app.map { "?app=\(pathPart($0))" } ?? "")
-      let channels: [ChannelRecord] = try await Admin(state).get(path)
-      if format.json { return Output.json(lines: channels) }
-      Output.table(
-        ["CHANNEL", "APP", "ENVIRONMENT", "STORES", "SUBSCRIBED", "CONNECTED"],
-        channels.map {
-          [
-            $0.id, $0.topic, $0.environment, $0.storagePolicy == 1 ? "last message" : "nothing",
-            String($0.subscriptions), String($0.connected),
-          ]
-        })
+      try await Admin(state).printList(
+        path, part, format, name: "id",
+        header: ["CHANNEL", "APP", "ENVIRONMENT", "STORES", "SUBSCRIBED", "CONNECTED"]
+      ) { row in
+        [
+          row["id"]?.string ?? "", row["topic"]?.string ?? "", row["environment"]?.string ?? "",
+          row["message_storage_policy"]?.integer == 1 ? "last message" : "nothing",
+          String(row["subscriptions"]?.integer ?? 0), String(row["connected"]?.integer ?? 0),
+        ]
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import GatewayClient
 import GatewayProtocol
 import PushCore
+import PushPolicy
 
 /// `pushcli devices`: who receives.
 struct Devices: AsyncParsableCommand {
@@ -13,21 +14,28 @@ struct Devices: AsyncParsableCommand {
     ], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List devices.")
+    static let configuration = CommandConfiguration(
+      abstract: "List devices, in the order of their names.",
+      discussion: """
+        Examples:
+          pushcli devices list --filter laptop
+          pushcli devices list --json | head -5
+        """)
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let devices: [DeviceRecord] = try await Admin(state).get("/admin/v1/devices")
-      if format.json { return Output.json(lines: devices) }
-      Output.table(
-        ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"],
-        devices.map {
-          [
-            $0.name, $0.person, $0.streams > 0 ? "yes" : "no", $0.streams > 0 ? "now" : $0.lastSeen ?? "never",
-            String($0.waiting), $0.apps.joined(separator: " "),
-          ]
-        })
+      try await Admin(state).printList(
+        "/admin/v1/devices", part, format, header: ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"]
+      ) { row in
+        let isConnected = (row["streams"]?.integer ?? 0) > 0
+        return [
+          row["name"]?.string ?? "", row["person"]?.string ?? "", isConnected ? "yes" : "no",
+          isConnected ? "now" : row["last_seen"]?.string ?? "never", String(row["waiting"]?.integer ?? 0),
+          row["apps"]?.joinedTexts ?? "",
+        ]
+      }
     }
   }
 
@@ -165,15 +173,19 @@ struct Devices: AsyncParsableCommand {
 
   struct Invitations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the invitations that nobody has used yet.")
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let invitations: [InvitationRecord] = try await Admin(state).get("/admin/v1/invitations")
-      if format.json { return Output.json(lines: invitations) }
-      Output.table(
-        ["ID", "PERSON", "ROLE", "EXPIRES"],
-        invitations.map { [$0.id, $0.person ?? "(new)", $0.role, $0.expires] })
+      try await Admin(state).printList(
+        "/admin/v1/invitations", part, format, name: "id", header: ["ID", "PERSON", "ROLE", "EXPIRES"]
+      ) { row in
+        [
+          row["id"]?.string ?? "", row["person"]?.string ?? "(new)", row["role"]?.string ?? "",
+          row["expires"]?.string ?? "",
+        ]
+      }
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import GatewayProtocol
 import Glibc
 import PushCore
+import PushPolicy
 
 /// `pushcli keys`: what provider tokens are signed with.
 struct Keys: AsyncParsableCommand {
@@ -12,15 +13,19 @@ struct Keys: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List keys.")
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let keys: [KeyRecord] = try await Admin(state).get("/admin/v1/keys")
-      if format.json { return Output.json(lines: keys) }
-      Output.table(
-        ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"],
-        keys.map { [$0.id, $0.team, $0.environment, $0.topics?.joined(separator: " ") ?? "all"] })
+      try await Admin(state).printList(
+        "/admin/v1/keys", part, format, name: "key_id", header: ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"]
+      ) { row in
+        [
+          row["key_id"]?.string ?? "", row["team_id"]?.string ?? "", row["environment"]?.string ?? "",
+          row["topics"]?.joinedTexts ?? "all",
+        ]
+      }
     }
   }
 

@@ -12,6 +12,7 @@ struct Log: AsyncParsableCommand {
         pushcli log 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
         pushcli log --device me --since 10m --event dropped,expired
         pushcli log --follow --json
+        pushcli log --since 7d --limit 100000000 --json > week.ndjson
 
       In JSON, detail is what the words say and details the same in facts: asked, removed, rule, fact and so on.
       """)
@@ -21,7 +22,7 @@ struct Log: AsyncParsableCommand {
   @Option(help: "The app's topic.") var app: String?
   @Option(help: "Only these events, with commas between them: accepted, dropped, …") var event: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
-  @Option(help: "At most this many of the newest rows.") var limit = 1000
+  @Option(help: "At most this many of the newest rows; any number is read page by page.") var limit = 1000
   @Flag(help: "Go on printing as things happen.") var follow = false
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
@@ -31,19 +32,78 @@ struct Log: AsyncParsableCommand {
   func run() async throws {
     let since = try since.map { try TimeSpan($0, option: "--since", requiresUnit: true) }
     let admin = try await Admin(state)
-    var last: Int64 = 0
-    repeat {
-      var query = ["limit=\(limit)", "after=\(last)"]
-      if let id { query.append("id=\(pathPart(id))") }
-      if let device { query.append("device=\(pathPart(device))") }
-      if let app { query.append("app=\(pathPart(app))") }
-      if let event { query.append("event=\(pathPart(event))") }
-      if let since { query.append("since=\(since.before(Date()))") }
-      let records: [LogRecord] = try await admin.get("/admin/v1/log?" + query.joined(separator: "&"))
-      records.forEach(print)
-      last = records.last?.number ?? last
-      if follow { try await Task.sleep(for: .milliseconds(250)) }
-    } while follow
+    var query: [String] = []
+    if let id { query.append("id=\(pathPart(id))") }
+    if let device { query.append("device=\(pathPart(device))") }
+    if let app { query.append("app=\(pathPart(app))") }
+    if let event { query.append("event=\(pathPart(event))") }
+    if let since { query.append("since=\(since.before(Date()))") }
+    let last: LogRecord?
+    if limit <= Limits.maximumLogPage || id != nil {
+      last = try await printNewest(query, admin)
+    } else {
+      last = try await printPages(query, admin)
+    }
+    guard follow else { return }
+    if let id, let last, last.id.lowercased() != id.lowercased() {
+      // It was the unique id, which one row has.
+      query[0] = "id=\(pathPart(last.id))"
+      if device == nil, let device = last.device { query.append("device=\(pathPart(device))") }
+    }
+    var after = last?.number ?? 0
+    while true {
+      let page = try await self.page(query, after: after, seconds: Limits.maximumLogWaitTime / 2, admin)
+      page.rows.forEach(print)
+      after = page.next
+    }
+  }
+
+  /// Prints what one answer can hold, or the rows of one push.
+  private func printNewest(_ query: [String], _ admin: Admin) async throws -> LogRecord? {
+    var pages: [[LogRecord]] = []
+    var (left, before) = (limit, "")
+    while left > 0 {
+      let size = min(left, Limits.maximumLogPage)
+      let rows: [LogRecord] = try await admin.get(
+        "/admin/v1/log?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
+      pages.append(rows)
+      left -= rows.count
+      guard rows.count == size, let first = rows.first else { break }
+      before = "&before=\(first.number)"
+    }
+    for rows in pages.reversed() { rows.forEach(print) }
+    return pages.first?.last
+  }
+
+  /// Prints any number of rows, page by page: neither end holds more than one.
+  private func printPages(_ query: [String], _ admin: Admin) async throws -> LogRecord? {
+    var (left, after, before) = (limit, Int64.max, "")
+    // Where they begin, so that the oldest are printed first.
+    while left > 0, after > 0 {
+      let size = min(left, Limits.maximumLogPage)
+      let start: LogStart = try await admin.get(
+        "/admin/v1/log/start?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
+      (after, before) = (start.after, "&before=\(start.after + 1)")
+      left -= size
+    }
+    var last: LogRecord?
+    left = limit
+    while left > 0 {
+      let page = try await self.page(query, after: after, seconds: 0, size: min(left, Limits.maximumLogPage), admin)
+      page.rows.forEach(print)
+      last = page.rows.last ?? last
+      left -= page.rows.count
+      if page.rows.isEmpty || page.next == after { break }
+      after = page.next
+    }
+    return last
+  }
+
+  private func page(
+    _ query: [String], after: Int64, seconds: Int, size: Int = 1000, _ admin: Admin
+  ) async throws -> LogPage {
+    let values = query + ["after=\(after)", "seconds=\(seconds)", "limit=\(size)"]
+    return try await admin.get("/admin/v1/log/next?" + values.joined(separator: "&"))
   }
 
   private func print(_ record: LogRecord) {

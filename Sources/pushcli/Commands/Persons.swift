@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayClient
 import GatewayProtocol
+import PushPolicy
 
 /// `pushcli persons`: who owns devices and choices.
 struct Persons: AsyncParsableCommand {
@@ -9,14 +10,15 @@ struct Persons: AsyncParsableCommand {
     subcommands: [List.self, Rename.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List persons.")
+    static let configuration = CommandConfiguration(abstract: "List persons, in the order of their names.")
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let persons: [PersonRecord] = try await Admin(state).get("/admin/v1/persons")
-      if format.json { return Output.json(lines: persons) }
-      Output.table(["PERSON", "DEVICES"], persons.map { [$0.name, $0.devices.joined(separator: " ")] })
+      try await Admin(state).printList("/admin/v1/persons", part, format, header: ["PERSON", "DEVICES"]) { row in
+        [row["name"]?.string ?? "", row["devices"]?.joinedTexts ?? ""]
+      }
     }
   }
 
@@ -51,8 +53,7 @@ struct Persons: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await Admin(state)
-      let persons: [PersonRecord] = try await admin.get("/admin/v1/persons")
-      let devices = persons.first { $0.name == person }?.devices ?? []
+      let devices = (try await admin.get("/admin/v1/persons/\(pathPart(person))") as PersonRecord).devices
       try await admin.delete("/admin/v1/persons/\(pathPart(person))")
       let folder = try state.folder
       for device in devices { Credentials.remove(device, from: folder) }

@@ -46,11 +46,8 @@ struct PolicyExplain: AsyncParsableCommand {
   func run() async throws {
     let bytes = try PayloadFile.read(file)
     let admin = try await Admin(state)
-    let devices: [DeviceRecord] = try await admin.get("/admin/v1/devices")
+    let record: DeviceRecord = try await admin.get("/admin/v1/devices/\(pathPart(device))")
     let preferences: Preferences = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
-    guard let record = devices.first(where: { $0.name == device }) else {
-      throw CommandFailure(.failed, "there is no device \(device): `pushcli devices list` shows them")
-    }
     var parsed: ParsedPayload
     do {
       parsed = try JSONParser().payload(bytes.span)

@@ -263,23 +263,19 @@ struct Send: AsyncParsableCommand {
 
   // MARK: Waiting
 
-  /// Follows the delivery log until the push is where it should be, or never will be.
+  /// Follows the push until it is where it should be, or never will be, also over restarts of the gateway.
   private func follow(_ id: String, until awaited: Awaited, atMost timeout: TimeSpan) async throws {
-    let admin = try await Admin(gateway.state)
     let end = ContinuousClock.now + timeout.duration
-    var last: Int64 = 0
+    var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
     var progress = DeliveryProgress(awaited: awaited)
     // What other devices say of a push with the same id does not count. A broadcast has no device.
     var device = to.map { String($0.prefix { $0 != "/" }) }
-    while ContinuousClock.now < end {
-      let records: [LogRecord] = try await admin.get("/admin/v1/log?id=\(pathPart(id))&after=\(last)")
-      last = records.last?.number ?? last
+    while let records = try await events.next(until: end) {
       device = device ?? records.last { $0.event == "accepted" }?.device
       for record in records where device == nil || record.device == device {
         if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
         if try progress.take(record.event) { return }
       }
-      try await Task.sleep(for: .milliseconds(100))
     }
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout.seconds) seconds")
   }

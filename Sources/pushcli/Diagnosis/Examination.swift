@@ -19,6 +19,8 @@ struct Examination {
 
   let folder: StateFolder
   var now = Date()
+  /// Whether a large database is read as a whole, too.
+  var isThorough = false
 
   private static let day: Int64 = 86_400
   /// Below this a day's pushes may fill the disk.
@@ -46,8 +48,12 @@ struct Examination {
         check: check, state: .failed, words: "\(folder.path) can't be written: mend its owner and permissions")
     }
     do {
-      try folder.checkDatabase()
-      return Finding(check: check, state: .ok, words: "\(folder.path), and its database is sound")
+      let isWhole = try folder.checkDatabase(isThorough: isThorough)
+      return Finding(
+        check: check, state: .ok,
+        words: isWhole
+          ? "\(folder.path), and its database is sound"
+          : "\(folder.path); its database is large and sound where it was looked at: --thorough reads every page")
     } catch {
       return Finding(check: check, state: .failed, words: "\(error)")
     }
@@ -58,12 +64,21 @@ struct Examination {
     let check = "delivery log"
     guard FileManager.default.fileExists(atPath: folder.logPath), listening.isEmpty else { return nil }
     do {
-      try SQLiteStore.check(path: folder.logPath)
-      return Finding(check: check, state: .ok, words: "\(folder.logPath) is sound")
+      let isWhole = try folder.checkLog(isThorough: isThorough)
+      guard let copy = folder.damagedLogs.last else {
+        return Finding(
+          check: check, state: .ok,
+          words: "\(folder.logPath) is sound" + (isWhole ? "" : " where it was looked at: --thorough reads every page"))
+      }
+      return Finding(
+        check: check, state: .warning,
+        words: "\(copy) was damaged: `pushcli doctor --repair` takes over what is readable, or delete it")
     } catch {
       return Finding(
         check: check, state: .warning,
-        words: "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one")
+        words:
+          "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` takes over what is readable"
+      )
     }
   }
 

@@ -211,14 +211,15 @@ import Testing
     let full = ProviderAPITests.FullMailbox()
     try await TestGateway.run(mailbox: full) { gateway in
       guard
-        case .found(let serve, _) = DeviceAPI(services: gateway.services).router.match(
+        case .found(let route, _) = DeviceAPI(services: gateway.services).router.match(
           method: "GET", path: "/v1/health")
       else {
         Issue.record("health has a route")
         return
       }
       for isLocal in [true, false] {
-        let answer = try await serve(ControlRequest(SampleRequest().message, from: isLocal ? .loopback : .remote))
+        let answer = try await route.serve(
+          ControlRequest(SampleRequest().message, from: isLocal ? .loopback : .remote))
         #expect(answer.status == 503)
         let health = try JSONDecoder().decode(Health.self, from: Data(answer.body))
         #expect(health.status == "degraded" && health.problems.map(\.part) == ["mailbox"])

@@ -15,8 +15,8 @@ import Testing
   /// What a request finds: its parameters and status, or the other methods, or nothing.
   func find(_ method: String, _ path: String) async throws -> (status: Int, words: [String]) {
     switch RouterTests.router.match(method: method, path: path) {
-    case .found(let serve, let parameters):
-      return (try await serve(ControlRequest(Message(), from: .loopback)).status, parameters)
+    case .found(let route, let parameters):
+      return (try await route.serve(ControlRequest(Message(), from: .loopback)).status, parameters)
     case .otherMethods(let methods): return (405, methods)
     case .unknown: return (404, [])
     }

@@ -57,6 +57,8 @@ package final class MemoryRegistrations: Registrations {
     case keepsReports
     /// An app is every team's.
     case forgetsTeams
+    /// A page of a list begins with the row that the one before ended with.
+    case repeatsRows
 
     /// The check that has to find it, whichever others do.
     package var finder: String {
@@ -86,6 +88,7 @@ package final class MemoryRegistrations: Registrations {
       case .forgetsRemovedTokens: "a device that is removed is gone, and its number with it"
       case .keepsReports: "a person goes with all that is known"
       case .forgetsTeams: "an app is a team's, where it is said"
+      case .repeatsRows: "a list is read page by page, each row once"
       }
     }
   }
@@ -284,7 +287,22 @@ package final class MemoryRegistrations: Registrations {
       state.categories[app] ?? (fault == .sharesCategories ? state.categories.values.first : nil) ?? [:]
     }
   }
-  package func adReports(limit: Int) async throws -> [AdReport] { look { Array($0.reports.suffix(limit)) } }
+  package func listDevices(_ page: ListPage) async throws -> [DeviceID] {
+    guard fault == .repeatsRows, let after = page.after else { return page.take(of: devices, by: \.name).map(\.id) }
+    let whole = ListPage(filter: page.filter, limit: .max).take(of: devices, by: \.name)
+    return whole.drop { $0.name != after }.prefix(page.limit).map(\.id)
+  }
+
+  package func adReports(limit: Int, before number: Int64?) async throws -> [AdReport] {
+    look { state in
+      let numbered = state.reports.enumerated().map { place, report in
+        var report = report
+        report.number = Int64(place + 1)
+        return report
+      }
+      return Array(numbered.filter { $0.number < number ?? .max }.suffix(limit))
+    }
+  }
 
   package func addTeam(_ id: String) async throws {
     try Self.require(id.utf8.count == 10 || fault == .acceptsAnything, .invalid)

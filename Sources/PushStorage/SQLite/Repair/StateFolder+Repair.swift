@@ -2,13 +2,32 @@ package import Foundation
 package import PushCore
 
 extension StateFolder {
-  /// Reads every page and every row of the database, also while a gateway runs on it.
+  /// Reads every page and every row of the database, also while a gateway runs on it; of a large one the ends of its
+  /// tables, unless all of it is asked for.
   ///
+  /// - Returns: whether all of it was read.
   /// - Throws: an error whose description is one line for people.
-  package func checkDatabase() throws {
-    guard FileManager.default.fileExists(atPath: databasePath) else { return }
+  @discardableResult
+  package func checkDatabase(isThorough: Bool = true) throws -> Bool {
+    guard FileManager.default.fileExists(atPath: databasePath) else { return true }
+    guard isThorough || SQLiteStore.isSmall(path: databasePath) else {
+      try SQLiteStore.glance(path: databasePath)
+      return false
+    }
     try SQLiteStore.check(path: databasePath)
     try StoredRows.check(path: databasePath)
+    return true
+  }
+
+  /// The same of the delivery log, while no gateway writes it.
+  @discardableResult
+  package func checkLog(isThorough: Bool) throws -> Bool {
+    guard isThorough || SQLiteStore.isSmall(path: logPath) else {
+      try SQLiteStore.glance(path: logPath)
+      return false
+    }
+    try SQLiteStore.check(path: logPath)
+    return true
   }
 
   /// Looks at the whole database as a start does, and further.

@@ -1,0 +1,54 @@
+import PushPolicy
+
+// A million of them are written in seconds, which Foundation's encoder takes half a minute for. The keys are in the same
+// order, that of their bytes.
+
+extension DeviceRecord {
+  /// Appends this as one JSON object.
+  package func appendJSON(to bytes: inout [UInt8]) {
+    bytes += #"{"apps":"#.utf8
+    PersonRecord.append(apps, to: &bytes)
+    bytes += #","device":"#.utf8
+    appendJSONString(device, to: &bytes)
+    func append(_ name: StaticString, _ value: String?) {
+      guard let value else { return }
+      PersonRecord.append(name, to: &bytes)
+      appendJSONString(value, to: &bytes)
+    }
+    append(#","focus":"#, focus)
+    append(#","last_seen":"#, lastSeen)
+    append(#","name":"#, name)
+    append(#","person":"#, person)
+    append(#","role":"#, role)
+    if let silent { bytes += (silent ? #","silent":true"# : #","silent":false"#).utf8 }
+    bytes += #","streams":"#.utf8
+    bytes += String(streams).utf8
+    bytes += #","waiting":"#.utf8
+    bytes += String(waiting).utf8
+    bytes += "}".utf8
+  }
+}
+
+extension PersonRecord {
+  /// Appends this as one JSON object.
+  package func appendJSON(to bytes: inout [UInt8]) {
+    bytes += #"{"devices":"#.utf8
+    PersonRecord.append(devices, to: &bytes)
+    bytes += #","name":"#.utf8
+    appendJSONString(name, to: &bytes)
+    bytes += "}".utf8
+  }
+
+  fileprivate static func append(_ texts: [String], to bytes: inout [UInt8]) {
+    bytes += "[".utf8
+    for (place, text) in texts.enumerated() {
+      if place > 0 { bytes += ",".utf8 }
+      appendJSONString(text, to: &bytes)
+    }
+    bytes += "]".utf8
+  }
+
+  fileprivate static func append(_ text: StaticString, to bytes: inout [UInt8]) {
+    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+}

@@ -1,0 +1,109 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// `/admin/v1/devices` and the other lists, page by page: `limit`, `after` the last name of the page before, `filter` for a
+/// text that is in the name.
+struct ListsAPI: Sendable {
+  let services: Services
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/teams") {
+        Response(rows: try ListsAPI.page($0, services.registrations.teams.map(TeamRecord.init), \.id))
+      },
+      .init("GET", "/admin/v1/keys") {
+        Response(rows: try ListsAPI.page($0, services.registrations.keys.map(KeyRecord.init), \.id))
+      },
+      .init("GET", "/admin/v1/apps") {
+        Response(rows: try ListsAPI.page($0, services.registrations.apps, \.topic))
+      },
+      .init("GET", "/admin/v1/devices", devices),
+      .init("GET", "/admin/v1/devices/{name}") { request in
+        Response(record(try services.registrations.device(named: request.parameters[0])))
+      },
+      .init("GET", "/admin/v1/persons", persons),
+      .init("GET", "/admin/v1/persons/{name}") { request in
+        Response(record(try services.registrations.person(named: request.parameters[0])))
+      },
+      .init("GET", "/admin/v1/invitations") { request in
+        let invitations = try await services.registrations.invitations(now: services.clock.seconds)
+        return Response(rows: try ListsAPI.page(request, invitations.map(InvitationRecord.init), \.id))
+      },
+      .init("GET", "/admin/v1/ads/reports") { request in
+        let limit = request.query["limit"].flatMap(Int.init) ?? 1000
+        let before = request.query["before"].flatMap(Int64.init)
+        return Response(
+          try await ListAdReports(services)(limit: min(Limits.maximumListPage, max(1, limit)), before: before)
+            .map(AdReportRecord.init))
+      },
+    ]
+  }
+
+  /// What a request asks for of a list; nil: all of it.
+  private static func page(_ request: ControlRequest) throws -> ListPage? {
+    let (limit, after, filter) = (request.query["limit"], request.query["after"], request.query["filter"])
+    guard limit ?? after ?? filter != nil else { return nil }
+    guard let number = Int(limit ?? "\(Limits.maximumListPage)"), number > 0 else {
+      throw Problem.badRequest("limit is a number from 1 to \(Limits.maximumListPage)")
+    }
+    return ListPage(after: after, filter: filter, limit: min(number, Limits.maximumListPage))
+  }
+
+  /// A page of a list that is short enough to be in memory; the whole list where the request asks for no page.
+  static func page<Row>(_ request: ControlRequest, _ rows: [Row], _ name: (Row) -> String) throws -> [Row] {
+    try page(request)?.take(of: rows, by: name) ?? rows
+  }
+
+  // MARK: Devices and persons, of which there may be a million
+
+  private func devices(_ request: ControlRequest) async throws -> Response {
+    let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
+    let registrations = services.registrations
+    let rows = try await registrations.listDevices(page).compactMap(registrations.device)
+    return Response(rows: rows) { record($0).appendJSON(to: &$1) }
+  }
+
+  private func persons(_ request: ControlRequest) async throws -> Response {
+    let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
+    let registrations = services.registrations
+    let rows = try await registrations.listPersons(page).compactMap(registrations.person)
+    return Response(rows: rows) { record($0).appendJSON(to: &$1) }
+  }
+
+  private func record(_ device: Device) -> DeviceRecord {
+    let condition = services.conditions.state(of: device.id)
+    let streams = services.router.count(of: device.id)
+    let seen = streams > 0 ? services.clock.seconds : device.lastSeen
+    return DeviceRecord(
+      device: device.uuid, name: device.name, role: device.role.rawValue,
+      person: services.registrations.person(device.person)?.name ?? "",
+      apps: services.registrations.registrations(of: device.id).map(\.1.topic).sorted(),
+      waiting: services.mailbox.waitingCount(for: device.id), streams: streams,
+      lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
+      silent: condition.isSilent ? true : nil, focus: condition.focus)
+  }
+
+  /// A person as it is listed.
+  func record(_ person: Person) -> PersonRecord {
+    let devices = services.registrations.devices(of: person.id).compactMap { services.registrations.device($0)?.name }
+    return PersonRecord(name: person.name, devices: devices.sorted())
+  }
+}
+
+extension Response {
+  /// An answer with a JSON array that has a row a line.
+  init<Row>(rows: [Row], _ append: (Row, inout [UInt8]) -> Void) {
+    var body = Array("[".utf8)
+    for (place, row) in rows.enumerated() {
+      if place > 0 { body += ",\n".utf8 }
+      append(row, &body)
+    }
+    self.init(status: 200, body: body + "]".utf8)
+  }
+
+  /// An answer with a JSON array that has a row a line.
+  init(rows: [some Encodable]) { self.init(rows: rows) { $1 += controlJSON($0) } }
+}

@@ -1,0 +1,16 @@
+package import PushCore
+
+extension Registrations {
+  /// The newest reports of advertising, the newest last.
+  package func adReports(limit: Int) async throws -> [AdReport] { try await adReports(limit: limit, before: nil) }
+
+  /// One page of the devices, in the order of the bytes of their names.
+  package func listDevices(_ page: ListPage) async throws -> [DeviceID] {
+    page.take(of: devices, by: \.name).map(\.id)
+  }
+
+  /// One page of the persons, in the order of the bytes of their names.
+  package func listPersons(_ page: ListPage) async throws -> [PersonID] {
+    page.take(of: persons, by: \.name).map(\.id)
+  }
+}

@@ -1,0 +1,305 @@
+import GRDB
+package import PushCore
+
+extension DeliveryLog {
+  /// Some of the rows that a reader asked for.
+  package struct Page: Sendable {
+    /// The oldest first.
+    package var records: [Record]
+    /// The number after which the next page begins: nothing up to it is left out.
+    package var next: Int64
+
+    package init(records: [Record], next: Int64) { (self.records, self.next) = (records, next) }
+  }
+
+  /// The newest rows that match, oldest first.
+  package func rows(_ query: Query) async throws -> [Record] {
+    guard let numbers = query.batches else { return [] }
+    await settle()
+    return try await records(query, in: numbers, .newestFirst).found.reversed()
+  }
+
+  /// The oldest rows that match after ``Query/after``, up to a limit, for reading on.
+  ///
+  /// Numbers begin anew with the file: what is after a number that was not given out yet is everything.
+  package func page(_ query: Query) async throws -> Page {
+    await settle()
+    let newest = try await newestBatch()
+    var query = query
+    if let after = query.after, after >> LogBatch.numberBits > newest { query.after = nil }
+    let end = newest << LogBatch.numberBits | (1 << LogBatch.numberBits - 1)
+    guard let numbers = query.batches?.clamped(to: 0...newest), (query.after ?? 0) < end else {
+      return Page(records: [], next: query.after ?? 0)
+    }
+    let (found, isCut) = try await records(query, in: numbers, .oldestFirst)
+    return Page(records: found, next: isCut ? found.last?.number ?? end : max(end, query.after ?? 0))
+  }
+
+  /// The number after which the newest rows that match begin, as many of them as ``Query/limit`` says: a reader of many
+  /// rows reads pages from there on.
+  package func start(of query: Query) async throws -> Int64 {
+    guard let numbers = query.batches else { return query.after ?? 0 }
+    await settle()
+    let found = try await search(numbers, .newestFirst, query.scope, limit: query.limit) { number, bytes in
+      query.records(of: number, bytes).map(\.number).reversed()
+    }.found
+    return found.count < query.limit ? query.after ?? 0 : max(0, (found.last ?? 1) - 1)
+  }
+
+  /// The push that an id names: its `apns-id`, and its device when the id is an `apns-unique-id`. The newest counts.
+  ///
+  /// - Parameter size: How many bytes of the log are looked through, from the newest on.
+  package func push(named id: APNSID, atMost size: Int = .max) async throws -> (id: APNSID, device: DeviceID?)? {
+    await settle()
+    let scope = Scope(keys: [LogKey.id(id)], since: nil, size: size)
+    let rows = try await search(Query.allBatches, .newestFirst, scope, limit: 1) { _, bytes in
+      LogBatch.rows(bytes) { _, row in row.id == id || row.uniqueID == id }.last.map { [$0.row] } ?? []
+    }.found
+    return rows.first.map { $0.id == id ? (id, nil) : ($0.id, $0.device) }
+  }
+
+  private func newestBatch() async throws -> Int64 {
+    try await file.read { db in
+      let newest = try PreparedStatement(db, "SELECT max(number) FROM batch WHERE number BETWEEN 0 AND ?")
+      newest.bind(Query.allBatches.upperBound)
+      defer { newest.reset() }
+      guard try newest.next() else { return 0 }
+      return try newest.optionalInteger(0, in: Query.allBatches) ?? 0
+    }
+  }
+
+  private func records(
+    _ query: Query, in numbers: ClosedRange<Int64>, _ order: Order
+  ) async throws -> (found: [Record], isCut: Bool) {
+    try await search(numbers, order, query.scope, limit: query.limit) { number, bytes in
+      let records = query.records(of: number, bytes)
+      return order == .oldestFirst ? records : records.reversed()
+    }
+  }
+
+  // MARK: Slices
+
+  fileprivate enum Order { case oldestFirst, newestFirst }
+
+  /// What lets a search pass batches over.
+  fileprivate struct Scope: Sendable {
+    /// Each row that is looked for has all of these.
+    var keys: [UInt64]
+    /// Batches whose last row is older are passed over; milliseconds since 1970.
+    var since: Int64?
+    /// How many bytes are read, and those of the batch that goes beyond.
+    var size: Int
+
+    var isEverything: Bool { keys.isEmpty && since == nil }
+  }
+
+  /// Looks through batches in slices of ``Limits/logSearchSlice``, between which the writer has its turn.
+  ///
+  /// - Parameters:
+  ///   - limit: How much is to be found.
+  ///   - pick: What a batch of this number has, in the order of the search.
+  /// - Returns: what was found, and whether there may be more.
+  private func search<Found: Sendable>(
+    _ numbers: ClosedRange<Int64>, _ order: Order, _ scope: Scope, limit: Int,
+    _ pick: @escaping @Sendable (_ number: Int64, _ rows: [UInt8]) -> [Found]
+  ) async throws -> (found: [Found], isCut: Bool) {
+    var found: [Found] = []
+    var (left, size): (ClosedRange<Int64>?, Int) = (numbers, scope.size)
+    while let numbers = left, found.count < limit, size > 0 {
+      let wanted = limit - found.count
+      let slice = try await file.read { [size] db in
+        var slice = try Slice<Found>(db, numbers, order)
+        try slice.fill(scope, wanted: wanted, atMost: min(size, Limits.logSearchSlice), pick)
+        return (found: slice.found, size: slice.size, left: slice.left)
+      }
+      found += slice.found
+      size -= slice.size
+      left = slice.left
+    }
+    return (Array(found.prefix(limit)), left != nil || found.count > limit)
+  }
+
+  /// What is read of the log at once.
+  private struct Slice<Found> {
+    let order: Order
+    /// Batches that are to be looked through; nil when none is left.
+    var left: ClosedRange<Int64>?
+    var found: [Found] = []
+    var size = 0
+    private let groupBefore: PreparedStatement
+    private let groupAfter: PreparedStatement
+    private let batches: PreparedStatement
+
+    init(_ db: Database, _ numbers: ClosedRange<Int64>, _ order: Order) throws {
+      self.order = order
+      left = numbers
+      let columns = "SELECT first_batch, last_batch, last, filter FROM batch_group"
+      groupBefore = try PreparedStatement(
+        db, columns + " WHERE first_batch <= ? ORDER BY first_batch DESC LIMIT 1", isKept: true)
+      groupAfter = try PreparedStatement(
+        db, columns + " WHERE first_batch > ? ORDER BY first_batch LIMIT 1", isKept: true)
+      batches = try PreparedStatement(
+        db,
+        "SELECT number, rows FROM batch WHERE last >= ? AND number >= ? AND number <= ? ORDER BY number"
+          + (order == .oldestFirst ? "" : " DESC"), isKept: true)
+    }
+
+    mutating func fill(
+      _ scope: Scope, wanted: Int, atMost maximum: Int, _ pick: (_ number: Int64, _ rows: [UInt8]) -> [Found]
+    ) throws {
+      while let numbers = left {
+        let (span, mayMatch) = try span(of: numbers, scope)
+        if mayMatch {
+          guard try read(span, scope, wanted: wanted, atMost: maximum, pick) else { return }
+        }
+        advance(over: order == .oldestFirst ? span.upperBound : span.lowerBound)
+        if size >= maximum { return }
+      }
+    }
+
+    /// What is left behind a batch.
+    private mutating func advance(over number: Int64) {
+      guard let numbers = left else { return }
+      switch order {
+      case .oldestFirst: left = number < numbers.upperBound ? number + 1...numbers.upperBound : nil
+      case .newestFirst: left = number > numbers.lowerBound ? numbers.lowerBound...number - 1 : nil
+      }
+    }
+
+    /// Reads batches one after another.
+    ///
+    /// - Returns: false when this is enough for a slice; ``left`` says where the next begins.
+    private mutating func read(
+      _ span: ClosedRange<Int64>, _ scope: Scope, wanted: Int, atMost maximum: Int,
+      _ pick: (_ number: Int64, _ rows: [UInt8]) -> [Found]
+    ) throws -> Bool {
+      batches.bind(scope.since ?? .min)
+      batches.bind(span.lowerBound)
+      batches.bind(span.upperBound)
+      defer { batches.reset() }
+      while try batches.next() {
+        let (number, bytes) = (try batches.integer(0, in: Query.allBatches), batches.blob(1))
+        found += pick(number, bytes)
+        size += bytes.count
+        if found.count >= wanted || size >= maximum {
+          advance(over: number)
+          return false
+        }
+      }
+      return true
+    }
+
+    /// The batches that come next and share an answer: whether what is looked for may be in them.
+    private mutating func span(
+      of numbers: ClosedRange<Int64>, _ scope: Scope
+    ) throws -> (ClosedRange<Int64>, mayMatch: Bool) {
+      guard !scope.isEverything else { return (numbers, true) }
+      switch order {
+      case .newestFirst:
+        guard let group = try group(groupBefore, numbers.upperBound, scope), group.numbers.overlaps(numbers) else {
+          return (numbers, true)
+        }
+        let end = group.numbers.upperBound
+        if end < numbers.upperBound { return (end + 1...numbers.upperBound, true) }
+        return (group.numbers.clamped(to: numbers), group.mayMatch)
+      case .oldestFirst:
+        if let group = try group(groupBefore, numbers.lowerBound, scope), group.numbers.contains(numbers.lowerBound) {
+          return (group.numbers.clamped(to: numbers), group.mayMatch)
+        }
+        guard let group = try group(groupAfter, numbers.lowerBound, scope), group.numbers.overlaps(numbers) else {
+          return (numbers, true)
+        }
+        return (numbers.lowerBound...group.numbers.lowerBound - 1, true)
+      }
+    }
+
+    private mutating func group(
+      _ statement: PreparedStatement, _ number: Int64, _ scope: Scope
+    ) throws -> (numbers: ClosedRange<Int64>, mayMatch: Bool)? {
+      statement.bind(number)
+      defer { statement.reset() }
+      guard try statement.next() else { return nil }
+      let first = try statement.integer(0, in: Query.allBatches)
+      let numbers = first...(try statement.integer(1, in: first...Query.allBatches.upperBound))
+      // What stands here was written by a log alone; a damaged time is no time.
+      if let since = scope.since, try statement.integer(2, in: .min ... .max) < since { return (numbers, false) }
+      let (mayMatch, read) = unsafe statement.withBytes(3) { bytes in
+        (scope.keys.allSatisfy { unsafe LogFilter.mayContain($0, in: bytes) }, bytes.count)
+      }
+      size += read
+      return (numbers, mayMatch)
+    }
+  }
+}
+
+extension DeliveryLog {
+  /// Waits for rows that match, and returns those that are there already at once.
+  ///
+  /// - Parameter time: how long at most; then the page is empty, and its ``Page/next`` is where to wait on.
+  /// - Returns: nil when ``Limits/maximumLogWaits`` wait already.
+  package func nextPage(_ query: Query, within time: Duration) async throws -> Page? {
+    guard let wait = waits.begin(query.id) else { return nil }
+    defer { waits.end(wait) }
+    let timer = Task {
+      try? await Task.sleep(for: time, clock: .continuous)
+      wait.end()
+    }
+    defer { timer.cancel() }
+    return try await withTaskCancellationHandler {
+      var query = query
+      while true {
+        // First whether it is over: what comes after that is the next one's.
+        let isOver = wait.isOver
+        // A search that is cancelled fails, and who waited is told what there is.
+        let page = try await Task { [query] in try await self.page(query) }.value
+        if isOver || !page.records.isEmpty { return page }
+        query.after = page.next
+        await wait.next()
+      }
+    } onCancel: {
+      wait.end()
+    }
+  }
+}
+
+extension DeliveryLog.Query {
+  /// All numbers of batches whose rows have numbers.
+  fileprivate static let allBatches = 0...Int64.max >> LogBatch.numberBits
+
+  /// The batches with the numbers that are asked for; nil: none can have them.
+  fileprivate var batches: ClosedRange<Int64>? {
+    // Both are what somebody asks for.
+    let (first, last) = (max(0, after ?? 0) >> LogBatch.numberBits, (before ?? .max) >> LogBatch.numberBits)
+    return first <= last ? first...last : nil
+  }
+
+  fileprivate var scope: DeliveryLog.Scope {
+    var keys: [UInt64] = []
+    if let id { keys.append(LogKey.id(id)) }
+    if let device { keys.append(LogKey.device(device.row)) }
+    if let app { keys.append(LogKey.app(app.row)) }
+    return DeliveryLog.Scope(keys: keys, since: since, size: maximumReadSize)
+  }
+
+  /// The rows of a batch that match, in order.
+  fileprivate func records(of number: Int64, _ bytes: [UInt8]) -> [DeliveryLog.Record] {
+    let first = number << LogBatch.numberBits
+    let rows = LogBatch.rows(bytes) { index, row in
+      // A batch has at most as many rows as it has numbers.
+      index < 1 << LogBatch.numberBits && matches(row, first + Int64(index))
+    }
+    return rows.map { DeliveryLog.Record(number: first + Int64($0.index), row: $0.row) }
+  }
+
+  /// Whether a row of this number is asked for.
+  fileprivate func matches(_ row: DeliveryLog.Row, _ number: Int64) -> Bool {
+    matches(row) && (after.map { number > $0 } ?? true) && (before.map { number < $0 } ?? true)
+  }
+
+  /// Whether a row is asked for, whatever its number.
+  private func matches(_ row: DeliveryLog.Row) -> Bool {
+    (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
+      && (app.map { $0 == row.app } ?? true) && (events.map { $0.contains(row.event) } ?? true)
+      && (since.map { row.at >= $0 } ?? true)
+  }
+}

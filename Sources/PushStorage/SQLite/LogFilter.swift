@@ -1,0 +1,45 @@
+/// A Bloom filter of ``LogKey``s: of a key that was added it says so, of one key in about a hundred others, too.
+///
+/// All five bits of a key are in one word, which costs an insertion a single access to memory.
+struct LogFilter {
+  private var words = [UInt64](repeating: 0, count: LogFilter.wordCount)
+
+  /// Words of a filter that is being filled, a power of two: a third of their bits have 11,000 keys.
+  private static let wordCount = 2048
+
+  @inline(__always)
+  mutating func insert(_ key: UInt64) {
+    words[LogFilter.place(of: key, in: LogFilter.wordCount)] |= LogFilter.bits(of: key)
+  }
+
+  /// The filter as small as it can be with a third of its bits set, its words one after another, lowest byte first.
+  var bytes: [UInt8] {
+    var words = words
+    while words.count > 8 {
+      let half = words.count / 2
+      let folded = (0..<half).map { words[$0] | words[$0 + half] }
+      guard folded.reduce(0, { $0 + $1.nonzeroBitCount }) <= half * 64 / 3 else { break }
+      words = folded
+    }
+    return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+  }
+
+  /// Whether a key may be among those that were added to a filter; yes also of bytes that are none.
+  static func mayContain(_ key: UInt64, in bytes: UnsafeRawBufferPointer) -> Bool {
+    let count = bytes.count / 8
+    guard count > 0, count.nonzeroBitCount == 1, bytes.count == count * 8 else { return true }
+    let word = unsafe bytes.loadUnaligned(fromByteOffset: place(of: key, in: count) * 8, as: UInt64.self)
+    let bits = bits(of: key)
+    return UInt64(littleEndian: word) & bits == bits
+  }
+
+  @inline(__always)
+  private static func place(of key: UInt64, in count: Int) -> Int {
+    Int(truncatingIfNeeded: key >> 40) & (count - 1)
+  }
+
+  @inline(__always)
+  private static func bits(of key: UInt64) -> UInt64 {
+    1 &<< key | 1 &<< (key >> 6) | 1 &<< (key >> 12) | 1 &<< (key >> 18) | 1 &<< (key >> 24)
+  }
+}

@@ -1,0 +1,35 @@
+import GRDB
+package import PushCore
+
+extension SQLiteRegistrations {
+  // Lists are read from the disk, in the order of an index: nothing that a push needs is held meanwhile, and memory
+  // does not grow with them.
+
+  package func listDevices(_ page: ListPage) async throws -> [DeviceID] {
+    try await list("device", page).map(DeviceID.init(row:))
+  }
+
+  package func listPersons(_ page: ListPage) async throws -> [PersonID] {
+    try await list("person", page).map(PersonID.init(row:))
+  }
+
+  private func list(_ table: String, _ page: ListPage) async throws -> [Int64] {
+    do {
+      return try await store.pool.read { db in
+        let rows = try PreparedStatement(
+          db,
+          """
+          SELECT id FROM \(table) WHERE name > ? AND (? = '' OR instr(name, ?) > 0) ORDER BY name LIMIT ?
+          """, isKept: true)
+        defer { rows.reset() }
+        for text in [page.after ?? "", page.filter ?? "", page.filter ?? ""] { rows.bind(text: text) }
+        rows.bind(Int64(page.limit))
+        var numbers: [Int64] = []
+        while try rows.next() { numbers.append(try rows.integer(0)) }
+        return numbers
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+}

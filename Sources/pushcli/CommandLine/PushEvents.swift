@@ -1,0 +1,68 @@
+import Foundation
+import GatewayClient
+import GatewayProtocol
+import PushCore
+
+/// What happens to pushes, as it happens: the gateway says so when there is something, also one that was stopped or
+/// killed meanwhile and runs again.
+struct PushEvents {
+  private let state: StateOptions
+  private let query: [String]
+  private let start = Date()
+  private var admin: Admin?
+  /// What the gateway said to read on from; nil when it has to look back once, since it may have begun its log anew.
+  private var after: Int64?
+  /// What has been handed out, which a look back finds again.
+  private var seen: Set<String> = []
+  private var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
+
+  /// How far before the start a look back goes: clocks are set.
+  private static let slack = 86_400.0
+
+  /// - Parameters:
+  ///   - query: what to look for, as `name=value`.
+  ///   - admin: a connection that is there; nil: one is made, as soon as there is a gateway.
+  init(_ query: [String], of state: StateOptions, _ admin: Admin? = nil) {
+    (self.state, self.query, self.admin) = (state, query, admin)
+  }
+
+  /// The next rows, the oldest first; nil when there are none until `end`.
+  ///
+  /// - Throws: ``CommandFailure`` for a refusal. Of a gateway that is away nothing is thrown: it may come back in time.
+  mutating func next(until end: ContinuousClock.Instant) async throws -> [LogRecord]? {
+    while ContinuousClock.now < end {
+      do {
+        let page = try await page(until: end)
+        backoff.reset()
+        after = page.next
+        let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event)").inserted }
+        if !rows.isEmpty { return rows }
+      } catch let failure as CommandFailure where failure.exit == .unreachable || failure.status == 503 {
+        admin?.close()
+        (admin, after) = (nil, nil)
+        try await Task.sleep(for: min(backoff.next(), max(.zero, end - .now)))
+      }
+    }
+    return nil
+  }
+
+  private mutating func page(until end: ContinuousClock.Instant) async throws -> LogPage {
+    let admin = if let admin { admin } else { try await Admin(state) }
+    self.admin = admin
+    let left = max(.zero, end - .now)
+    let seconds = min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1))
+    var values = query + ["seconds=\(seconds)"]
+    if let after {
+      values.append("after=\(after)")
+    } else {
+      values.append("since=\(Int64((start.timeIntervalSince1970 - PushEvents.slack) * 1000))")
+    }
+    // A gateway that stands still answers nobody, and the time is up all the same.
+    let watch = Task {
+      try await Task.sleep(for: left + .seconds(1))
+      admin.close()
+    }
+    defer { watch.cancel() }
+    return try await admin.get("/admin/v1/log/next?" + values.joined(separator: "&"))
+  }
+}
