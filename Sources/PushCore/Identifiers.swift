@@ -26,7 +26,7 @@ package struct PersonID: Sendable, Hashable {
 }
 
 /// Which of the two worlds a key or a device token belongs to.
-package enum Environment: String, Sendable, Codable {
+package enum Environment: String, Sendable, Codable, CaseIterable {
   case development, production
 }
 
@@ -76,6 +76,9 @@ package struct DeviceToken: Sendable, Hashable {
   /// 64 lower-case hex digits.
   package var hex: String { String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self) }
 
+  /// A part of its random bytes.
+  package var hash: UInt64 { words.0 }
+
   package static func == (one: DeviceToken, other: DeviceToken) -> Bool { one.words == other.words }
 
   package func hash(into hasher: inout Hasher) {
@@ -124,6 +127,9 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
     low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     upperCase = .max
   }
+
+  /// Its 128 bits, without the case of their digits.
+  package var words: (UInt64, UInt64) { (high, low) }
 
   /// 20 bytes for the store.
   package init?(stored: [UInt8]) {

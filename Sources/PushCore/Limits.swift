@@ -152,6 +152,8 @@ package enum Limits {
   package static let maximumRecentIDs = 1_000_000
   /// Pushes that wait for one commit; beyond it providers are told `ServiceUnavailable`.
   package static let maximumUncommitted = 100_000
+  /// A mailbox of more rows accepts pushes while it reads what waits.
+  package static let rowsReadAtOnce = 100_000
   /// Rows read at once for a device that catches up.
   package static let pendingBatch = 256
   /// Bytes waiting on a device's stream above which new pushes stay in the mailbox.

@@ -57,6 +57,9 @@ package struct MailboxEntry: Sendable {
 package enum AppendOutcome: Sendable {
   /// On stable storage. A push with the same collapse id that this one replaced is named.
   case queued(seq: UInt64, replaced: APNSID?)
+  /// On stable storage, by a mailbox that has not read all that waits: it gets its number, or turns out to be a duplicate,
+  /// before anything is read. Whoever has an open stream reads it with what waits.
+  case deferred
   /// The same id for the same token, seen less than ``Limits/duplicateWindow`` ago or still waiting: stored once.
   case duplicate
   /// Not stored, as far as is known: the disk refused, or too much waits for it. The same push may be sent again.
@@ -138,6 +141,9 @@ package struct StoreError: Error, CustomStringConvertible {
 ///   step, and comes after everything that waits. When the outcome is reported no read finds the replaced one.
 /// - **Cap**: a device has so many entries at most. The oldest go, and readers are told how many in one ``MailboxGap``
 ///   until the device has acknowledged its end.
+/// - **Start**: a mailbox that was just opened may still be reading what waits. It stores what comes, and says so
+///   (``AppendOutcome/deferred``); what is asked meanwhile comes about when all is there, in the order in which it was
+///   asked, and reads wait until then.
 /// - **Removals**: whatever leaves and was not acknowledged is told once to the function that the home was made with.
 /// - **Threads**: every method may be called on any thread, and none but ``pending(for:after:limit:)`` waits for a disk or
 ///   a network.

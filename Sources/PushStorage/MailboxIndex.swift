@@ -1,13 +1,12 @@
-package import DequeModule
 package import PushCore
 
 /// What waits, in memory: for every device its entries in order, without their payloads.
 ///
 /// The table on disk has no secondary index (an append costs 2 µs without one, 11 µs with); this takes its place and
 /// is rebuilt by one scan at start. A value: the writer stages a batch here, commits it on disk, then confirms it here.
-package struct MailboxIndex {
-  /// One row of the table.
-  package struct Entry {
+package struct MailboxIndex: Sendable {
+  /// One row of the table, as it is staged or read; ``Waiting`` is what stays of it.
+  package struct Entry: Sendable {
     package var row: Int64
     package var seq: UInt64
     package var app: AppID
@@ -18,23 +17,25 @@ package struct MailboxIndex {
     /// Seconds since 1970.
     package var expires: Int64
     package var collapseID: String
-    /// Removed, and still in the queue because it is not at its front.
+    /// Removed, and its row still there so that a retry of its id is recognised.
     package var isRemoved = false
   }
 
   /// The queue of one device.
-  package struct Box {
+  package struct Box: Sendable {
     /// The highest number given out.
     package var lastSeq: UInt64 = 0
     /// The highest number on stable storage; what is above is staged and nobody's yet.
     package var durableSeq: UInt64 = 0
     /// The highest number that the device has acknowledged.
     package var acknowledged: UInt64 = 0
-    package var entries = Deque<Entry>()
+    package var entries = Queue()
     /// Entries that are not removed.
     package var count = 0
     /// The newest entry per app and collapse id.
     package var collapsible: [CollapseKey: UInt64] = [:]
+    /// The collapse ids of those that have one, by their numbers.
+    package var collapseIDs: [UInt64: String] = [:]
     package var gap: MailboxGap?
 
     /// The apps of what waits.
@@ -64,7 +65,7 @@ package struct MailboxIndex {
     }
   }
 
-  package struct CollapseKey: Hashable {
+  package struct CollapseKey: Hashable, Sendable {
     package var app: AppID
     package var id: String
   }
@@ -83,6 +84,8 @@ package struct MailboxIndex {
   /// Up to which number devices have what they were sent, as long as that is not applied (``claim(_:through:_:)``).
   private var claims: [DeviceID: UInt64] = [:]
   package var nextRow: Int64 = 1
+  /// Rows without a number, which came while an index was read: see ``number(_:of:cap:now:changes:removals:)``.
+  package private(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
   /// Nothing expires before this, in seconds since 1970.
   package private(set) var earliestExpiry = Int64.max
 
@@ -109,6 +112,10 @@ package struct MailboxIndex {
   ) -> Bool {
     guard entry.row >= nextRow else { return false }
     nextRow = entry.row + 1
+    guard entry.seq > 0 else {
+      if entry.isRemoved { changes.append(.delete(entry.row)) } else { unnumbered.append((device, entry)) }
+      return true
+    }
     return change(boxOf(device), isChecked: false) { index, box in
       box.lastSeq = max(box.lastSeq, entry.seq)
       box.durableSeq = box.lastSeq
@@ -126,9 +133,43 @@ package struct MailboxIndex {
       guard isWaiting else { return true }
       guard box.entries.last.map({ $0.seq < entry.seq }) ?? true else { return false }
       index.replace(entry, in: &box, of: device, now: now, changes: &changes, removals: &removals)
-      index.enter(entry, into: &box)
+      index.enter(Waiting(entry), entry.collapseID, into: &box)
       return true
     }
+  }
+
+  /// Takes the rows that a start has found without a number, so that they get theirs.
+  package mutating func takeUnnumbered() -> [(device: DeviceID, entry: Entry)] {
+    defer { unnumbered = [] }
+    return unnumbered
+  }
+
+  /// Gives its number to a push that was stored before this index was there, and makes it visible with all that follows
+  /// from it. Those that were stored first come first. A retry of one that is known goes.
+  package mutating func number(
+    _ entry: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
+    removals: inout [MailboxRemoval]
+  ) {
+    nextRow = max(nextRow, entry.row + 1)
+    if entry.isSenderID, !recent.insert(RecentIDs.Key(device: device, app: entry.app, id: entry.id)) {
+      return changes.append(.delete(entry.row))
+    }
+    var numbered = entry
+    numbered.seq = change(boxOf(device)) { _, box in
+      box.lastSeq += 1
+      return box.lastSeq
+    }
+    changes.append(.renumber(entry.row, seq: numbered.seq))
+    _ = confirm(numbered, of: device, cap: cap, now: now, changes: &changes, removals: &removals)
+  }
+
+  /// Devices by apps of which something waits for them and `isRegistered` says no.
+  package func unregistered(isRegistered: (DeviceID, AppID) -> Bool) -> [AppID: [DeviceID]] {
+    var ended: [AppID: [DeviceID]] = [:]
+    for (device, box) in boxes {
+      for app in box.apps where !isRegistered(device, app) { ended[app, default: []].append(device) }
+    }
+    return ended
   }
 
   // MARK: Reading
@@ -170,7 +211,7 @@ package struct MailboxIndex {
   ) -> APNSID? {
     change(boxOf(device)) { index, box in
       let replaced = index.replace(staged, in: &box, of: device, now: now, changes: &changes, removals: &removals)
-      index.enter(staged, into: &box)
+      index.enter(Waiting(staged), staged.collapseID, into: &box)
       box.durableSeq = max(box.durableSeq, staged.seq)
       while box.count > cap, let oldest = box.entries.first(where: { !$0.isRemoved }) {
         box.gap = MailboxGap(
@@ -223,14 +264,15 @@ package struct MailboxIndex {
   package mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
     change(boxOf(device)) { index, box in
       guard seq > box.lastSeq else { return [] }
-      let waiting = box.entries.filter { !$0.isRemoved }
+      let before = box
       box = Box(lastSeq: seq, durableSeq: seq, acknowledged: seq)
       var changes: [RowChange] = []
-      for var entry in waiting {
+      for var entry in before.entries where !entry.isRemoved {
+        let collapseID = before.collapseID(of: entry)
         box.lastSeq += 1
         entry.seq = box.lastSeq
         changes.append(.renumber(entry.row, seq: entry.seq))
-        index.enter(entry, into: &box)
+        index.enter(entry, collapseID, into: &box)
       }
       box.durableSeq = box.lastSeq
       return changes
@@ -329,15 +371,17 @@ package struct MailboxIndex {
     return victim.id
   }
 
-  private mutating func enter(_ entry: Entry, into box: inout Box) {
+  private mutating func enter(_ entry: Waiting, _ collapseID: String, into box: inout Box) {
     earliestExpiry = min(earliestExpiry, entry.expires)
     box.entries.append(entry)
     box.count += 1
-    if !entry.collapseID.isEmpty { box.collapsible[.init(app: entry.app, id: entry.collapseID)] = entry.seq }
+    guard entry.hasCollapseID else { return }
+    box.collapsible[.init(app: entry.app, id: collapseID)] = entry.seq
+    box.collapseIDs[entry.seq] = collapseID
   }
 
   private mutating func remove(
-    _ entry: Entry, from box: inout Box, of device: DeviceID, cause: RemovalCause, now: Int64,
+    _ entry: Waiting, from box: inout Box, of device: DeviceID, cause: RemovalCause, now: Int64,
     changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
     let place = box.place(after: entry.seq - 1)
@@ -351,7 +395,7 @@ package struct MailboxIndex {
   }
 
   /// What becomes of the row: it goes, unless its id may still be sent again.
-  private mutating func release(_ entry: Entry, of device: DeviceID, now: Int64, isMarked: Bool) -> RowChange? {
+  private mutating func release(_ entry: Waiting, of device: DeviceID, now: Int64, isMarked: Bool) -> RowChange? {
     guard entry.isSenderID else { return .delete(entry.row) }
     let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
     let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
@@ -373,16 +417,21 @@ extension MailboxIndex.Box {
   }
 
   /// The entry with a number, unless it was removed.
-  fileprivate func entry(_ seq: UInt64) -> MailboxIndex.Entry? {
+  fileprivate func entry(_ seq: UInt64) -> MailboxIndex.Waiting? {
     let place = place(after: seq - 1)
     guard place < entries.count, entries[place].seq == seq, !entries[place].isRemoved else { return nil }
     return entries[place]
   }
 
-  fileprivate mutating func leave(_ entry: MailboxIndex.Entry) {
+  /// What `entry` is replaced by, when another has it; empty for none.
+  fileprivate func collapseID(of entry: MailboxIndex.Waiting) -> String {
+    entry.hasCollapseID ? collapseIDs[entry.seq] ?? "" : ""
+  }
+
+  fileprivate mutating func leave(_ entry: MailboxIndex.Waiting) {
     count -= 1
-    guard !entry.collapseID.isEmpty else { return }
-    let key = MailboxIndex.CollapseKey(app: entry.app, id: entry.collapseID)
+    guard entry.hasCollapseID, let id = collapseIDs.removeValue(forKey: entry.seq) else { return }
+    let key = MailboxIndex.CollapseKey(app: entry.app, id: id)
     if collapsible[key] == entry.seq { collapsible[key] = nil }
   }
 
@@ -390,50 +439,6 @@ extension MailboxIndex.Box {
   fileprivate mutating func compact() {
     while let first = entries.first, first.isRemoved { entries.removeFirst() }
     if entries.count > 64, entries.count > 2 * count { entries.removeAll { $0.isRemoved } }
-  }
-}
-
-/// Sender-chosen ids that are recognised as retries: while their push waits, and a while after.
-package struct RecentIDs {
-  package struct Key: Hashable {
-    package var device: DeviceID
-    package var app: AppID
-    package var id: APNSID
-  }
-
-  private struct Released {
-    var key: Key
-    var row: Int64
-    /// Seconds since 1970.
-    var dueBy: Int64
-  }
-
-  private var known: Set<Key> = []
-  /// Ids whose push waits no longer, in the order in which that happened.
-  private var released = Deque<Released>()
-
-  /// - Returns: false when the id is known.
-  @discardableResult
-  package mutating func insert(_ key: Key) -> Bool { known.insert(key).inserted }
-
-  package mutating func remove(_ key: Key) { known.remove(key) }
-
-  package func contains(_ key: Key) -> Bool { known.contains(key) }
-
-  /// Keeps a key until its time; its row goes with it.
-  package mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
-    released.append(Released(key: key, row: row, dueBy: dueBy))
-  }
-
-  /// Forgets what is due, and what is too much; returns the rows.
-  package mutating func forget(now: Int64) -> [Int64] {
-    var rows: [Int64] = []
-    while let first = released.first, first.dueBy <= now || released.count > Limits.maximumRecentIDs {
-      released.removeFirst()
-      known.remove(first.key)
-      rows.append(first.row)
-    }
-    return rows
   }
 }
 
@@ -483,9 +488,9 @@ extension MailboxIndex.Box {
       before = entry.seq
       if entry.isRemoved { continue }
       waiting += 1
-      guard !entry.collapseID.isEmpty else { continue }
+      guard entry.hasCollapseID else { continue }
       collapsing += 1
-      guard collapsible[.init(app: entry.app, id: entry.collapseID)] == entry.seq else {
+      guard collapsible[.init(app: entry.app, id: collapseID(of: entry))] == entry.seq else {
         return "what \(entry.seq) replaces waits beside it"
       }
     }

@@ -21,7 +21,10 @@ import Testing
     _ change: (inout MailboxIndex.Box) -> Void = { _ in }
   ) -> MailboxIndex.Box {
     var box = MailboxIndex.Box(lastSeq: 5, durableSeq: 5, acknowledged: 2)
-    for entry in entries { box.entries.append(entry) }
+    for entry in entries {
+      box.entries.append(MailboxIndex.Waiting(entry))
+      if !entry.collapseID.isEmpty { box.collapseIDs[entry.seq] = entry.collapseID }
+    }
     box.count = 3
     change(&box)
     return box

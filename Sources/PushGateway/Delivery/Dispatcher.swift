@@ -79,9 +79,16 @@ final class Dispatcher {
     var rows = LogBatch()
     let now = destinations.clock.milliseconds()
     for (push, outcome) in zip(pushes, outcomes) {
-      guard case .queued(let seq, let replaced) = outcome else { continue }
-      entries.append(MailboxEntry(seq: seq, push: push))
-      if let replaced { destinations.router.notify(push.device, .retract(replaced)) }
+      switch outcome {
+      case .queued(let seq, let replaced):
+        entries.append(MailboxEntry(seq: seq, push: push))
+        if let replaced { destinations.router.notify(push.device, .retract(replaced)) }
+      case .deferred:
+        // Its device reads it with what waits.
+        rows.append(.accepted, of: push, at: push.received)
+        rows.append(.stored, of: push, at: now)
+      case .duplicate, .unavailable, .failed: break
+      }
     }
     for (entry, isConnected) in zip(entries, destinations.router.areConnected(entries)) {
       rows.append(.accepted, of: entry.push, at: entry.push.received)

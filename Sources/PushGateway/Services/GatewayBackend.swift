@@ -55,11 +55,12 @@ struct GatewayBackend: Sendable {
     let (configuration, clock) = (context.configuration, context.clock)
     let store = try SQLiteStore(
       path: StateFolder(configuration.state).databasePath, durability: configuration.durability)
+    // Both would be slower at the same time, and nothing is accepted without these.
+    let registrations = try SQLiteRegistrations(store: store)
     let mailbox = try SQLiteMailbox(
       store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
       removed: context.removed)
     let watch = StoreWatch(store, logger: context.logger, now: { clock.seconds })
-    let registrations = try SQLiteRegistrations(store: store)
     mailbox.purgeUnregistered { device, app in
       // Digests are the gateway's own.
       app == App.summary.id || registrations.registrations(of: device).contains { $0.1.id == app }

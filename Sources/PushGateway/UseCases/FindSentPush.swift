@@ -26,7 +26,6 @@ struct FindSentPush: Sendable {
   }
 
   private func waiting(_ id: APNSID, for device: DeviceID) async throws -> SentPush? {
-    guard mailbox.waitingCount(for: device) > 0 else { return nil }
     var seq: UInt64 = 0
     while true {
       let pending = try await mailbox.pending(for: device, after: seq, limit: Limits.pendingBatch)

@@ -134,6 +134,17 @@ package import PushCore
   /// A text, or nil for NULL.
   package func optionalText(_ column: Int32) throws -> String? { try isNull(column) ? nil : text(column) }
 
+  /// A text that is one of an enumeration's words; nil for another word.
+  ///
+  /// It makes no `String` of the text.
+  package func word<Word: RawRepresentable & CaseIterable>(_ column: Int32) throws -> Word?
+  where Word.RawValue == String {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "a text is expected") }
+    return unsafe withBytes(column) { text in
+      Word.allCases.first { unsafe text.elementsEqual($0.rawValue.utf8) }
+    }
+  }
+
   /// A value that is stored as JSON.
   package func json<Value: Decodable>(_ column: Int32, as type: Value.Type = Value.self) throws -> Value {
     do {

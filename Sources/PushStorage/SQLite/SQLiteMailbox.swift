@@ -27,6 +27,17 @@ package final class SQLiteMailbox: Mailbox {
     var uncommitted = 0
     var writer = WriterState.awake
     var isClosed = false
+    /// What was read at the start, until the writer takes it.
+    var read: Result<MailboxReader.Result, any Error>?
+    /// See ``purgeUnregistered(isRegistered:)``.
+    var isRegistered: (@Sendable (DeviceID, AppID) -> Bool)?
+  }
+
+  /// Whether what waits has been read, and who waits for it.
+  private enum Readiness {
+    case reading([CheckedContinuation<Void, any Error>])
+    case ready
+    case failed(any Error)
   }
 
   /// How long removals wait for an append to join.
@@ -43,39 +54,69 @@ package final class SQLiteMailbox: Mailbox {
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
   private let trouble = Mutex<HealthProblem?>(nil)
+  private let readiness = Mutex(Readiness.reading([]))
+  /// Whether ``readiness`` is `ready`, for those who look each time.
+  private let isReady = Atomic(false)
   private let clock: @Sendable () -> Int64
   private let logger: Logger
   /// Rows between two checkpoints. A page that changes again meanwhile is moved once, and each checkpoint syncs twice;
   /// the log grows to some 10 MB.
   private let checkpointInterval: Int
 
-  /// Rebuilds the index and starts the writer.
+  /// Starts the writer, and reads what waits: when there is much, pushes are accepted before all of it is there.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970.
   ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
+  ///   - rowsReadAtOnce: up to so many rows are read before this returns.
+  ///   - willRead: called on another thread before more rows are read.
   package init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
-    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 12_000
+    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 12_000,
+    rowsReadAtOnce: Int = Limits.rowsReadAtOnce, willRead: @escaping @Sendable () -> Void = {}
   ) throws(StoreError) {
     self.store = store
     self.checkpointInterval = checkpointInterval
     self.logger = logger
     clock = now
+    engine = MailboxEngine(
+      index: MailboxIndex(), cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
     do {
-      var changes: [MailboxIndex.RowChange] = []
-      var removals: [MailboxRemoval] = []
-      let rebuilt = try store.pool.read {
-        try SQLiteMailbox.rebuild($0, now: now(), changes: &changes, removals: &removals)
+      let rows = try store.pool.read(MailboxReader.rows)
+      // No gateway gives such a number, and reading it fails.
+      let isBeyond = rows.map { $0.upperBound > StoredRange.number.upperBound } ?? false
+      var backlog = MailboxEngine.Backlog(nextRow: isBeyond ? 1 : max(rows?.upperBound ?? 0, 0) + 1)
+      let reader = MailboxReader(store: store, rows: rows, now: now())
+      if SQLiteMailbox.count(rows) <= UInt64(rowsReadAtOnce) || isBeyond {
+        let read = try reader.read()
+        backlog.take(read.index, changes: read.changes, removals: read.removals)
+        if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool).commit($0) }) { throw failure }
+        becomeReady(.ready)
+      } else {
+        Thread.detachNewThread { [self] in
+          willRead()
+          let result = Result { try reader.read() }
+          inbox.withLock { inbox in (inbox.read, inbox.writer) = (result, .awake) }
+          wake.signal()
+        }
       }
-      engine = MailboxEngine(
-        index: rebuilt, cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
-      if !changes.isEmpty { try Writer(store.pool).commit(MailboxTransaction(changes: changes)) }
-      removed(removals)
+      startWriter(backlog)
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
-    let thread = Thread { [self] in run() }
+  }
+
+  /// How many rows there may be.
+  private static func count(_ rows: ClosedRange<Int64>?) -> UInt64 {
+    guard let rows else { return 0 }
+    return min(UInt64(bitPattern: rows.upperBound &- rows.lowerBound), .max - 1) + 1
+  }
+
+  private func startWriter(_ backlog: MailboxEngine.Backlog) {
+    let thread = Thread { [self] in
+      if isReady.load(ordering: .relaxed) || runWhileReading(backlog) { run() }
+      stopped.signal()
+    }
     thread.name = "mailbox"
     thread.start()
   }
@@ -118,13 +159,15 @@ package final class SQLiteMailbox: Mailbox {
   ///
   /// A crash may come between the end of a registration and that of what waited for it: whoever opens the mailbox calls
   /// this once, before anything is read.
-  package func purgeUnregistered(isRegistered: (DeviceID, AppID) -> Bool) {
-    var ended: [AppID: [DeviceID]] = [:]
-    engine.index.withLock { index in
-      for (device, box) in index.boxes {
-        for app in box.apps where !isRegistered(device, app) { ended[app, default: []].append(device) }
-      }
+  package func purgeUnregistered(isRegistered: @escaping @Sendable (DeviceID, AppID) -> Bool) {
+    // The writer looks at it between two turns, so that it either finds this or is ready already.
+    let isReading = inbox.withLock { inbox in
+      guard !isReady.load(ordering: .acquiring) else { return false }
+      inbox.isRegistered = isRegistered
+      return true
     }
+    guard !isReading else { return }
+    let ended = engine.index.withLock { $0.unregistered(isRegistered: isRegistered) }
     for (app, devices) in ended { submit(.purge(devices, app) { _ in }) }
   }
 
@@ -138,6 +181,7 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    if !isReady.load(ordering: .acquiring) { try await ready() }
     let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
     if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()
@@ -169,6 +213,140 @@ package final class SQLiteMailbox: Mailbox {
       if !isTaken { continuation.resume(returning: false) }
     }
     guard isStored else { throw StoreError("the mailbox can't be written") }
+  }
+
+  // MARK: While what waits is read
+
+  /// Returns when all that waits has been read.
+  ///
+  /// - Throws: ``StoreError`` when it can't be.
+  package func ready() async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      let failure = readiness.withLock { readiness -> Result<Void, any Error>? in
+        switch readiness {
+        case .reading(let others):
+          readiness = .reading(others + [continuation])
+          return nil
+        case .ready: return .success(())
+        case .failed(let error): return .failure(error)
+        }
+      }
+      if let failure { continuation.resume(with: failure) }
+    }
+  }
+
+  private func becomeReady(_ state: Readiness) {
+    if case .ready = state { isReady.store(true, ordering: .releasing) }
+    let waiting = readiness.withLock { readiness -> [CheckedContinuation<Void, any Error>] in
+      defer { readiness = state }
+      guard case .reading(let waiting) = readiness else { return [] }
+      return waiting
+    }
+    for continuation in waiting {
+      if case .failed(let error) = state { continuation.resume(throwing: error) } else { continuation.resume() }
+    }
+  }
+
+  /// Stores what comes until the index has been read and what came meanwhile is in it.
+  ///
+  /// - Returns: false when it can't be read, and the mailbox is closed.
+  private func runWhileReading(_ first: MailboxEngine.Backlog) -> Bool {
+    var (backlog, isPurged) = (first, false)
+    var retry = DispatchTime.distantFuture
+    while true {
+      let (operations, read, isRegistered) = nextWhileReading(backlog, until: retry)
+      var weight = 0
+      for case .append(let pushes, _) in operations { weight += pushes.count }
+      let failure = engine.store(operations, in: &backlog) { try commitAnew($0, pushes: weight) }
+      inbox.withLock { $0.uncommitted -= weight }
+      if failure == nil, weight > 0 { trouble.withLock { $0 = nil } }
+      switch read {
+      case .success(let read)?:
+        backlog.take(read.index, changes: read.changes, removals: read.removals)
+        if let isRegistered {
+          backlog.purgeUnregistered(isRegistered: isRegistered)
+          isPurged = true
+        }
+      case .failure(let error)?:
+        refuse(error)
+        return false
+      case nil: break
+      }
+      guard backlog.hasIndex, retry == .distantFuture || retry <= .now() || isClosed else { continue }
+      if engine.adopt(&backlog, commit: { try commitAnew($0, pushes: 0) }) == nil {
+        trouble.withLock { $0 = nil }
+        // What is in line is from here on for the writer with its index.
+        let late = inbox.withLock { inbox in
+          becomeReady(.ready)
+          return isPurged ? nil : inbox.isRegistered
+        }
+        if let late { purgeUnregistered(isRegistered: late) }
+        return true
+      }
+      if isClosed { return false }
+      retry = .now() + SQLiteMailbox.probeTime
+    }
+  }
+
+  private var isClosed: Bool { inbox.withLock { $0.isClosed } }
+
+  private func commitAnew(_ transaction: MailboxTransaction, pushes: Int) throws {
+    let began = ContinuousClock.now
+    defer { meter.commitTimes.record(ContinuousClock.now - began) }
+    do {
+      try Writer(store.pool).commit(transaction)
+      meter.commitSizes.record(Int64(transaction.appended.count))
+    } catch {
+      note(error, pushes: pushes)
+      throw error
+    }
+  }
+
+  /// What is to be done: operations, or what was read, once; or nothing, when it is time to try again.
+  private func nextWhileReading(
+    _ backlog: MailboxEngine.Backlog, until retry: DispatchTime
+  ) -> ([MailboxOperation], Result<MailboxReader.Result, any Error>?, (@Sendable (DeviceID, AppID) -> Bool)?) {
+    while true {
+      let (operations, read, isRegistered, mayWait) = inbox.withLock { inbox in
+        let operations = inbox.operations
+        inbox.operations = []
+        let read = inbox.read
+        inbox.read = nil
+        let mayWait = operations.isEmpty && read == nil && !(inbox.isClosed && backlog.hasIndex)
+        inbox.writer = mayWait ? .asleep : .awake
+        return (operations, read, inbox.isRegistered, mayWait)
+      }
+      if !mayWait || retry <= .now() { return (operations, read, isRegistered) }
+      _ = wake.wait(until: retry)
+    }
+  }
+
+  /// What waits can't be read: nothing can be done until the mailbox is closed.
+  private func refuse(_ error: any Error) {
+    let explanation = SQLiteStore.explain(error, path: store.path)
+    note(explanation, pushes: 0)
+    becomeReady(.failed(explanation))
+    let outcome = explanation.isDamage ? AppendOutcome.failed : .unavailable
+    while true {
+      let (operations, isClosed) = inbox.withLock { inbox in
+        defer { inbox.operations = [] }
+        inbox.writer = inbox.operations.isEmpty ? .asleep : .awake
+        return (inbox.operations, inbox.isClosed)
+      }
+      for operation in operations {
+        switch operation {
+        case .append(let pushes, let completion):
+          inbox.withLock { $0.uncommitted -= pushes.count }
+          completion(pushes.map { _ in outcome })
+        case .advance(_, _, let completion), .purge(_, _, let completion): completion(false)
+        case .acknowledge, .discard, .expire: break
+        }
+      }
+      if operations.isEmpty {
+        if isClosed { return }
+        wake.wait()
+      }
+    }
   }
 
   // MARK: The writer
@@ -241,7 +419,6 @@ package final class SQLiteMailbox: Mailbox {
     _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool).commit($0) }
     // The database is one file again, for whoever copies it now.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-    stopped.signal()
   }
 
   /// Logs and keeps why nothing was stored.

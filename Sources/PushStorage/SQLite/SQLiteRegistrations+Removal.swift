@@ -7,8 +7,8 @@ import Synchronization
 extension SQLiteRegistrations {
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
-    let old = try await write { db in
-      let old = try SQLiteRegistrations.secretHash(of: device, db)
+    try await write { db in
+      try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(
         sql: """
           INSERT INTO former_token (token, device, app, environment, unregistered)
@@ -19,14 +19,10 @@ extension SQLiteRegistrations {
         sql: "INSERT INTO former_device (id, person) SELECT id, person FROM device WHERE id = ?",
         arguments: [device.row])
       try db.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.row])
-      return old
     }
     state.withLock { state in
-      state.devicesBySecret[old] = nil
-      state.remove(device)
-      for token in state.tokensByDevice.removeValue(forKey: device) ?? [] {
-        let before = state.tokens[token]?.unregistered
-        state.tokens[token]?.unregistered = before ?? now
+      for token in state.tables.remove(device) where state.tables.registration(token)?.unregistered == nil {
+        state.tables.set(unregistered: now, of: token)
       }
     }
     notify(.revokedDevices([device]))
@@ -36,15 +32,11 @@ extension SQLiteRegistrations {
   package func rotateSecret(of device: DeviceID) async throws -> String {
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
-    let old = try await write { db in
-      let old = try SQLiteRegistrations.secretHash(of: device, db)
+    try await write { db in
+      try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
-      return old
     }
-    state.withLock { state in
-      state.devicesBySecret[old] = nil
-      state.devicesBySecret[hash] = device
-    }
+    state.withLock { $0.tables.set(secretHash: hash, of: device) }
     notify(.revokedDevices([device]))
     return secret
   }
@@ -56,17 +48,26 @@ extension SQLiteRegistrations {
       for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
     }
     state.withLock { state in
-      for (device, time) in seen { state.devices[device]?.lastSeen = time }
+      for (device, time) in seen { state.tables.set(lastSeen: time, of: device) }
     }
   }
 
   // MARK: Persons
 
   // Sorted and searched while pushes go on, which need the lock.
-  package var persons: [Person] { state.withLock { $0.persons }.values.sorted { $0.name < $1.name } }
+  package var persons: [Person] {
+    var (persons, next, isComplete): ([Person], Int, Bool) = ([], 0, false)
+    while !isComplete {
+      isComplete = state.withLock { state in
+        persons += state.tables.persons(from: &next, limit: SQLiteRegistrations.listSlice)
+        return next >= state.tables.personEnd
+      }
+    }
+    return persons.sorted { $0.name < $1.name }
+  }
 
   package func person(named name: String) throws(Refusal) -> Person {
-    guard let person = state.withLock({ $0.persons }).values.first(where: { $0.name == name }) else {
+    guard let person = state.withLock({ $0.tables.person(named: name) }) else {
       throw Refusal(kind: .unknown, description: "there is no person \(name): `pushcli persons list` shows them")
     }
     return person
@@ -86,7 +87,7 @@ extension SQLiteRegistrations {
         arguments: [name, person.row])
       try db.execute(sql: "UPDATE person SET name = ? WHERE id = ?", arguments: [name, person.row])
     }
-    state.withLock { $0.persons[person]?.name = name }
+    state.withLock { $0.tables.rename(person, to: name) }
   }
 
   package func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
@@ -121,23 +122,17 @@ extension SQLiteRegistrations {
       try db.execute(sql: "UPDATE former_device SET person = 0 WHERE person = ?", arguments: [person.row])
       try db.execute(sql: "DELETE FROM person WHERE id = ?", arguments: [person.row])
     }
-    state.withLock { state in
-      state.persons[person] = nil
-      state.devicesByPerson[person] = nil
-    }
+    state.withLock { $0.tables.remove(person) }
     // The rows are gone all the same; a log that a backup reads meanwhile is written over by what comes next.
     _ = try? await store.emptyLog()
   }
 
   // MARK: Inside
 
-  /// What is kept of a device's secret.
-  private static func secretHash(of device: DeviceID, _ db: Database) throws -> [UInt8] {
-    let rows = try PreparedStatement(db, "SELECT secret_hash FROM device WHERE id = ?")
-    defer { rows.reset() }
-    rows.bind(device.row)
-    guard try rows.next() else { throw Refusal(kind: .unknown, description: "this device was removed before") }
-    return rows.blob(0)
+  private static func requireDevice(_ device: DeviceID, _ db: Database) throws {
+    guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE id = ?", arguments: [device.row]) != nil else {
+      throw Refusal(kind: .unknown, description: "this device was removed before")
+    }
   }
 
   func notify(_ change: RegistrationChange) {

@@ -13,13 +13,7 @@ package final class SQLiteRegistrations: Sendable {
     var keys: [String: ProviderKey] = [:]
     var apps: [AppID: App] = [:]
     var appsByTopic: [String: AppID] = [:]
-    var persons: [PersonID: Person] = [:]
-    var devices: [DeviceID: Device] = [:]
-    var devicesByName: [String: DeviceID] = [:]
-    var devicesBySecret: [[UInt8]: DeviceID] = [:]
-    var devicesByPerson: [PersonID: [DeviceID]] = [:]
-    var tokens: [DeviceToken: Registration] = [:]
-    var tokensByDevice: [DeviceID: [DeviceToken]] = [:]
+    var tables = RegistrationTables()
     var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
@@ -35,7 +29,7 @@ package final class SQLiteRegistrations: Sendable {
     self.store = store
     categories = try Categories(store: store)
     do {
-      state = Mutex(try store.pool.read(SQLiteRegistrations.load))
+      state = Mutex(try SQLiteRegistrations.load(store))
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
@@ -49,7 +43,9 @@ package final class SQLiteRegistrations: Sendable {
 
   package func registration(_ token: DeviceToken) -> (Registration, App)? {
     state.withLock { state in
-      guard let registration = state.tokens[token], let app = state.apps[registration.app] else { return nil }
+      guard let registration = state.tables.registration(token), let app = state.apps[registration.app] else {
+        return nil
+      }
       return (registration, app)
     }
   }
@@ -62,13 +58,13 @@ package final class SQLiteRegistrations: Sendable {
 
   package func preferences(of device: DeviceID) -> Preferences {
     state.withLock { state in
-      state.devices[device].flatMap { state.persons[$0.person] }?.preferences ?? Preferences()
+      state.tables.owner(of: device).flatMap { state.tables.preferences(of: $0) } ?? Preferences()
     }
   }
 
   package func device(secret: String) -> Device? {
     let hash = SQLiteRegistrations.hash(of: secret)
-    return state.withLock { state in state.devicesBySecret[hash].flatMap { state.devices[$0] } }
+    return state.withLock { $0.tables.device(secretHash: hash) }
   }
 
   // MARK: Lists
@@ -77,7 +73,19 @@ package final class SQLiteRegistrations: Sendable {
   // Sorted while pushes go on, which need the lock.
   package var keys: [ProviderKey] { state.withLock { $0.keys }.values.sorted { $0.id < $1.id } }
   package var apps: [App] { state.withLock { $0.apps }.values.sorted { $0.topic < $1.topic } }
-  package var devices: [Device] { state.withLock { $0.devices }.values.sorted { $0.name < $1.name } }
+  package var devices: [Device] {
+    var (devices, next, isComplete): ([Device], Int, Bool) = ([], 0, false)
+    while !isComplete {
+      isComplete = state.withLock { state in
+        devices += state.tables.devices(from: &next, limit: SQLiteRegistrations.listSlice)
+        return next >= state.tables.deviceEnd
+      }
+    }
+    return devices.sorted { $0.name < $1.name }
+  }
+
+  /// How many are read for a list at a time: pushes need the lock meanwhile.
+  static let listSlice = 500
 
   package func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
 
@@ -90,23 +98,21 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func device(named name: String) throws(Refusal) -> Device {
-    guard let device = state.withLock({ state in state.devicesByName[name].flatMap { state.devices[$0] } }) else {
+    guard let device = state.withLock({ $0.tables.device(named: name) }) else {
       throw Refusal(
         kind: .unknown, description: "there is no device \(name): enroll it with `pushcli devices enroll \(name)`")
     }
     return device
   }
 
-  package func device(_ id: DeviceID) -> Device? { state.withLock { $0.devices[id] } }
+  package func device(_ id: DeviceID) -> Device? { state.withLock { $0.tables.device(id) } }
 
-  package func person(_ id: PersonID) -> Person? { state.withLock { $0.persons[id] } }
+  package func person(_ id: PersonID) -> Person? { state.withLock { $0.tables.person(id) } }
 
   package func registrations(of device: DeviceID) -> [(Registration, App)] {
     state.withLock { state in
-      (state.tokensByDevice[device] ?? []).compactMap { token in
-        guard let registration = state.tokens[token], registration.unregistered == nil,
-          let app = state.apps[registration.app]
-        else { return nil }
+      state.tables.registrations(of: device).compactMap { registration in
+        guard registration.unregistered == nil, let app = state.apps[registration.app] else { return nil }
         return (registration, app)
       }
     }
@@ -212,10 +218,10 @@ package final class SQLiteRegistrations: Sendable {
       return (device, personName)
     }
     state.withLock { state in
-      if state.persons[record.person] == nil {
-        state.persons[record.person] = Person(id: record.person, name: personName, preferences: Preferences())
+      if state.tables.person(record.person) == nil {
+        state.tables.add(record.person, name: personName, choices: nil)
       }
-      state.add(record, secretHash: hash)
+      state.tables.add(record, secretHash: hash)
     }
     return (record, secret)
   }
@@ -262,11 +268,8 @@ package final class SQLiteRegistrations: Sendable {
         ])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
-          if let ended {
-            state.tokens[ended] = nil
-            state.tokensByDevice[device]?.removeAll { $0 == ended }
-          }
-          state.add(registration)
+          if let ended { state.tables.remove(ended) }
+          state.tables.add(registration)
         }
       }
       return registration
@@ -278,7 +281,7 @@ package final class SQLiteRegistrations: Sendable {
   ///
   /// - Throws: a refusal when all of them are in use.
   private func tokenToForget(of device: DeviceID, now: Int64) throws(Refusal) -> DeviceToken? {
-    let known = state.withLock { state in (state.tokensByDevice[device] ?? []).compactMap { state.tokens[$0] } }
+    let known = state.withLock { $0.tables.registrations(of: device) }
     guard known.count >= Limits.maximumDeviceTokens else { return nil }
     let ended = known.compactMap { registration -> (token: DeviceToken, at: Int64)? in
       guard let end = registration.unregistered ?? registration.expires, end <= now else { return nil }
@@ -304,14 +307,14 @@ package final class SQLiteRegistrations: Sendable {
         arguments: [now, device.row, app.id.row])
     }
     state.withLock { state in
-      for token in tokens { state.tokens[token]?.unregistered = now }
+      for token in tokens { state.tables.set(unregistered: now, of: token) }
     }
   }
 
   package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
-    @Sendable func current() -> Preferences { state.withLock { $0.persons[person]?.preferences } ?? Preferences() }
+    @Sendable func current() -> Preferences { state.withLock { $0.tables.preferences(of: person) } ?? Preferences() }
     while true {
       // Made and written down before the one writer is asked for, whom pushes wait for.
       let before = current()
@@ -323,7 +326,7 @@ package final class SQLiteRegistrations: Sendable {
         guard current() == before else { return false }
         try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
         db.afterNextTransaction { [self] _ in
-          state.withLock { $0.persons[person]?.preferences = changed }
+          state.withLock { $0.tables.set(changed, of: person) }
           for listener in listeners.withLock({ $0 }) { listener(.preferences(person, changed)) }
         }
         return true
@@ -333,7 +336,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func devices(of person: PersonID) -> [DeviceID] {
-    state.withLock { $0.devicesByPerson[person] ?? [] }
+    state.withLock { $0.tables.devices(of: person) }
   }
 
   // MARK: Categories
@@ -380,30 +383,22 @@ package final class SQLiteRegistrations: Sendable {
 
   /// Remembers devices that are on disk.
   package func add(_ records: [BatchRecord]) {
-    state.withLock { state in
-      for record in records {
-        let device = record.device
-        state.persons[device.person] = Person(id: device.person, name: device.name, preferences: Preferences())
-        state.add(device, secretHash: record.secretHash)
-        state.add(record.registration)
+    for record in records {
+      let device = record.device
+      state.withLock { state in
+        state.tables.add(device.person, name: device.name, choices: nil)
+        state.tables.add(device, secretHash: record.secretHash)
+        state.tables.add(record.registration)
       }
     }
   }
 
   /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
   package func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
-    let devices = Set(removed.map(\.device))
-    // All secrets are looked through, while pushes go on.
-    let secrets = state.withLock { $0.devicesBySecret }.filter { devices.contains($0.value) }.map(\.key)
-    state.withLock { state in
-      for secret in secrets { state.devicesBySecret[secret] = nil }
-      for device in devices {
-        state.remove(device)
-        for token in state.tokensByDevice.removeValue(forKey: device) ?? [] { state.tokens[token] = nil }
-      }
-      for (_, person) in removed where state.devicesByPerson[person]?.isEmpty ?? true {
-        state.persons[person] = nil
-        state.devicesByPerson[person] = nil
+    for (device, person) in removed {
+      state.withLock { state in
+        for token in state.tables.remove(device) { state.tables.remove(token) }
+        if state.tables.devices(of: person).isEmpty { state.tables.remove(person) }
       }
     }
   }
@@ -431,92 +426,6 @@ package final class SQLiteRegistrations: Sendable {
       throw Refusal(kind: .invalid, description: "a \(what) has 10 characters, A to Z and 0 to 9; \"\(id)\" is none")
     }
   }
-
-  /// Reads all of it as a start does, and keeps nothing.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
-  /// Reads the tokens of devices that are gone, and whether their numbers are sound.
-  private static func loadFormer(_ db: Database, into state: inout State) throws {
-    let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
-    while try devices.next() {
-      _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
-    }
-    let tokens = try PreparedStatement(db, "SELECT token, device, app, environment, unregistered FROM former_token")
-    while try tokens.next() {
-      guard let token = DeviceToken(bytes: tokens.blob(0)) else { continue }
-      state.tokens[token] = Registration(
-        token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
-        environment: Environment(rawValue: try tokens.text(3)) ?? .development,
-        unregistered: try tokens.integer(4, in: StoredRange.milliseconds))
-    }
-  }
-
-  private static func load(_ db: Database) throws -> State {
-    var state = State()
-    let teams = try PreparedStatement(db, "SELECT id FROM team")
-    while try teams.next() { state.teams.insert(try teams.text(0)) }
-    let keys = try PreparedStatement(db, "SELECT id, team, public_key, environment, topics, related FROM key")
-    while try keys.next() {
-      guard let publicKey = try? ES256Key(publicDER: keys.blob(2)) else {
-        throw keys.damage(2, "a P-256 key is expected")
-      }
-      let key = ProviderKey(
-        id: try keys.text(0), team: try keys.text(1), publicKey: publicKey,
-        environment: try keys.optionalText(3).flatMap(Environment.init),
-        topics: try keys.isNull(4) ? nil : keys.json(4, as: Set<String>.self), related: try keys.optionalText(5))
-      state.keys[key.id] = key
-    }
-    let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team FROM app")
-    while try apps.next() {
-      let app = App(
-        id: AppID(row: try apps.integer(0)), topic: try apps.text(1), name: try apps.text(2), icon: try apps.text(3),
-        policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
-        ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7))
-      state.apps[app.id] = app
-      state.appsByTopic[app.topic] = app.id
-    }
-    let persons = try PreparedStatement(db, "SELECT id, name, preferences FROM person")
-    while try persons.next() {
-      let person = Person(
-        id: PersonID(row: try persons.integer(0)), name: try persons.text(1), preferences: try persons.json(2))
-      state.persons[person.id] = person
-    }
-    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash, role, last_seen FROM device")
-    while try devices.next() {
-      let device = Device(
-        id: DeviceID(row: try devices.integer(0)), uuid: try devices.text(1), name: try devices.text(2),
-        person: PersonID(row: try devices.integer(3)), role: Role(rawValue: try devices.text(5)) ?? .device,
-        lastSeen: try devices.optionalInteger(6, in: StoredRange.seconds))
-      state.add(device, secretHash: devices.blob(4))
-    }
-    let tokens = try PreparedStatement(
-      db, "SELECT token, device, app, environment, unregistered, expires FROM token")
-    while try tokens.next() {
-      guard let token = DeviceToken(bytes: tokens.blob(0)) else { continue }
-      let times = StoredRange.milliseconds
-      // An earlier version took any time here.
-      let expires = try tokens.optionalInteger(5, in: Int64.min...Int64.max)
-      state.add(
-        Registration(
-          token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
-          environment: Environment(rawValue: try tokens.text(3)) ?? .development,
-          unregistered: try tokens.optionalInteger(4, in: times),
-          expires: expires.map { min(max($0, times.lowerBound), times.upperBound) }))
-    }
-    try loadFormer(db, into: &state)
-    let certificates = try PreparedStatement(
-      db, "SELECT fingerprint, topic, topics, environments, expires, revoked FROM certificate")
-    while try certificates.next() {
-      let environments = try certificates.json(3, as: [String].self)
-      let certificate = ProviderCertificate(
-        fingerprint: certificates.blob(0), topic: try certificates.optionalText(1), topics: try certificates.json(2),
-        environments: Set(environments.compactMap(Environment.init)),
-        expires: try certificates.optionalInteger(4, in: StoredRange.certificateEnd),
-        revoked: try certificates.optionalInteger(5, in: StoredRange.milliseconds))
-      state.certificates[certificate.fingerprint] = certificate
-    }
-    return state
-  }
 }
 
 extension SQLiteRegistrations {
@@ -525,26 +434,5 @@ extension SQLiteRegistrations {
     package var device: Device
     package var secretHash: [UInt8]
     package var registration: Registration
-  }
-}
-
-extension SQLiteRegistrations.State {
-  mutating func add(_ device: Device, secretHash: [UInt8]) {
-    devices[device.id] = device
-    devicesByName[device.name] = device.id
-    devicesByPerson[device.person, default: []].append(device.id)
-    devicesBySecret[secretHash] = device.id
-  }
-
-  /// Takes a device out of every index but those of secrets and tokens.
-  mutating func remove(_ device: DeviceID) {
-    guard let known = devices.removeValue(forKey: device) else { return }
-    devicesByName[known.name] = nil
-    devicesByPerson[known.person]?.removeAll { $0 == device }
-  }
-
-  mutating func add(_ registration: Registration) {
-    tokens[registration.token] = registration
-    tokensByDevice[registration.device, default: []].append(registration.token)
   }
 }

@@ -13,15 +13,18 @@ package enum StoredRange {
   package static let number: ClosedRange<Int64> = 1...Limits.maximumNumber
   /// The number up to which something is done, and 0 before the first.
   package static let progress: ClosedRange<Int64> = 0...Limits.maximumNumber
+  /// Identifies an app: ``MailboxIndex`` has four bytes for it.
+  package static let app: ClosedRange<Int64> = 0...Int64(UInt32.max)
   /// Identifies a row of another table; 0 is a row that is not stored.
   package static let row: ClosedRange<Int64> = 0...Int64.max
 
   /// The range of a column of `pushgateway.sqlite`, as those who read it have it.
   package static func range(ofColumn column: String, in table: String) -> ClosedRange<Int64> {
     switch (table, column) {
-    case ("mailbox", "id"), ("mailbox", "seq"), ("channel_message", "number"), (_, "gap_from"), (_, "gap_to"),
+    case ("mailbox", "id"), ("channel_message", "number"), (_, "gap_from"), (_, "gap_to"),
       (_, "gap_dropped"):
       number
+    case ("app", "id"), ("mailbox", "app"): app
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case ("certificate", "expires"): certificateEnd

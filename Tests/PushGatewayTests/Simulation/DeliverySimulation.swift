@@ -72,6 +72,10 @@ final class DeliverySimulation {
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
   private var unsettled = MailboxEngine.Unsettled()
+  /// What came since a start that has not read all that waits; nil when it has.
+  private var backlog: MailboxEngine.Backlog?
+  /// What that start will have read.
+  private var reading: (index: MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval])?
   private var operations: [MailboxOperation] = []
   private var devices: [Device]
   private var sent: [APNSID: Sent] = [:]
@@ -100,6 +104,10 @@ final class DeliverySimulation {
   func run(steps: Int) throws {
     for _ in 0..<steps { try step(faults: true) }
     fate = .kept
+    if backlog != nil {
+      try turn()
+      finishReading()
+    }
     for _ in 0..<20 {
       operations.append(.expire(now))
       for index in devices.indices {
@@ -136,7 +144,8 @@ final class DeliverySimulation {
     case 90..<92: devices[index].session?.hasCapacity = false
     case 92..<94: operations.append(.expire(now))
     case 94..<96: passTime()
-    case 96..<98: fate = [.full, .crashBefore, .crashAfter].randomElement(using: &random) ?? .full
+    case 96: finishReading()
+    case 97: fate = [.full, .crashBefore, .crashAfter].randomElement(using: &random) ?? .full
     default: crash()
     }
   }
@@ -205,9 +214,11 @@ final class DeliverySimulation {
     let (taken, fate) = (operations, fate)
     operations = []
     self.fate = .kept
-    let failure = engine.turn(taken, &unsettled, isDue: Bool.random(using: &random)) { transaction in
-      try disk.commit(transaction, fate: fate)
-    }
+    let isDue = Bool.random(using: &random)
+    let failure =
+      backlog == nil
+      ? engine.turn(taken, &unsettled, isDue: isDue) { try disk.commit($0, fate: fate) }
+      : store(taken, fate)
     if failure is SimulatedDisk.Crash { return crash() }
     let outcomes = ledger.finished.withLock { finished in
       defer { finished = [] }
@@ -221,6 +232,9 @@ final class DeliverySimulation {
           sent[push.id]?.isAccepted = true
           sent[push.id]?.seq = seq
           deliver(MailboxEntry(seq: seq, push: push))
+        case .deferred:
+          note("stored \(push.id) for \(push.device.row)")
+          sent[push.id]?.isAccepted = true
         case .duplicate:
           note("duplicate \(push.id)")
           sent[push.id]?.isAccepted = true
@@ -228,6 +242,25 @@ final class DeliverySimulation {
         }
       }
     }
+  }
+
+  private func store(_ operations: [MailboxOperation], _ fate: SimulatedDisk.Fate) -> (any Error)? {
+    guard var stored = backlog else { return nil }
+    defer { backlog = stored }
+    return engine.store(operations, in: &stored) { try disk.commit($0, fate: fate) }
+  }
+
+  /// What waits has been read, if it was not: what came meanwhile gets its numbers, unless the disk fails.
+  private func finishReading() {
+    guard var stored = backlog else { return }
+    if let read = reading { stored.take(read.index, changes: read.changes, removals: read.removals) }
+    reading = nil
+    let fate = fate
+    self.fate = .kept
+    let failure = engine.adopt(&stored) { try disk.commit($0, fate: fate) }
+    note("has read, \(failure.map { "\($0)" } ?? "and goes on")")
+    if failure is SimulatedDisk.Crash { return crash() }
+    backlog = failure == nil ? nil : stored
   }
 
   private func deliver(_ entry: MailboxEntry) {
@@ -260,7 +293,7 @@ final class DeliverySimulation {
       if let action = session.state.performed(found, hasCapacity: session.hasCapacity) {
         perform(action, &session, index)
       }
-    } else if let seq = session.reading {
+    } else if backlog == nil, let seq = session.reading {
       session.reading = nil
       let (gap, rows, isComplete) = engine.index.withLock { mailbox in
         MailboxIndex.select(mailbox.boxes[devices[index].id], after: seq, limit: 4, now: now)
@@ -282,12 +315,17 @@ final class DeliverySimulation {
   /// The process dies and is started again: what is not on disk is gone.
   private func crash() {
     note("crash")
-    var removed: [MailboxRemoval] = []
-    engine = makeEngine(disk.rebuild(now: now, removals: &removed))
-    ledger.removals.withLock { $0 += removed }
+    var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
+    let index = disk.rebuild(now: now, changes: &changes, removals: &removals)
+    engine = makeEngine(MailboxIndex())
     unsettled = MailboxEngine.Unsettled()
     operations = []
     ledger.finished.withLock { $0 = [] }
+    backlog = MailboxEngine.Backlog(nextRow: disk.nextRow)
+    reading = (index, changes, removals)
+    // A short one is read at once; of a long one some crashes are left for later.
+    fate = .kept
+    if Bool.random(using: &random) { finishReading() }
     for index in devices.indices { devices[index].session = nil }
   }
 

@@ -54,14 +54,16 @@ struct SimulatedDisk {
     }
   }
 
-  /// What a start reads, as the SQLite mailbox does.
-  mutating func rebuild(now: Int64, removals: inout [MailboxRemoval]) -> MailboxIndex {
+  /// The row of the next push after a start.
+  var nextRow: Int64 { (rows.keys.max() ?? 0) + 1 }
+
+  /// What a start reads, as the SQLite mailbox does: nothing is changed by it.
+  func rebuild(now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]) -> MailboxIndex {
     var index = MailboxIndex()
     for state in states.values {
       index.restore(
         state.device, acknowledged: state.acknowledged, lastSeq: state.lastSeq, gap: state.gap)
     }
-    var changes: [MailboxIndex.RowChange] = []
     for (number, row) in rows.sorted(by: { $0.key < $1.key }) {
       let push = row.push
       let entry = MailboxIndex.Entry(
@@ -70,7 +72,6 @@ struct SimulatedDisk {
       let isSound = index.restore(entry, of: push.device, now: now, changes: &changes, removals: &removals)
       precondition(isSound, "rows and numbers rise")
     }
-    apply(changes)
     return index
   }
 

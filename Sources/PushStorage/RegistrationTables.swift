@@ -1,0 +1,360 @@
+import Foundation
+package import PushCore
+package import PushPolicy
+
+/// Persons, devices and tokens in memory: 0.3 KB for a person with a device and a token.
+///
+/// Records of a fixed size refer to each other by number, and keys are found by ``SlotIndex``. No change moves more than a
+/// fraction of it, as pushes wait meanwhile.
+package struct RegistrationTables: Sendable {
+  /// What most persons have: none of their own.
+  private static let noChoices = Preferences()
+  private static let none = UInt32.max
+
+  /// Choices that persons may share.
+  package final class Choices: Sendable {
+    let preferences: Preferences
+    package init(_ preferences: Preferences) { self.preferences = preferences }
+  }
+
+  private struct PersonRecord: Sendable {
+    var row: Int64
+    var name: String
+    /// Nil: the defaults.
+    var choices: Choices?
+    /// The newest of the person's devices, each of which names the one before.
+    var device = RegistrationTables.none
+  }
+
+  private struct DeviceRecord: Sendable {
+    var row: Int64
+    var person: Int64
+    var uuid: (UInt64, UInt64)
+    var name: String
+    var secret: Digest32?
+    /// Negative: never.
+    var lastSeen: Int64
+    /// The next of the person's devices.
+    var next = RegistrationTables.none
+    /// The newest of its tokens, each of which names the one before.
+    var token = RegistrationTables.none
+    var role: Role
+    /// Whether the UUID is as no gateway writes it, and stands in ``strangeUUIDs``.
+    var hasStrangeUUID = false
+  }
+
+  private struct TokenRecord: Sendable {
+    var token: DeviceToken
+    var device: Int64
+    var app: Int64
+    var times: (unregistered: Int64, expires: Int64)
+    var next = RegistrationTables.none
+    var environment: Environment
+    /// No time can say that there is none.
+    var (isUnregistered, isLimited) = (false, false)
+  }
+
+  /// The hash of a secret.
+  private struct Digest32: Equatable, Sendable {
+    var words: (UInt64, UInt64, UInt64, UInt64)
+
+    init?(_ bytes: some Collection<UInt8>) {
+      guard bytes.count == 32 else { return nil }
+      var iterator = bytes.makeIterator()
+      func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(iterator.next() ?? 0) } }
+      words = (word(), word(), word(), word())
+    }
+
+    static func == (one: Digest32, other: Digest32) -> Bool { one.words == other.words }
+  }
+
+  private var persons = RecordStore<PersonRecord>()
+  private var personsByRow = SlotIndex()
+  private var personsByName = SlotIndex()
+  private var devices = RecordStore<DeviceRecord>()
+  private var devicesByRow = SlotIndex()
+  private var devicesByName = SlotIndex()
+  private var devicesBySecret = SlotIndex()
+  private var strangeUUIDs: [Int64: String] = [:]
+  private var tokens = RecordStore<TokenRecord>()
+  private var tokensByBytes = SlotIndex()
+
+  package init() {}
+
+  // MARK: Persons
+
+  package func person(_ id: PersonID) -> Person? { place(of: id).flatMap { persons[$0].map(person) } }
+
+  package func person(named name: String) -> Person? {
+    personsByName.find(RegistrationTables.hash(of: name)) { persons[$0]?.name == name }.flatMap {
+      persons[$0].map(person)
+    }
+  }
+
+  package func preferences(of person: PersonID) -> Preferences? {
+    place(of: person).map { persons[$0]?.choices?.preferences ?? RegistrationTables.noChoices }
+  }
+
+  /// Adds a person, who is not there yet.
+  ///
+  /// - Parameter choices: nil: the defaults.
+  package mutating func add(_ id: PersonID, name: String, choices: Choices?) {
+    let place = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
+    personsByRow.insert(place, hash: SlotIndex.hash(of: id.row))
+    personsByName.insert(place, hash: RegistrationTables.hash(of: name))
+  }
+
+  package mutating func set(_ preferences: Preferences, of person: PersonID) {
+    guard let place = place(of: person) else { return }
+    persons[place]?.choices = preferences == RegistrationTables.noChoices ? nil : Choices(preferences)
+  }
+
+  package mutating func rename(_ person: PersonID, to name: String) {
+    guard let place = place(of: person), let before = persons[place]?.name else { return }
+    personsByName.remove(place, hash: RegistrationTables.hash(of: before))
+    persons[place]?.name = name
+    personsByName.insert(place, hash: RegistrationTables.hash(of: name))
+  }
+
+  package mutating func remove(_ person: PersonID) {
+    guard let place = place(of: person), let record = persons[place] else { return }
+    personsByRow.remove(place, hash: SlotIndex.hash(of: person.row))
+    personsByName.remove(place, hash: RegistrationTables.hash(of: record.name))
+    persons.remove(place)
+  }
+
+  private func person(_ record: PersonRecord) -> Person {
+    Person(
+      id: PersonID(row: record.row), name: record.name,
+      preferences: record.choices?.preferences ?? RegistrationTables.noChoices)
+  }
+
+  private func place(of person: PersonID) -> Int? {
+    personsByRow.find(SlotIndex.hash(of: person.row)) { persons[$0]?.row == person.row }
+  }
+
+  // MARK: Devices
+
+  package func device(_ id: DeviceID) -> Device? { place(of: id).flatMap { devices[$0].map(device) } }
+
+  package func device(named name: String) -> Device? {
+    devicesByName.find(RegistrationTables.hash(of: name)) { devices[$0]?.name == name }.flatMap {
+      devices[$0].map(device)
+    }
+  }
+
+  /// The device whose secret has this hash.
+  package func device(secretHash: [UInt8]) -> Device? {
+    guard let secret = Digest32(secretHash) else { return nil }
+    return devicesBySecret.find(secret.words.0) { devices[$0]?.secret == secret }.flatMap { devices[$0].map(device) }
+  }
+
+  /// The person whose device it is.
+  package func owner(of device: DeviceID) -> PersonID? {
+    place(of: device).flatMap { devices[$0].map { PersonID(row: $0.person) } }
+  }
+
+  /// The person's devices, in the order in which they came.
+  package func devices(of person: PersonID) -> [DeviceID] {
+    guard let place = place(of: person), var next = persons[place]?.device else { return [] }
+    var found: [DeviceID] = []
+    while next != RegistrationTables.none, let record = devices[Int(next)] {
+      found.append(DeviceID(row: record.row))
+      next = record.next
+    }
+    return found.reversed()
+  }
+
+  /// Adds a device, which is not there yet, to its person's.
+  package mutating func add(_ device: Device, secretHash: some Collection<UInt8>) {
+    let (uuid, secret) = (UUID(uuidString: device.uuid), Digest32(secretHash))
+    let isStrange = uuid?.uuidString != device.uuid
+    if isStrange { strangeUUIDs[device.id.row] = device.uuid }
+    let words = uuid.map { unsafe unsafeBitCast($0.uuid, to: (UInt64, UInt64).self) } ?? (0, 0)
+    var record = DeviceRecord(
+      row: device.id.row, person: device.person.row, uuid: words, name: device.name, secret: secret,
+      lastSeen: device.lastSeen ?? -1, role: device.role, hasStrangeUUID: isStrange)
+    let owner = place(of: device.person)
+    record.next = owner.flatMap { persons[$0]?.device } ?? RegistrationTables.none
+    let place = devices.add(record)
+    if let owner { persons[owner]?.device = UInt32(place) }
+    devicesByRow.insert(place, hash: SlotIndex.hash(of: device.id.row))
+    devicesByName.insert(place, hash: RegistrationTables.hash(of: device.name))
+    if let secret { devicesBySecret.insert(place, hash: secret.words.0) }
+  }
+
+  package mutating func set(secretHash: [UInt8], of device: DeviceID) {
+    guard let place = place(of: device) else { return }
+    if let before = devices[place]?.secret { devicesBySecret.remove(place, hash: before.words.0) }
+    let secret = Digest32(secretHash)
+    devices[place]?.secret = secret
+    if let secret { devicesBySecret.insert(place, hash: secret.words.0) }
+  }
+
+  package mutating func set(lastSeen: Int64, of device: DeviceID) {
+    guard let place = place(of: device) else { return }
+    devices[place]?.lastSeen = lastSeen
+  }
+
+  /// Takes a device out with its secret.
+  ///
+  /// - Returns: its tokens, which stay.
+  @discardableResult
+  package mutating func remove(_ device: DeviceID) -> [DeviceToken] {
+    guard let place = place(of: device), let record = devices[place] else { return [] }
+    let tokens = tokenPlaces(from: record.token).compactMap { self.tokens[$0]?.token }
+    devicesByRow.remove(place, hash: SlotIndex.hash(of: device.row))
+    devicesByName.remove(place, hash: RegistrationTables.hash(of: record.name))
+    if let secret = record.secret { devicesBySecret.remove(place, hash: secret.words.0) }
+    if record.hasStrangeUUID { strangeUUIDs[device.row] = nil }
+    unlink(place, next: record.next, from: PersonID(row: record.person))
+    devices.remove(place)
+    return tokens
+  }
+
+  private mutating func unlink(_ place: Int, next: UInt32, from person: PersonID) {
+    guard let owner = self.place(of: person), var one = persons[owner]?.device else { return }
+    guard one != place else {
+      persons[owner]?.device = next
+      return
+    }
+    while one != RegistrationTables.none, let record = devices[Int(one)] {
+      if record.next == place {
+        devices[Int(one)]?.next = next
+        return
+      }
+      one = record.next
+    }
+  }
+
+  /// Reads some devices, in no order, and moves on to ``deviceEnd``.
+  package func devices(from next: inout Int, limit: Int) -> [Device] {
+    let end = min(devices.end, next + limit)
+    defer { next = max(next, end) }
+    return next < end ? (next..<end).compactMap { devices[$0].map(device) } : []
+  }
+
+  /// Reads some persons, in no order, and moves on to ``personEnd``.
+  package func persons(from next: inout Int, limit: Int) -> [Person] {
+    let end = min(persons.end, next + limit)
+    defer { next = max(next, end) }
+    return next < end ? (next..<end).compactMap { persons[$0].map(person) } : []
+  }
+
+  /// Where ``devices(from:limit:)`` ends.
+  package var deviceEnd: Int { devices.end }
+
+  /// Where ``persons(from:limit:)`` ends.
+  package var personEnd: Int { persons.end }
+
+  private func device(_ record: DeviceRecord) -> Device {
+    let bytes = unsafe unsafeBitCast(record.uuid, to: uuid_t.self)
+    let uuid = record.hasStrangeUUID ? strangeUUIDs[record.row] ?? "" : UUID(uuid: bytes).uuidString
+    return Device(
+      id: DeviceID(row: record.row), uuid: uuid, name: record.name, person: PersonID(row: record.person),
+      role: record.role, lastSeen: record.lastSeen < 0 ? nil : record.lastSeen)
+  }
+
+  private func place(of device: DeviceID) -> Int? {
+    devicesByRow.find(SlotIndex.hash(of: device.row)) { devices[$0]?.row == device.row }
+  }
+
+  // MARK: Tokens
+
+  package func registration(_ token: DeviceToken) -> Registration? {
+    place(of: token).flatMap { tokens[$0].map(RegistrationTables.registration) }
+  }
+
+  /// All that a device has been registered for, in the order in which that happened.
+  package func registrations(of device: DeviceID) -> [Registration] {
+    guard let place = place(of: device), let first = devices[place]?.token else { return [] }
+    return tokenPlaces(from: first).reversed().compactMap { tokens[$0].map(RegistrationTables.registration) }
+  }
+
+  /// Adds a token, which is not there yet.
+  ///
+  /// - Parameter isLinked: whether its device is there, and gets it.
+  package mutating func add(_ registration: Registration, isLinked: Bool = true) {
+    let place = tokens.add(
+      TokenRecord(
+        token: registration.token, device: registration.device.row, app: registration.app.row,
+        times: (registration.unregistered ?? 0, registration.expires ?? 0), environment: registration.environment,
+        isUnregistered: registration.unregistered != nil, isLimited: registration.expires != nil))
+    tokensByBytes.insert(place, hash: registration.token.hash)
+    if isLinked { link(place, to: registration.device) }
+  }
+
+  package mutating func set(unregistered: Int64, of token: DeviceToken) {
+    guard let place = place(of: token) else { return }
+    tokens[place]?.times.unregistered = unregistered
+    tokens[place]?.isUnregistered = true
+  }
+
+  /// Forgets a token.
+  package mutating func remove(_ token: DeviceToken) {
+    guard let place = place(of: token), let record = tokens[place] else { return }
+    tokensByBytes.remove(place, hash: token.hash)
+    if let owner = self.place(of: DeviceID(row: record.device)), let first = devices[owner]?.token {
+      if first == place {
+        devices[owner]?.token = record.next
+      } else if let before = tokenPlaces(from: first).first(where: { tokens[$0]?.next == UInt32(place) }) {
+        tokens[before]?.next = record.next
+      }
+    }
+    tokens.remove(place)
+  }
+
+  private mutating func link(_ place: Int, to device: DeviceID) {
+    guard let owner = self.place(of: device), let first = devices[owner]?.token else { return }
+    tokens[place]?.next = first
+    devices[owner]?.token = UInt32(place)
+  }
+
+  private func tokenPlaces(from first: UInt32) -> [Int] {
+    var (places, next): ([Int], UInt32) = ([], first)
+    while next != RegistrationTables.none, let record = tokens[Int(next)] {
+      places.append(Int(next))
+      next = record.next
+    }
+    return places
+  }
+
+  private static func registration(_ record: TokenRecord) -> Registration {
+    Registration(
+      token: record.token, device: DeviceID(row: record.device), app: AppID(row: record.app),
+      environment: record.environment, unregistered: record.isUnregistered ? record.times.unregistered : nil,
+      expires: record.isLimited ? record.times.expires : nil)
+  }
+
+  private func place(of token: DeviceToken) -> Int? {
+    tokensByBytes.find(token.hash) { tokens[$0]?.token == token }
+  }
+
+  // MARK: Reading all at a start
+
+  /// Makes space for so many of each.
+  package mutating func reserve(persons: Int = 0, devices: Int = 0, tokens: Int = 0) {
+    personsByRow.reserve(persons)
+    personsByName.reserve(persons)
+    devicesByRow.reserve(devices)
+    devicesByName.reserve(devices)
+    devicesBySecret.reserve(devices)
+    tokensByBytes.reserve(tokens)
+  }
+
+  /// Takes the tokens of other tables that have nothing else, and gives them to the devices of these.
+  package mutating func take(tokensOf other: consuming RegistrationTables) {
+    tokens = other.tokens
+    tokensByBytes = other.tokensByBytes
+    for place in 0..<tokens.end {
+      // Those of devices that are gone are nobody's.
+      if let record = tokens[place] { link(place, to: DeviceID(row: record.device)) }
+    }
+  }
+
+  private static func hash(of name: String) -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine(name)
+    return UInt64(bitPattern: Int64(hasher.finalize()))
+  }
+}

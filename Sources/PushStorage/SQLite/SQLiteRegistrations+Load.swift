@@ -1,0 +1,157 @@
+import Foundation
+import GRDB
+import PushCore
+import PushPolicy
+import Synchronization
+
+/// Reading all of it at a start.
+extension SQLiteRegistrations {
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws {
+    _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db))
+  }
+
+  /// Reads devices and tokens at the same time, each in the order in which they lie on the disk.
+  static func load(_ store: SQLiteStore) throws -> State {
+    let tokens = Mutex<Result<RegistrationTables, any Error>?>(nil)
+    let isRead = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let result = Result { try store.pool.read(loadTokens) }
+      tokens.withLock { $0 = result }
+      isRead.signal()
+    }
+    let rest = Result { try store.pool.read { (try loadSmall($0), try loadDevices($0)) } }
+    isRead.wait()
+    var (state, tables) = try rest.get()
+    if let tokens = try tokens.withLock({ tokens in
+      defer { tokens = nil }
+      return try tokens?.get()
+    }) {
+      tables.take(tokensOf: tokens)
+    }
+    state.tables = tables
+    return state
+  }
+
+  /// How many rows a table may have, at least as far as its numbers say.
+  private static func rowLimit(of table: String, _ db: Database) throws -> Int {
+    let highest = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table)") ?? 0
+    let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+    // A page has no more than that, whatever a row's number is.
+    return Int(max(0, min(highest, pages * 100)))
+  }
+
+  private static func loadDevices(_ db: Database) throws -> RegistrationTables {
+    var tables = RegistrationTables()
+    tables.reserve(persons: try rowLimit(of: "person", db), devices: try rowLimit(of: "device", db))
+    let persons = try PreparedStatement(db, "SELECT id, name, preferences FROM person")
+    var known = KnownChoices()
+    while try persons.next() {
+      let id = PersonID(row: try persons.integer(0))
+      tables.add(id, name: try persons.text(1), choices: try known.choices(persons, 2))
+    }
+    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash, role, last_seen FROM device")
+    while try devices.next() {
+      let device = Device(
+        id: DeviceID(row: try devices.integer(0)), uuid: try devices.text(1), name: try devices.text(2),
+        person: PersonID(row: try devices.integer(3)), role: try devices.word(5) ?? .device,
+        lastSeen: try devices.optionalInteger(6, in: StoredRange.seconds))
+      unsafe devices.withBytes(4) { unsafe tables.add(device, secretHash: $0) }
+    }
+    return tables
+  }
+
+  private static func loadTokens(_ db: Database) throws -> RegistrationTables {
+    var tables = RegistrationTables()
+    tables.reserve(tokens: try rowLimit(of: "token", db) + rowLimit(of: "former_token", db))
+    let tokens = try PreparedStatement(
+      db, "SELECT token, device, app, environment, unregistered, expires FROM token ORDER BY rowid")
+    while try tokens.next() {
+      guard let token = unsafe tokens.withBytes(0, { unsafe DeviceToken(bytes: $0) }) else { continue }
+      let times = StoredRange.milliseconds
+      // An earlier version took any time here.
+      let expires = try tokens.optionalInteger(5, in: Int64.min...Int64.max)
+      tables.add(
+        Registration(
+          token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
+          environment: try tokens.word(3) ?? .development, unregistered: try tokens.optionalInteger(4, in: times),
+          expires: expires.map { min(max($0, times.lowerBound), times.upperBound) }), isLinked: false)
+    }
+    try loadFormer(db, into: &tables)
+    return tables
+  }
+
+  /// Reads the tokens of devices that are gone, and whether their numbers are sound.
+  private static func loadFormer(_ db: Database, into tables: inout RegistrationTables) throws {
+    let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
+    while try devices.next() {
+      _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
+    }
+    let tokens = try PreparedStatement(db, "SELECT token, device, app, environment, unregistered FROM former_token")
+    while try tokens.next() {
+      guard let token = unsafe tokens.withBytes(0, { unsafe DeviceToken(bytes: $0) }) else { continue }
+      tables.add(
+        Registration(
+          token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
+          environment: try tokens.word(3) ?? .development,
+          unregistered: try tokens.integer(4, in: StoredRange.milliseconds)), isLinked: false)
+    }
+  }
+
+  private static func loadSmall(_ db: Database) throws -> State {
+    var state = State()
+    let teams = try PreparedStatement(db, "SELECT id FROM team")
+    while try teams.next() { state.teams.insert(try teams.text(0)) }
+    let keys = try PreparedStatement(db, "SELECT id, team, public_key, environment, topics, related FROM key")
+    while try keys.next() {
+      guard let publicKey = try? ES256Key(publicDER: keys.blob(2)) else {
+        throw keys.damage(2, "a P-256 key is expected")
+      }
+      let key = ProviderKey(
+        id: try keys.text(0), team: try keys.text(1), publicKey: publicKey,
+        environment: try keys.optionalText(3).flatMap(Environment.init),
+        topics: try keys.isNull(4) ? nil : keys.json(4, as: Set<String>.self), related: try keys.optionalText(5))
+      state.keys[key.id] = key
+    }
+    let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team FROM app")
+    while try apps.next() {
+      let app = App(
+        id: AppID(row: try apps.integer(0, in: StoredRange.app)), topic: try apps.text(1), name: try apps.text(2),
+        icon: try apps.text(3),
+        policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
+        ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7))
+      state.apps[app.id] = app
+      state.appsByTopic[app.topic] = app.id
+    }
+    let certificates = try PreparedStatement(
+      db, "SELECT fingerprint, topic, topics, environments, expires, revoked FROM certificate")
+    while try certificates.next() {
+      let environments = try certificates.json(3, as: [String].self)
+      let certificate = ProviderCertificate(
+        fingerprint: certificates.blob(0), topic: try certificates.optionalText(1), topics: try certificates.json(2),
+        environments: Set(environments.compactMap(Environment.init)),
+        expires: try certificates.optionalInteger(4, in: StoredRange.certificateEnd),
+        revoked: try certificates.optionalInteger(5, in: StoredRange.milliseconds))
+      state.certificates[certificate.fingerprint] = certificate
+    }
+    return state
+  }
+}
+
+/// The choices of persons, where those that are alike are read once: mostly they are the defaults.
+private struct KnownChoices {
+  /// So many different texts are remembered.
+  private static let capacity = 1000
+  private var known: [[UInt8]: RegistrationTables.Choices?] = [:]
+
+  /// The choices in a column; nil for the defaults.
+  mutating func choices(_ row: PreparedStatement, _ column: Int32) throws -> RegistrationTables.Choices? {
+    if unsafe row.withBytes(column, { unsafe $0.elementsEqual("{}".utf8) }) { return nil }
+    let text = row.blob(column)
+    if let choices = known[text] { return choices }
+    let preferences: Preferences = try row.json(column)
+    let choices = preferences == Preferences() ? nil : RegistrationTables.Choices(preferences)
+    if known.count < KnownChoices.capacity { known[text] = choices }
+    return choices
+  }
+}
