@@ -68,7 +68,7 @@ struct GatewayBackend: Sendable {
     let backend = GatewayBackend(
       registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
       promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter,
-      problems: { (mailbox.problem.map { [$0] } ?? []) + (watch.problem.map { [$0] } ?? []) },
+      problems: { [mailbox.problem, mailbox.loss, watch.problem].compactMap(\.self) },
       tend: {
         await watch.look()
         while (try? await store.giveRoomBack()) == true { try? await Task.sleep(for: GatewayBackend.vacuumPause) }

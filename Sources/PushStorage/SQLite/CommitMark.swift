@@ -12,6 +12,8 @@ import Glibc
   /// "PGCOMMIT".
   private static let magic: UInt64 = 0x5047_434F_4D4D_4954
   private static let size = 4096
+  /// What its path has behind that of its database.
+  static let suffix = ".commits"
 
   /// Opens or makes the file; nil where there is no room for it, or none can be made: then nothing is compared.
   init?(path: String) {

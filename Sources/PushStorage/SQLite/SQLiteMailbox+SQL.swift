@@ -5,14 +5,16 @@ extension SQLiteMailbox {
   /// The writer's statements, on the writing connection.
   package final class Writer {
     private let pool: DatabasePool
-    private let insert, insertGroup, delete, blank, renumber, upsert: PreparedStatement
+    private let mark: CommitMark?
+    private let insert, insertGroup, delete, blank, renumber, upsert, count: PreparedStatement
     private var deleted: [Int64] = []
 
     /// Rows that go into the table with one statement, while there are so many: each row then costs a fifth less.
     package static let groupSize = 16
 
-    init(_ pool: DatabasePool) throws {
-      self.pool = pool
+    /// - Parameter mark: counts what is committed, too.
+    init(_ pool: DatabasePool, _ mark: CommitMark?) throws {
+      (self.pool, self.mark) = (pool, mark)
       func insertion(of count: Int) -> String {
         let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         return """
@@ -20,7 +22,7 @@ extension SQLiteMailbox {
             collapse_id, payload) VALUES \(repeatElement(row, count: count).joined(separator: ", "))
           """
       }
-      (insert, insertGroup, delete, blank, renumber, upsert) = try pool.writeWithoutTransaction { db in
+      (insert, insertGroup, delete, blank, renumber, upsert, count) = try pool.writeWithoutTransaction { db in
         (
           try PreparedStatement(db, insertion(of: 1)), try PreparedStatement(db, insertion(of: Writer.groupSize)),
           try PreparedStatement(db, "DELETE FROM mailbox WHERE id BETWEEN ? AND ?"),
@@ -33,6 +35,12 @@ extension SQLiteMailbox {
             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (device) DO UPDATE SET acknowledged = excluded.acknowledged,
               last_seq = excluded.last_seq, gap_from = excluded.gap_from, gap_to = excluded.gap_to,
               gap_dropped = excluded.gap_dropped
+            """),
+          try PreparedStatement(
+            db,
+            """
+            INSERT INTO mailbox_commit (id, number) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1
+            RETURNING number
             """)
         )
       }
@@ -41,6 +49,7 @@ extension SQLiteMailbox {
     /// One transaction; returns when it is on disk.
     package func commit(_ transaction: MailboxTransaction) throws {
       try pool.writeWithoutTransaction { db in
+        var number: Int64 = 0
         try db.inTransaction(.immediate) {
           // First what goes, since what comes takes the pages that this frees: they are written once, not twice.
           for change in transaction.changes { try apply(change) }
@@ -52,8 +61,11 @@ extension SQLiteMailbox {
           }
           for place in rows.indices { try add(rows[place...place], with: insert) }
           for state in transaction.states { try save(state) }
+          defer { count.reset() }
+          if try count.next() { number = try count.integer(0, in: StoredRange.number) }
           return .commit
         }
+        mark?.note(UInt64(number))
       }
     }
 
@@ -122,6 +134,15 @@ extension SQLiteMailbox {
       upsert.bind(state.gap.map { Int64($0.dropped) })
       try upsert.run()
     }
+  }
+
+  /// What was committed and is not there any longer: the end of the write-ahead log was cut off, or was noise.
+  static func missingCommits(in store: SQLiteStore, _ mark: CommitMark?) throws -> UInt64 {
+    guard let mark else { return 0 }
+    let stored = try store.pool.read { try Int64.fetchOne($0, sql: "SELECT number FROM mailbox_commit") } ?? 0
+    let number = UInt64(clamping: stored)
+    defer { mark.note(number) }
+    return mark.number > number ? mark.number - number : 0
   }
 
   /// One scan over both tables, without the payloads.

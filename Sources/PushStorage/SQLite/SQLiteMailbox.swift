@@ -48,6 +48,9 @@ package final class SQLiteMailbox: Mailbox {
   package let meter = MailboxMeter()
   private let store: SQLiteStore
   private let engine: MailboxEngine
+  private let mark: CommitMark?
+  /// What was promised and is lost, as the start has found it; nil when nothing is.
+  package let loss: HealthProblem?
   private let inbox = Mutex(Inbox())
   private let wake = Wakeup()
   private let stopped = DispatchSemaphore(value: 0)
@@ -81,7 +84,11 @@ package final class SQLiteMailbox: Mailbox {
     clock = now
     engine = MailboxEngine(
       index: MailboxIndex(), cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
+    let mark = CommitMark(path: store.path + CommitMark.suffix)
+    self.mark = mark
     do {
+      loss = try SQLiteMailbox.loss(in: store, mark, now: now())
+      if let loss { logger.critical("\(loss.problem)") }
       let rows = try store.pool.read(MailboxReader.rows)
       // No gateway gives such a number, and reading it fails.
       let isBeyond = rows.map { $0.upperBound > StoredRange.number.upperBound } ?? false
@@ -90,7 +97,7 @@ package final class SQLiteMailbox: Mailbox {
       if SQLiteMailbox.count(rows) <= UInt64(rowsReadAtOnce) || isBeyond {
         let read = try reader.read()
         backlog.take(read.index, changes: read.changes, removals: read.removals)
-        if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool).commit($0) }) { throw failure }
+        if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool, mark).commit($0) }) { throw failure }
         becomeReady(.ready)
       } else {
         Thread.detachNewThread { [self] in
@@ -104,6 +111,16 @@ package final class SQLiteMailbox: Mailbox {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+  }
+
+  private static func loss(in store: SQLiteStore, _ mark: CommitMark?, now: Int64) throws -> HealthProblem? {
+    let missing = try missingCommits(in: store, mark)
+    guard missing > 0 else { return nil }
+    return HealthProblem(
+      part: "database",
+      problem: "the end of \(store.path)-wal was cut off or damaged while no gateway ran: \(missing) commits are lost, "
+        + "and pushes that were accepted may be among them; this is said until the next start",
+      since: now)
   }
 
   /// How many rows there may be.
@@ -294,7 +311,7 @@ package final class SQLiteMailbox: Mailbox {
     let began = ContinuousClock.now
     defer { meter.commitTimes.record(ContinuousClock.now - began) }
     do {
-      try Writer(store.pool).commit(transaction)
+      try Writer(store.pool, mark).commit(transaction)
       meter.commitSizes.record(Int64(transaction.appended.count))
     } catch {
       note(error, pushes: pushes)
@@ -384,7 +401,7 @@ package final class SQLiteMailbox: Mailbox {
           defer { meter.commitTimes.record(ContinuousClock.now - began) }
           do {
             // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
-            let current = try writer ?? Writer(store.pool)
+            let current = try writer ?? Writer(store.pool, mark)
             writer = nil
             try current.commit(transaction)
             writer = current
@@ -416,7 +433,7 @@ package final class SQLiteMailbox: Mailbox {
       inbox.withLock { $0.taken = [] }
       checkpoint(&rows)
     }
-    _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool).commit($0) }
+    _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool, mark).commit($0) }
     // The database is one file again, for whoever copies it now.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
   }

@@ -241,6 +241,13 @@ package enum Schema {
           );
           """)
     }
+    migrator.registerMigration("commits") { db in
+      try db.execute(
+        sql: """
+          -- One row: how many commits the mailbox has made (CommitMark).
+          CREATE TABLE mailbox_commit (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+          """)
+    }
     return migrator
   }
 }

@@ -93,6 +93,7 @@ private final class DamagedDatabase {
     "channel_message VALUES (zeroblob(16), 1, zeroblob(20), zeroblob(20), 1700000000000, 9000000000, 10, CAST('{}' AS BLOB))",
     "channel_subscription VALUES (1, 1, zeroblob(16), 0)",
     "broadcast_off VALUES (2)",
+    "mailbox_commit VALUES (1, 7)",
     "answer VALUES (1, 1, zeroblob(20), 'view', 1, 1, 1700000000000), (2, 1, randomblob(20), 'close', 1, 1, 1700000000000)",
     "audit VALUES (1, 1700000000000, 'DELETE', '/admin/v1/devices/d', '', 204), (2, 1700000000000, 'POST', '/', '{}', NULL)",
   ]

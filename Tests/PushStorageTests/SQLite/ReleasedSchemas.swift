@@ -140,6 +140,12 @@ enum ReleasedSchemas {
         INSERT INTO answer VALUES (1, 1, randomblob(20), 'view', 1, 1, 1700000000000);
         INSERT INTO audit VALUES (1, 1700000000000, 'DELETE', '/admin/v1/devices/phone', '', 204);
         """),
+    Step(
+      migration: "commits",
+      dump: """
+        CREATE TABLE mailbox_commit (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+        INSERT INTO mailbox_commit VALUES (1, 7);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

@@ -39,6 +39,8 @@ package enum DatabaseRepair {
         try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
       }
       try FileManager.default.moveItem(atPath: draft, toPath: path)
+      // What is lost is in the report.
+      try? FileManager.default.removeItem(atPath: path + CommitMark.suffix)
       report.aside = aside
       return report
     } catch {
