@@ -61,7 +61,7 @@ final class MailboxReader: Sendable {
   /// Reads all of it, which takes a while.
   func read() throws -> Result {
     try store.pool.read { db in
-      try progress.withLock { progress in try SQLiteMailbox.readStates(db, into: &progress.result.index) }
+      try progress.withLock { progress in try MailboxRows.readStates(db, into: &progress.result.index) }
     }
     guard rows != nil else { return progress.withLock { $0.result } }
     let ended = DispatchSemaphore(value: 0)
@@ -99,7 +99,7 @@ final class MailboxReader: Sendable {
     guard let rows, let range = MailboxReader.part(number, of: rows) else { return waitForTurn(number) }
     var batch: [(device: DeviceID, entry: MailboxIndex.Entry)] = []
     batch.reserveCapacity(MailboxReader.batchSize)
-    try SQLiteMailbox.readRows(db, in: range) { device, entry in
+    try MailboxRows.readRows(db, in: range) { device, entry in
       batch.append((device, entry))
       guard batch.count == MailboxReader.batchSize else { return }
       try add(batch, of: number)
@@ -125,7 +125,7 @@ final class MailboxReader: Sendable {
     try progress.withLock { progress in
       if let failure = progress.failure { throw failure }
       for (device, entry) in batch {
-        try SQLiteMailbox.restore(
+        try MailboxRows.restore(
           entry, of: device, in: &progress.result.index, now: now, changes: &progress.result.changes,
           removals: &progress.result.removals)
       }

@@ -1,9 +1,45 @@
 import Foundation
 import GRDB
 package import PushCore
+import Synchronization
 
 /// Invitations, and whom a device that enrolls belongs to.
 extension SQLiteRegistrations {
+  package func enroll(
+    name: String, person: String?, by warrant: EnrollmentWarrant
+  ) async throws -> (device: Device, secret: String) {
+    guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
+      throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
+    }
+    let secret = SQLiteRegistrations.newSecret()
+    let hash = SQLiteRegistrations.hash(of: secret)
+    if let person { try SQLiteRegistrations.requirePersonName(person) }
+    let uuid = UUID().uuidString
+    let (record, personName) = try await write { db in
+      let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
+      try SQLiteRegistrations.requireFreeName(name, db)
+      try db.execute(
+        sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
+      let owner = try Int64.fetchOne(db, sql: "SELECT id FROM person WHERE name = ?", arguments: [personName]) ?? 0
+      try db.execute(
+        sql: """
+          INSERT INTO device (id, uuid, name, person, secret_hash, role)
+          VALUES (\(SQLiteRegistrations.nextDevice), ?, ?, ?, ?, ?)
+          """,
+        arguments: [uuid, name, owner, Data(hash), role.rawValue])
+      let device = Device(
+        id: DeviceID(row: db.lastInsertedRowID), uuid: uuid, name: name, person: PersonID(row: owner), role: role)
+      return (device, personName)
+    }
+    state.withLock { state in
+      if state.tables.person(record.person) == nil {
+        state.tables.add(record.person, name: personName, choices: nil)
+      }
+      state.tables.add(record, secretHash: hash)
+    }
+    return (record, secret)
+  }
+
   package func invite(
     person: String?, role: Role, expires: Int64
   ) async throws -> (code: String, invitation: Invitation) {

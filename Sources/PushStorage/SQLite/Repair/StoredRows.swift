@@ -22,7 +22,7 @@ package enum StoredRows {
   /// - Throws: `SQLITE_CORRUPT` when one holds what no gateway writes.
   static func check(_ db: Database) throws {
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
-    _ = try SQLiteMailbox.rebuild(db, now: 0, changes: &changes, removals: &removals)
+    _ = try MailboxRows.rebuild(db, now: 0, changes: &changes, removals: &removals)
     try SQLiteRegistrations.checkRows(db)
     try Categories.checkRows(db)
     try HeldPushes.checkRows(db)
