@@ -1,4 +1,6 @@
+import GRDB
 import Glibc
+import Synchronization
 
 /// How many commits the mailbox has made, in a file beside the database.
 ///
@@ -41,5 +43,34 @@ import Glibc
     unsafe page[1] = number
     unsafe page[2] = ~number
     unsafe page[0] = CommitMark.magic
+  }
+}
+
+/// The commits of a mailbox, as its writer counts them: in the database with each of them, and in the mark after it.
+final class CommitCount: Sendable {
+  private let mark: CommitMark?
+  /// Of the last commit that was made; the writer's alone.
+  private let number: Atomic<UInt64>
+  /// What was committed and is not there any longer: the end of the write-ahead log was cut off, or was noise.
+  let missing: UInt64
+
+  init(_ store: SQLiteStore) throws {
+    mark = CommitMark(path: store.path + CommitMark.suffix)
+    let stored = UInt64(
+      clamping: try store.pool.read { try Int64.fetchOne($0, sql: "SELECT number FROM mailbox_commit") } ?? 0)
+    let noted = mark?.number ?? 0
+    missing = noted > stored ? noted - stored : 0
+    number = Atomic(stored)
+    mark?.note(stored)
+  }
+
+  /// The number of the next commit.
+  var next: UInt64 { number.load(ordering: .relaxed) &+ 1 }
+
+  /// The next commit is made.
+  func advance() {
+    let made = next
+    number.store(made, ordering: .relaxed)
+    mark?.note(made)
   }
 }

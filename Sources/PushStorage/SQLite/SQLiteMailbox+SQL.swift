@@ -5,16 +5,16 @@ extension SQLiteMailbox {
   /// The writer's statements, on the writing connection.
   package final class Writer {
     private let pool: DatabasePool
-    private let mark: CommitMark?
-    private let insert, insertGroup, delete, blank, renumber, upsert, count: PreparedStatement
+    private let commits: CommitCount
+    private let insert, insertGroup, delete, blank, renumber, upsert, number: PreparedStatement
     private var deleted: [Int64] = []
 
     /// Rows that go into the table with one statement, while there are so many: each row then costs a fifth less.
     package static let groupSize = 16
 
-    /// - Parameter mark: counts what is committed, too.
-    init(_ pool: DatabasePool, _ mark: CommitMark?) throws {
-      (self.pool, self.mark) = (pool, mark)
+    /// - Parameter commits: counts what is committed.
+    init(_ pool: DatabasePool, _ commits: CommitCount) throws {
+      (self.pool, self.commits) = (pool, commits)
       func insertion(of count: Int) -> String {
         let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         return """
@@ -22,7 +22,7 @@ extension SQLiteMailbox {
             collapse_id, payload) VALUES \(repeatElement(row, count: count).joined(separator: ", "))
           """
       }
-      (insert, insertGroup, delete, blank, renumber, upsert, count) = try pool.writeWithoutTransaction { db in
+      (insert, insertGroup, delete, blank, renumber, upsert, number) = try pool.writeWithoutTransaction { db in
         (
           try PreparedStatement(db, insertion(of: 1)), try PreparedStatement(db, insertion(of: Writer.groupSize)),
           try PreparedStatement(db, "DELETE FROM mailbox WHERE id BETWEEN ? AND ?"),
@@ -39,8 +39,7 @@ extension SQLiteMailbox {
           try PreparedStatement(
             db,
             """
-            INSERT INTO mailbox_commit (id, number) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1
-            RETURNING number
+            INSERT INTO mailbox_commit (id, number) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET number = excluded.number
             """)
         )
       }
@@ -49,7 +48,6 @@ extension SQLiteMailbox {
     /// One transaction; returns when it is on disk.
     package func commit(_ transaction: MailboxTransaction) throws {
       try pool.writeWithoutTransaction { db in
-        var number: Int64 = 0
         try db.inTransaction(.immediate) {
           // First what goes, since what comes takes the pages that this frees: they are written once, not twice.
           for change in transaction.changes { try apply(change) }
@@ -61,11 +59,11 @@ extension SQLiteMailbox {
           }
           for place in rows.indices { try add(rows[place...place], with: insert) }
           for state in transaction.states { try save(state) }
-          defer { count.reset() }
-          if try count.next() { number = try count.integer(0, in: StoredRange.number) }
+          number.bind(Int64(clamping: commits.next))
+          try number.run()
           return .commit
         }
-        mark?.note(UInt64(number))
+        commits.advance()
       }
     }
 
@@ -134,15 +132,6 @@ extension SQLiteMailbox {
       upsert.bind(state.gap.map { Int64($0.dropped) })
       try upsert.run()
     }
-  }
-
-  /// What was committed and is not there any longer: the end of the write-ahead log was cut off, or was noise.
-  static func missingCommits(in store: SQLiteStore, _ mark: CommitMark?) throws -> UInt64 {
-    guard let mark else { return 0 }
-    let stored = try store.pool.read { try Int64.fetchOne($0, sql: "SELECT number FROM mailbox_commit") } ?? 0
-    let number = UInt64(clamping: stored)
-    defer { mark.note(number) }
-    return mark.number > number ? mark.number - number : 0
   }
 
   /// Reads waiting rows with their payloads; one that went meanwhile is left out.

@@ -48,7 +48,7 @@ package final class SQLiteMailbox: Mailbox {
   package let meter = MailboxMeter()
   private let store: SQLiteStore
   private let engine: MailboxEngine
-  private let mark: CommitMark?
+  private let commits: CommitCount
   /// What was promised and is lost, as the start has found it; nil when nothing is.
   package let loss: HealthProblem?
   private let inbox = Mutex(Inbox())
@@ -84,10 +84,9 @@ package final class SQLiteMailbox: Mailbox {
     clock = now
     engine = MailboxEngine(
       index: MailboxIndex(), cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
-    let mark = CommitMark(path: store.path + CommitMark.suffix)
-    self.mark = mark
     do {
-      loss = try SQLiteMailbox.loss(in: store, mark, now: now())
+      commits = try CommitCount(store)
+      loss = SQLiteMailbox.loss(of: commits.missing, in: store, now: now())
       if let loss { logger.critical("\(loss.problem)") }
       let rows = try store.pool.read(MailboxReader.rows)
       // No gateway gives such a number, and reading it fails.
@@ -97,7 +96,9 @@ package final class SQLiteMailbox: Mailbox {
       if SQLiteMailbox.count(rows) <= UInt64(rowsReadAtOnce) || isBeyond {
         let read = try reader.read()
         backlog.take(read.index, changes: read.changes, removals: read.removals)
-        if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool, mark).commit($0) }) { throw failure }
+        if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool, commits).commit($0) }) {
+          throw failure
+        }
         becomeReady(.ready)
       } else {
         Thread.detachNewThread { [self] in
@@ -113,8 +114,7 @@ package final class SQLiteMailbox: Mailbox {
     }
   }
 
-  private static func loss(in store: SQLiteStore, _ mark: CommitMark?, now: Int64) throws -> HealthProblem? {
-    let missing = try missingCommits(in: store, mark)
+  private static func loss(of missing: UInt64, in store: SQLiteStore, now: Int64) -> HealthProblem? {
     guard missing > 0 else { return nil }
     return HealthProblem(
       part: "database",
@@ -311,7 +311,7 @@ package final class SQLiteMailbox: Mailbox {
     let began = ContinuousClock.now
     defer { meter.commitTimes.record(ContinuousClock.now - began) }
     do {
-      try Writer(store.pool, mark).commit(transaction)
+      try Writer(store.pool, commits).commit(transaction)
       meter.commitSizes.record(Int64(transaction.appended.count))
     } catch {
       note(error, pushes: pushes)
@@ -401,7 +401,7 @@ package final class SQLiteMailbox: Mailbox {
           defer { meter.commitTimes.record(ContinuousClock.now - began) }
           do {
             // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
-            let current = try writer ?? Writer(store.pool, mark)
+            let current = try writer ?? Writer(store.pool, commits)
             writer = nil
             try current.commit(transaction)
             writer = current
@@ -433,7 +433,7 @@ package final class SQLiteMailbox: Mailbox {
       inbox.withLock { $0.taken = [] }
       checkpoint(&rows)
     }
-    _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool, mark).commit($0) }
+    _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool, commits).commit($0) }
     // The database is one file again, for whoever copies it now.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
   }
