@@ -38,6 +38,8 @@ def test_a_strangers_answer_does_not_open_the_gate(gateway):
         # Lines are handled in their order: when this push is answered, the one before was looked at.
         device = mallory if each is strange else mine
         apns_id = gateway.accepted(device.token, topic=topic)
+        # It is told that there is nothing to answer, and so need not say it again.
+        assert each.next("answered") == {"type": "answered", "id": question}
         assert each.next("push")["id"] == apns_id
         each.say(type="answer", id=apns_id, action="view")
         gateway.events(apns_id, "viewed")

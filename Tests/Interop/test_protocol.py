@@ -6,7 +6,7 @@ from hostile import HostileGateway
 from test_killers import push
 
 #: This version, as `GatewayProtocol/DeviceProtocol` has it.
-VERSION = 2
+VERSION = 3
 
 
 @pytest.mark.parametrize(
