@@ -21,7 +21,10 @@ struct LogFilter {
       guard folded.reduce(0, { $0 + $1.nonzeroBitCount }) <= half * 64 / 3 else { break }
       words = folded
     }
-    return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(words.count * 8)
+    for word in words { for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * place))) } }
+    return bytes
   }
 
   /// Whether a key may be among those that were added to a filter; yes also of bytes that are none.
