@@ -93,7 +93,7 @@ package struct DatabasePages {
 
   private func readLeaf(_ page: Int, _ tree: inout Tree) {
     // Cells that lie upon one another would make more of a page than it holds.
-    var room = usableSize
+    var room = min(usableSize, bytes.count - (page - 1) * pageSize)
     for number in 0..<cellCount(page) {
       if let cell = cellStart(page, number, headerSize: 8), let row = row(at: cell, &room, &tree.pages) {
         tree.rows.append(row)
