@@ -126,6 +126,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     (outstanding, replaceableCount) = ([], 0)
     if history != nil { shared.services.histories.close(device.id) }
     history = nil
+    // It knows this stream, as this one knows it. What it looks up goes on to its end.
+    claims = nil
   }
 
   private func handle(_ line: DeviceLine) {

@@ -1,0 +1,61 @@
+import NIOCore
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import GatewayClient
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// What is left of a stream that has ended: nothing.
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionLifetimeTests {
+  /// Knows whether the stream that attached first is still in memory.
+  private final class WatchingRouter: PushRouter {
+    private struct Watched: @unchecked Sendable { weak var subscription: (any LiveSubscription)? }
+
+    private let registry = SubscriptionRegistry()
+    private let watched = Mutex<Watched?>(nil)
+
+    var isAlive: Bool { watched.withLock { $0?.subscription != nil } }
+
+    func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
+      let first = Watched(subscription: subscription)
+      watched.withLock { $0 = $0 ?? first }
+      return registry.attach(device, subscription, loop: loop)
+    }
+
+    func detach(_ device: DeviceID, _ number: UInt64) { registry.detach(device, number) }
+    func count(of device: DeviceID) -> Int { registry.count(of: device) }
+    func areConnected(_ entries: [MailboxEntry]) -> [Bool] { registry.areConnected(entries) }
+    func deliver(_ entries: [MailboxEntry]) { registry.deliver(entries) }
+    func deliverNow(_ push: StoredPush) -> Handover { registry.deliverNow(push) }
+    func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
+      registry.notify(device, notice, except: number)
+    }
+    func resync() { registry.resync() }
+  }
+
+  @Test func `a stream whose device spoke of a push that it was never sent leaves nothing`() async throws {
+    let router = WatchingRouter()
+    let backend = GatewayBackend(
+      registrations: MemoryRegistrations(), mailbox: MemoryMailbox(clock: TestClock()) { _ in }, router: router,
+      promise: .localDisk(.full), close: {})
+    try await TestGateway.run(backend: backend) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      #expect(router.isAlive)
+      stream.send(OwnershipTests.answer("view").replacing("ID", with: SampleRequest.id))
+      _ = try await stream.lines(upTo: "answered")
+      stream.finish()
+      _ = try await stream.lines(upTo: "bye")
+      // What the loop had to do for the first is done when a second one has ended.
+      let second = try await TestStream.open(client, device)
+      _ = try await second.lines(upTo: "caught-up")
+      second.finish()
+      _ = try await second.lines(upTo: "bye")
+      #expect(!router.isAlive)
+    }
+  }
+}
