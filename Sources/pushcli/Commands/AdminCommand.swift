@@ -61,8 +61,7 @@ struct AdminCommand: AsyncParsableCommand {
       abstract: "Give the disk back what nothing is stored in any longer.",
       discussion: """
         A running gateway does so by itself, as far as the room is not needed soon. This gives all of it back. The \
-        database of a gateway before 0.2 is written anew: pushes wait meanwhile, some 10 seconds for a gigabyte, and as \
-        much room again is needed.
+        database that an earlier version made is written anew: pushes wait meanwhile, and as much room again is needed.
 
         Example:
           pushcli admin compact

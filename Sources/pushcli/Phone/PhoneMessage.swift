@@ -21,7 +21,7 @@ enum PhoneMessage: Sendable {
   case retract(id: String)
   /// The gateway has an answer to the push; nil: there was nothing to answer.
   case answered(id: String, action: String?)
-  /// Answers that the gateway has not confirmed are due to be told again.
+  /// Answers that the gateway has not confirmed are to be sent again.
   case answersDue
   /// The gateway had to drop this many waiting pushes.
   case gap(dropped: Int)
