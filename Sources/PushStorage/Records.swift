@@ -173,6 +173,21 @@ package struct Device: Sendable {
   }
 }
 
+/// A device as lists show it.
+package struct ListedDevice: Sendable {
+  package var device: Device
+  /// The name of its person.
+  package var person: String
+  /// The apps that it is registered for.
+  package var apps: [App]
+
+  package init(device: Device, person: String, apps: [App]) {
+    self.device = device
+    self.person = person
+    self.apps = apps
+  }
+}
+
 /// What lets a device enroll.
 package enum EnrollmentWarrant: Sendable, Equatable {
   /// The administrator's word: for any person, who is made where there is none.

@@ -4,6 +4,13 @@ extension Registrations {
   /// The newest reports of advertising, the newest last.
   package func adReports(limit: Int) async throws -> [AdReport] { try await adReports(limit: limit, before: nil) }
 
+  /// A device as lists show it; nil when it is gone.
+  package func listed(_ id: DeviceID) -> ListedDevice? {
+    device(id).map { device in
+      ListedDevice(device: device, person: person(device.person)?.name ?? "", apps: registrations(of: id).map(\.1))
+    }
+  }
+
   /// One page of the devices, in the order of the bytes of their names.
   package func listDevices(_ page: ListPage) async throws -> [DeviceID] {
     page.take(of: devices, by: \.name).map(\.id)

@@ -48,6 +48,8 @@ package protocol Registrations: AnyObject, Sendable {
   /// The tokens of a device that are in use, with their apps.
   func registrations(of device: DeviceID) -> [(Registration, App)]
   func categories(of app: AppID) -> [String: [AlertAction]]
+  /// A device as lists show it; nil when it is gone.
+  func listed(_ device: DeviceID) -> ListedDevice?
   /// One page of the devices, in the order of the bytes of their names; of one that has gone since, nothing.
   func listDevices(_ page: ListPage) async throws -> [DeviceID]
   /// One page of the persons, in the order of the bytes of their names.

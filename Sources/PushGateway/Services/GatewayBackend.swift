@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import PushCore
 import PushStorage
@@ -43,6 +44,12 @@ struct GatewayBackend: Sendable {
     let logger: Logger
     /// Hears of every entry that leaves the mailbox without an acknowledgement, once, on any thread.
     let removed: @Sendable ([MailboxRemoval]) -> Void
+
+    /// Ends the process, when what it needs turns out to be unreadable after it has begun: it would answer wrongly.
+    fileprivate func end(_ error: StoreError) {
+      logger.critical("the gateway ends: \(error)")
+      exit(EXIT_FAILURE)
+    }
   }
 
   /// Between two slices of room that are given back, for the commits of others.
@@ -55,11 +62,10 @@ struct GatewayBackend: Sendable {
     let (configuration, clock) = (context.configuration, context.clock)
     let store = try SQLiteStore(
       path: StateFolder(configuration.state).databasePath, durability: configuration.durability)
-    // Both would be slower at the same time, and nothing is accepted without these.
-    let registrations = try SQLiteRegistrations(store: store)
+    let registrations = try SQLiteRegistrations(store: store, failed: context.end)
     let mailbox = try SQLiteMailbox(
       store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
-      removed: context.removed)
+      removed: context.removed, didRead: registrations.waitUntilRead)
     let watch = StoreWatch(store, logger: context.logger, now: { clock.seconds })
     mailbox.purgeUnregistered { device, app in
       // Digests are the gateway's own.

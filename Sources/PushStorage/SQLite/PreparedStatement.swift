@@ -89,14 +89,16 @@ package import PushCore
 
   // MARK: The current row
 
-  // A row is what the disk holds: each of these throws `SQLITE_CORRUPT` for a value that no gateway writes.
+  // A row is what the disk holds: each of these throws `SQLITE_CORRUPT` for a value that no gateway writes. A column is looked
+  // for once: connections are without a mutex (GRDB opens them with `SQLITE_OPEN_NOMUTEX`), so that a value may be used as it is.
 
   /// A number within a range.
   package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64 {
-    guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else {
+    let stored = unsafe sqlite3_column_value(handle, column)
+    guard unsafe sqlite3_value_type(stored) == SQLITE_INTEGER else {
       throw damage(column, "a whole number is expected")
     }
-    let value = unsafe sqlite3_column_int64(handle, column)
+    let value = unsafe sqlite3_value_int64(stored)
     guard range.contains(value) else {
       throw damage(column, "\(value) is not between \(range.lowerBound) and \(range.upperBound)")
     }
@@ -169,8 +171,9 @@ package import PushCore
   /// Lends the bytes of a column until the statement goes on.
   package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     // The bytes before their number: SQLite converts a value when it is asked for them.
-    let start = unsafe sqlite3_column_blob(handle, column)
-    return unsafe body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    let value = unsafe sqlite3_column_value(handle, column)
+    let start = unsafe sqlite3_value_blob(value)
+    return unsafe body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
   }
 
   /// An id as the store has it; nil when it is none.

@@ -33,13 +33,6 @@ package final class SQLiteMailbox: Mailbox {
     var isRegistered: (@Sendable (DeviceID, AppID) -> Bool)?
   }
 
-  /// Whether what waits has been read, and who waits for it.
-  private enum Readiness {
-    case reading([CheckedContinuation<Void, any Error>])
-    case ready
-    case failed(any Error)
-  }
-
   /// How long removals wait for an append to join.
   private static let settleTime = 0.05
   /// How long after a failure the disk is tried again, also when nobody sends.
@@ -57,9 +50,8 @@ package final class SQLiteMailbox: Mailbox {
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
   private let trouble = Mutex<HealthProblem?>(nil)
-  private let readiness = Mutex(Readiness.reading([]))
-  /// Whether ``readiness`` is `ready`, for those who look each time.
-  private let isReady = Atomic(false)
+  /// Whether what waits has been read.
+  private let readiness = Readiness()
   private let clock: @Sendable () -> Int64
   private let logger: Logger
   /// Rows between two checkpoints. A page that changes again meanwhile is moved once, and each checkpoint syncs twice;
@@ -73,10 +65,12 @@ package final class SQLiteMailbox: Mailbox {
   ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
   ///   - rowsReadAtOnce: up to so many rows are read before this returns.
   ///   - willRead: called on another thread before more rows are read.
+  ///   - didRead: called there when they are read, before ``purgeUnregistered(isRegistered:)`` asks.
   package init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 12_000,
-    rowsReadAtOnce: Int = Limits.rowsReadAtOnce, willRead: @escaping @Sendable () -> Void = {}
+    rowsReadAtOnce: Int = Limits.rowsReadAtOnce, willRead: @escaping @Sendable () -> Void = {},
+    didRead: @escaping @Sendable () -> Void = {}
   ) throws(StoreError) {
     self.store = store
     self.checkpointInterval = checkpointInterval
@@ -99,11 +93,12 @@ package final class SQLiteMailbox: Mailbox {
         if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool, commits).commit($0) }) {
           throw failure
         }
-        becomeReady(.ready)
+        readiness.end(.success(()))
       } else {
         Thread.detachNewThread { [self] in
           willRead()
           let result = Result { try reader.read() }
+          didRead()
           inbox.withLock { inbox in (inbox.read, inbox.writer) = (result, .awake) }
           wake.signal()
         }
@@ -131,7 +126,7 @@ package final class SQLiteMailbox: Mailbox {
 
   private func startWriter(_ backlog: MailboxEngine.Backlog) {
     let thread = Thread { [self] in
-      if isReady.load(ordering: .relaxed) || runWhileReading(backlog) { run() }
+      if readiness.isReady || runWhileReading(backlog) { run() }
       stopped.signal()
     }
     thread.name = "mailbox"
@@ -179,7 +174,7 @@ package final class SQLiteMailbox: Mailbox {
   package func purgeUnregistered(isRegistered: @escaping @Sendable (DeviceID, AppID) -> Bool) {
     // The writer looks at it between two turns, so that it either finds this or is ready already.
     let isReading = inbox.withLock { inbox in
-      guard !isReady.load(ordering: .acquiring) else { return false }
+      guard !readiness.isReady else { return false }
       inbox.isRegistered = isRegistered
       return true
     }
@@ -198,7 +193,7 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
-    if !isReady.load(ordering: .acquiring) { try await ready() }
+    if !readiness.isReady { try await ready() }
     let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
     if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()
@@ -237,32 +232,7 @@ package final class SQLiteMailbox: Mailbox {
   /// Returns when all that waits has been read.
   ///
   /// - Throws: ``StoreError`` when it can't be.
-  package func ready() async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      let failure = readiness.withLock { readiness -> Result<Void, any Error>? in
-        switch readiness {
-        case .reading(let others):
-          readiness = .reading(others + [continuation])
-          return nil
-        case .ready: return .success(())
-        case .failed(let error): return .failure(error)
-        }
-      }
-      if let failure { continuation.resume(with: failure) }
-    }
-  }
-
-  private func becomeReady(_ state: Readiness) {
-    if case .ready = state { isReady.store(true, ordering: .releasing) }
-    let waiting = readiness.withLock { readiness -> [CheckedContinuation<Void, any Error>] in
-      defer { readiness = state }
-      guard case .reading(let waiting) = readiness else { return [] }
-      return waiting
-    }
-    for continuation in waiting {
-      if case .failed(let error) = state { continuation.resume(throwing: error) } else { continuation.resume() }
-    }
-  }
+  package func ready() async throws { try await readiness.ready() }
 
   /// Stores what comes until the index has been read and what came meanwhile is in it.
   ///
@@ -294,7 +264,7 @@ package final class SQLiteMailbox: Mailbox {
         trouble.withLock { $0 = nil }
         // What is in line is from here on for the writer with its index.
         let late = inbox.withLock { inbox in
-          becomeReady(.ready)
+          readiness.end(.success(()))
           return isPurged ? nil : inbox.isRegistered
         }
         if let late { purgeUnregistered(isRegistered: late) }
@@ -342,7 +312,7 @@ package final class SQLiteMailbox: Mailbox {
   private func refuse(_ error: any Error) {
     let explanation = SQLiteStore.explain(error, path: store.path)
     note(explanation, pushes: 0)
-    becomeReady(.failed(explanation))
+    readiness.end(.failure(explanation))
     let outcome = explanation.isDamage ? AppendOutcome.failed : .unavailable
     while true {
       let (operations, isClosed) = inbox.withLock { inbox in

@@ -18,7 +18,7 @@ extension SQLiteRegistrations {
       var token = DeviceToken.random()
     }
     let rows = numbers.map { Row(name: "\(name)-\($0)") }
-    let records = try await write { db in
+    let records = try await change { db in
       let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, '{}')")
       let device = try db.makeStatement(
         sql: """
@@ -53,7 +53,7 @@ extension SQLiteRegistrations {
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
     let patterns = [name + "-[0-9]*", name + "-*[^0-9]*"]
     let names = StatementArguments(patterns)
-    let removed = try await write { db in
+    let removed = try await change { db in
       let members = try PreparedStatement(
         db, "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)")
       for pattern in patterns { members.bind(text: pattern) }

@@ -15,7 +15,7 @@ extension SQLiteRegistrations {
     let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = UUID().uuidString
-    let (record, personName) = try await write { db in
+    let (record, personName) = try await change { db in
       let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
       try SQLiteRegistrations.requireFreeName(name, db)
       try db.execute(

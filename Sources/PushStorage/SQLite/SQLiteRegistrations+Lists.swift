@@ -13,6 +13,24 @@ extension SQLiteRegistrations {
     try await list("person", page).map(PersonID.init(row:))
   }
 
+  package func listed(_ id: DeviceID) -> ListedDevice? {
+    find(
+      { tables in tables.listed(id) },
+      onDisk: { stored in
+        try stored.device(id).map { device in
+          (
+            device: device, person: try stored.person(device.person)?.name ?? "",
+            registrations: try stored.registrations(of: id)
+          )
+        }
+      }
+    ).map { device, person, registrations in
+      ListedDevice(
+        device: device, person: person, apps: registrations.filter { $0.unregistered == nil }.compactMap { app($0.app) }
+      )
+    }
+  }
+
   private func list(_ table: String, _ page: ListPage) async throws -> [Int64] {
     do {
       return try await store.pool.read { db in

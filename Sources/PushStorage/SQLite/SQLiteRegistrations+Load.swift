@@ -11,26 +11,44 @@ extension SQLiteRegistrations {
     _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db))
   }
 
+  /// Whether there are so many that others should not have to wait for them.
+  static func areMany(_ db: Database, limit: Int) throws -> Bool {
+    try ["person", "device", "token", "former_token"].reduce(0) { try $0 + rowLimit(of: $1, db) } > limit
+  }
+
   /// Reads devices and tokens at the same time, each in the order in which they lie on the disk.
-  static func load(_ store: SQLiteStore) throws -> State {
-    let tokens = Mutex<Result<RegistrationTables, any Error>?>(nil)
+  static func loadTables(_ store: SQLiteStore) throws -> RegistrationTables {
+    let tokens = Mutex((tables: RegistrationTables(), failure: (any Error)?.none))
     let isRead = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-      let result = Result { try store.pool.read(loadTokens) }
-      tokens.withLock { $0 = result }
+      do {
+        try readTokens(store, into: tokens)
+      } catch {
+        tokens.withLock { $0.failure = error }
+      }
       isRead.signal()
     }
-    let rest = Result { try store.pool.read { (try loadSmall($0), try loadDevices($0)) } }
-    isRead.wait()
-    var (state, tables) = try rest.get()
-    if let tokens = try tokens.withLock({ tokens in
-      defer { tokens = nil }
-      return try tokens?.get()
-    }) {
-      tables.take(tokensOf: tokens)
+    // Nobody else may hold what it is read into: changing it would copy it.
+    var tables: RegistrationTables
+    do {
+      tables = try store.pool.read(loadDevices)
+    } catch {
+      isRead.wait()
+      throw error
     }
-    state.tables = tables
-    return state
+    isRead.wait()
+    try tokens.withLock { tokens in
+      if let failure = tokens.failure { throw failure }
+      tables.take(tokensOf: &tokens.tables)
+    }
+    return tables
+  }
+
+  private static func readTokens(
+    _ store: SQLiteStore, into tokens: borrowing Mutex<(tables: RegistrationTables, failure: (any Error)?)>
+  ) throws {
+    let tables = try store.pool.read(loadTokens)
+    tokens.withLock { $0.tables = tables }
   }
 
   /// How many rows a table may have, at least as far as its numbers say.
@@ -50,13 +68,10 @@ extension SQLiteRegistrations {
       let id = PersonID(row: try persons.integer(0))
       tables.add(id, name: try persons.text(1), choices: try known.choices(persons, 2))
     }
-    let devices = try PreparedStatement(db, "SELECT id, uuid, name, person, secret_hash, role, last_seen FROM device")
+    let devices = try PreparedStatement(db, "SELECT \(StoredRegistrations.deviceColumns) FROM device")
     while try devices.next() {
-      let device = Device(
-        id: DeviceID(row: try devices.integer(0)), uuid: try devices.text(1), name: try devices.text(2),
-        person: PersonID(row: try devices.integer(3)), role: try devices.word(5) ?? .device,
-        lastSeen: try devices.optionalInteger(6, in: StoredRange.seconds))
-      unsafe devices.withBytes(4) { unsafe tables.add(device, secretHash: $0) }
+      let device = try StoredRegistrations.device(devices)
+      unsafe devices.withBytes(6) { unsafe tables.add(device, secretHash: $0) }
     }
     return tables
   }
@@ -65,17 +80,9 @@ extension SQLiteRegistrations {
     var tables = RegistrationTables()
     tables.reserve(tokens: try rowLimit(of: "token", db) + rowLimit(of: "former_token", db))
     let tokens = try PreparedStatement(
-      db, "SELECT token, device, app, environment, unregistered, expires FROM token ORDER BY rowid")
+      db, "SELECT \(StoredRegistrations.tokenColumns) FROM token ORDER BY rowid")
     while try tokens.next() {
-      guard let token = unsafe tokens.withBytes(0, { unsafe DeviceToken(bytes: $0) }) else { continue }
-      let times = StoredRange.milliseconds
-      // An earlier version took any time here.
-      let expires = try tokens.optionalInteger(5, in: Int64.min...Int64.max)
-      tables.add(
-        Registration(
-          token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
-          environment: try tokens.word(3) ?? .development, unregistered: try tokens.optionalInteger(4, in: times),
-          expires: expires.map { min(max($0, times.lowerBound), times.upperBound) }), isLinked: false)
+      if let registration = try StoredRegistrations.registration(tokens) { tables.add(registration, isLinked: false) }
     }
     try loadFormer(db, into: &tables)
     return tables
@@ -87,18 +94,14 @@ extension SQLiteRegistrations {
     while try devices.next() {
       _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
     }
-    let tokens = try PreparedStatement(db, "SELECT token, device, app, environment, unregistered FROM former_token")
+    let tokens = try PreparedStatement(db, "SELECT \(StoredRegistrations.formerTokenColumns) FROM former_token")
     while try tokens.next() {
-      guard let token = unsafe tokens.withBytes(0, { unsafe DeviceToken(bytes: $0) }) else { continue }
-      tables.add(
-        Registration(
-          token: token, device: DeviceID(row: try tokens.integer(1)), app: AppID(row: try tokens.integer(2)),
-          environment: try tokens.word(3) ?? .development,
-          unregistered: try tokens.integer(4, in: StoredRange.milliseconds)), isLinked: false)
+      if let registration = try StoredRegistrations.registration(tokens) { tables.add(registration, isLinked: false) }
     }
   }
 
-  private static func loadSmall(_ db: Database) throws -> State {
+  /// Reads teams, keys, apps and certificates.
+  static func loadSmall(_ db: Database) throws -> State {
     var state = State()
     let teams = try PreparedStatement(db, "SELECT id FROM team")
     while try teams.next() { state.teams.insert(try teams.text(0)) }

@@ -7,7 +7,7 @@ import Synchronization
 extension SQLiteRegistrations {
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
-    try await write { db in
+    try await change { db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(
         sql: """
@@ -32,7 +32,7 @@ extension SQLiteRegistrations {
   package func rotateSecret(of device: DeviceID) async throws -> String {
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
-    try await write { db in
+    try await change { db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
     }
@@ -43,7 +43,7 @@ extension SQLiteRegistrations {
 
   package func note(seen: [DeviceID: Int64]) async throws {
     guard !seen.isEmpty else { return }
-    try await write { db in
+    try await change { db in
       let update = try db.cachedStatement(sql: "UPDATE device SET last_seen = ? WHERE id = ?")
       for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
     }
@@ -56,6 +56,7 @@ extension SQLiteRegistrations {
 
   // Sorted and searched while pushes go on, which need the lock.
   package var persons: [Person] {
+    waitUntilRead()
     var (persons, next, isComplete): ([Person], Int, Bool) = ([], 0, false)
     while !isComplete {
       isComplete = state.withLock { state in
@@ -67,7 +68,7 @@ extension SQLiteRegistrations {
   }
 
   package func person(named name: String) throws(Refusal) -> Person {
-    guard let person = state.withLock({ $0.tables.person(named: name) }) else {
+    guard let person = find({ $0.person(named: name) }, onDisk: { try $0.person(named: name) }) else {
       throw Refusal(kind: .unknown, description: "there is no person \(name): `pushcli persons list` shows them")
     }
     return person
@@ -75,7 +76,7 @@ extension SQLiteRegistrations {
 
   package func rename(_ person: PersonID, to name: String) async throws {
     try SQLiteRegistrations.requirePersonName(name)
-    try await write { db in
+    try await change { db in
       let other = try Int64.fetchOne(
         db, sql: "SELECT id FROM person WHERE name = ? AND id <> ?", arguments: [name, person.row])
       guard other == nil else {
@@ -103,7 +104,7 @@ extension SQLiteRegistrations {
   }
 
   package func remove(_ person: PersonID) async throws {
-    try await write { db in
+    try await change { db in
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE person = ?", arguments: [person.row]) == nil else {
         throw Refusal(kind: .conflict, description: "this person has devices: remove them first")
       }

@@ -5,9 +5,13 @@ package import PushPolicy
 import Synchronization
 
 /// Registrations in SQLite: all of it in memory for the hot path, each change on disk first.
+///
+/// Where there are many, a start does not wait until persons, devices and tokens are in memory: until then they are looked up
+/// on disk, and whoever changes one waits.
 package final class SQLiteRegistrations: Sendable {
   package typealias Refusal = RegistrationRefusal
 
+  /// What is in memory.
   struct State {
     var teams: Set<String> = []
     var keys: [String: ProviderKey] = [:]
@@ -20,19 +24,63 @@ package final class SQLiteRegistrations: Sendable {
   private let categories: Categories
   package let store: SQLiteStore
   let state: Mutex<State>
+  /// Whether ``State/tables`` have been read.
+  private let readiness = Readiness()
   /// See ``keyGeneration``.
   private let generation = Atomic<UInt64>(0)
   let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
-  /// Reads everything.
-  package init(store: SQLiteStore) throws(StoreError) {
+  /// - Parameters:
+  ///   - rowsReadAtOnce: up to so many rows are read before this returns.
+  ///   - willRead: called on another thread before more rows are read.
+  ///   - failed: hears, on another thread, why more rows than that can't be read. Nothing that is asked is answered before
+  ///     it returns, and nothing rightly afterwards.
+  /// - Throws: ``StoreError`` when a row can't be read.
+  package init(
+    store: SQLiteStore, rowsReadAtOnce: Int = Limits.rowsReadAtOnce,
+    willRead: @escaping @Sendable () -> Void = {}, failed: @escaping @Sendable (StoreError) -> Void = { _ in }
+  ) throws(StoreError) {
     self.store = store
     categories = try Categories(store: store)
     do {
-      state = Mutex(try SQLiteRegistrations.load(store))
+      state = Mutex(try store.pool.read(SQLiteRegistrations.loadSmall))
+      if try store.pool.read({ try SQLiteRegistrations.areMany($0, limit: rowsReadAtOnce) }) {
+        Thread.detachNewThread { [self] in
+          willRead()
+          do {
+            try readTables()
+          } catch {
+            let explanation = SQLiteStore.explain(error, path: store.path)
+            failed(explanation)
+            readiness.end(.failure(explanation))
+          }
+        }
+      } else {
+        try readTables()
+      }
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+  }
+
+  private func readTables() throws {
+    let tables = try SQLiteRegistrations.loadTables(store)
+    state.withLock { $0.tables = tables }
+    readiness.end(.success(()))
+  }
+
+  /// Returns when persons, devices and tokens are in memory, or can't be read.
+  package func waitUntilRead() { try? readiness.wait() }
+
+  /// Looks something up in the tables, or on disk as long as these have not been read.
+  func find<Found>(
+    _ inTables: (RegistrationTables) -> Found, onDisk: (StoredRegistrations) throws -> Found
+  ) -> Found {
+    if !readiness.isReady {
+      if let found = try? store.pool.read({ try onDisk(StoredRegistrations(db: $0)) }) { return found }
+      waitUntilRead()
+    }
+    return state.withLock { inTables($0.tables) }
   }
 
   package func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
@@ -42,12 +90,19 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: The hot path
 
   package func registration(_ token: DeviceToken) -> (Registration, App)? {
-    state.withLock { state in
+    guard readiness.isReady else {
+      return find({ $0.registration(token) }, onDisk: { try $0.registration(token) }).flatMap(withApp)
+    }
+    return state.withLock { state in
       guard let registration = state.tables.registration(token), let app = state.apps[registration.app] else {
         return nil
       }
       return (registration, app)
     }
+  }
+
+  private func withApp(_ registration: Registration) -> (Registration, App)? {
+    app(registration.app).map { (registration, $0) }
   }
 
   package var keyGeneration: UInt64 { generation.load(ordering: .acquiring) }
@@ -57,14 +112,15 @@ package final class SQLiteRegistrations: Sendable {
   package func app(_ id: AppID) -> App? { state.withLock { $0.apps[id] } }
 
   package func preferences(of device: DeviceID) -> Preferences {
-    state.withLock { state in
-      state.tables.owner(of: device).flatMap { state.tables.preferences(of: $0) } ?? Preferences()
-    }
+    find(
+      { tables in tables.owner(of: device).flatMap { tables.preferences(of: $0) } },
+      onDisk: { stored in try stored.device(device).flatMap { try stored.person($0.person) }?.preferences })
+      ?? Preferences()
   }
 
   package func device(secret: String) -> Device? {
     let hash = SQLiteRegistrations.hash(of: secret)
-    return state.withLock { $0.tables.device(secretHash: hash) }
+    return find({ $0.device(secretHash: hash) }, onDisk: { try $0.device(secretHash: hash) })
   }
 
   // MARK: Lists
@@ -74,6 +130,7 @@ package final class SQLiteRegistrations: Sendable {
   package var keys: [ProviderKey] { state.withLock { $0.keys }.values.sorted { $0.id < $1.id } }
   package var apps: [App] { state.withLock { $0.apps }.values.sorted { $0.topic < $1.topic } }
   package var devices: [Device] {
+    waitUntilRead()
     var (devices, next, isComplete): ([Device], Int, Bool) = ([], 0, false)
     while !isComplete {
       isComplete = state.withLock { state in
@@ -98,24 +155,20 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func device(named name: String) throws(Refusal) -> Device {
-    guard let device = state.withLock({ $0.tables.device(named: name) }) else {
+    guard let device = find({ $0.device(named: name) }, onDisk: { try $0.device(named: name) }) else {
       throw Refusal(
         kind: .unknown, description: "there is no device \(name): enroll it with `pushcli devices enroll \(name)`")
     }
     return device
   }
 
-  package func device(_ id: DeviceID) -> Device? { state.withLock { $0.tables.device(id) } }
+  package func device(_ id: DeviceID) -> Device? { find({ $0.device(id) }, onDisk: { try $0.device(id) }) }
 
-  package func person(_ id: PersonID) -> Person? { state.withLock { $0.tables.person(id) } }
+  package func person(_ id: PersonID) -> Person? { find({ $0.person(id) }, onDisk: { try $0.person(id) }) }
 
   package func registrations(of device: DeviceID) -> [(Registration, App)] {
-    state.withLock { state in
-      state.tables.registrations(of: device).compactMap { registration in
-        guard registration.unregistered == nil, let app = state.apps[registration.app] else { return nil }
-        return (registration, app)
-      }
-    }
+    find({ $0.registrations(of: device) }, onDisk: { try $0.registrations(of: device) })
+      .filter { $0.unregistered == nil }.compactMap(withApp)
   }
 
   // MARK: Changes
@@ -219,7 +272,7 @@ package final class SQLiteRegistrations: Sendable {
       }
     }
     if let known = known() { return known }
-    return try await write { [self] db in
+    return try await change { [self] db in
       // Asked again where changes come one after another: somebody else may have registered it meanwhile.
       if let known = known() { return known }
       let ended = try tokenToForget(of: device, now: now)
@@ -266,7 +319,7 @@ package final class SQLiteRegistrations: Sendable {
     guard !tokens.isEmpty else {
       throw Refusal(kind: .unknown, description: "this device is not registered for \(topic)")
     }
-    try await write { db in
+    try await change { db in
       try db.execute(
         sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
         arguments: [now, device.row, app.id.row])
@@ -279,6 +332,7 @@ package final class SQLiteRegistrations: Sendable {
   package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
+    try await readiness.ready()
     @Sendable func current() -> Preferences { state.withLock { $0.tables.preferences(of: person) } ?? Preferences() }
     while true {
       // Made and written down before the one writer is asked for, whom pushes wait for.
@@ -301,7 +355,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func devices(of person: PersonID) -> [DeviceID] {
-    state.withLock { $0.tables.devices(of: person) }
+    find({ $0.devices(of: person) }, onDisk: { try $0.devices(of: person) })
   }
 
   // MARK: Categories
@@ -378,6 +432,12 @@ package final class SQLiteRegistrations: Sendable {
     } catch let error as DatabaseError {
       throw SQLiteStore.explain(error, path: store.path)
     }
+  }
+
+  /// Changes persons, devices or tokens, when they are in memory.
+  func change<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    try await readiness.ready()
+    return try await write(change)
   }
 
   private func requireTeam(_ id: String) throws(Refusal) {

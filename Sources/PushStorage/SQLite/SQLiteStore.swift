@@ -23,8 +23,9 @@ package struct SQLiteStore: Sendable {
   /// What SQLite makes pages of a new database.
   static let pageSize = 4096
 
-  /// Connections that read at the same time.
-  private static let readerCount = 4
+  /// Connections that read at the same time: at a start two read what waits, two all registrations, and there are some for
+  /// those who look one up meanwhile.
+  private static let readerCount = 6
 
   /// Opens or makes the database.
   ///

@@ -30,21 +30,19 @@ extension Admin {
     var (left, count) = (part.limit ?? Int.max, 0)
     var page: [UInt8]? = try await bytes(part.path(path, left, after: part.after))
     while let body = page {
-      var rows: [[String]] = []
-      var (size, last) = (0, String?.none)
-      _ = try parser.parse(body.span) { root in
-        root.forEachElement { row in
-          size += 1
-          last = row[name]?.string
-          if !format.json { rows.append(cells(row)) }
-        }
-      }
+      // The next one is on its way while this one is read and printed.
+      let (size, last) = try ListOptions.end(of: body, name, parser)
       let isLast = size < min(left, ListOptions.pageSize) || size == left
       left -= size
       count += size
-      // The next one is on its way while this one is printed.
-      let next = isLast ? nil : Task { [left, last] in try await bytes(part.path(path, left, after: last)) }
-      if format.json { Output.json(rows: body) } else { Output.data(lines: table.lines(of: rows)) }
+      let next = isLast ? nil : Task { [left] in try await bytes(part.path(path, left, after: last)) }
+      if format.json {
+        Output.json(rows: body)
+      } else {
+        var rows: [[String]] = []
+        _ = try parser.parse(body.span) { root in root.forEachElement { rows.append(cells($0)) } }
+        Output.data(lines: table.lines(of: rows))
+      }
       page = try await next?.value
     }
     return count > 0
@@ -53,6 +51,17 @@ extension Admin {
 
 extension ListOptions {
   fileprivate static let pageSize = 5000
+
+  /// How many rows a page has, and the name of the last: it is a JSON array with a row a line, and no text in it has a line end.
+  fileprivate static func end(
+    of page: [UInt8], _ name: StaticString, _ parser: borrowing JSONParser
+  ) throws -> (size: Int, last: String?) {
+    let lineEnds = page.count { $0 == UInt8(ascii: "\n") }
+    let start = page.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 1
+    let row = Array(page[min(start, page.count)...].dropLast())
+    guard !row.isEmpty else { return (0, nil) }
+    return (lineEnds + 1, try parser.parse(row.span) { $0[name]?.string })
+  }
 
   /// The path of a page.
   fileprivate func path(_ list: String, _ left: Int, after: String?) -> String {
