@@ -7,7 +7,7 @@ package enum TextLayout {
   }
 
   /// `text` in lines of at most `columns`, broken at spaces and beside wide characters, inside a word only when it is
-  /// longer than a line. When there are more than `maximumLines`, the last one ends in ….
+  /// longer than a line; a cluster that no line has room for becomes U+FFFD. When there are more than `maximumLines`, the last one ends in ….
   package static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
     guard columns > 0, maximumLines > 0 else { return [] }
     var lines: [String] = []
@@ -36,11 +36,16 @@ package enum TextLayout {
     return kept + "…"
   }
 
+  /// Stands for what does not fit on a line of its own.
+  private static let replacement: Character = "\u{FFFD}"
+
   private static func wrap(_ paragraph: Substring, columns: Int, into lines: inout [String]) {
     var line = ""
     var width = 0
     var wordStart: (index: String.Index, width: Int)?
-    for character in paragraph {
+    for whole in paragraph {
+      // A cluster may be wider than a line: a letter with several colors of skin is one.
+      let character = DisplayWidth.of(whole) > columns ? TextLayout.replacement : whole
       let advance = DisplayWidth.of(character)
       if character == " " {
         if width < columns {

@@ -16,6 +16,14 @@ import Testing
     #expect(TextLayout.wrapped(text, columns: columns) == lines)
   }
 
+  /// A letter with several colors of skin is one cluster.
+  @Test func `a cluster that is wider than a line is replaced`() {
+    let cluster = "d" + String(repeating: "\u{1F3FD}", count: 4)
+    #expect(cluster.count == 1 && DisplayWidth.of(cluster) == 9)
+    #expect(TextLayout.wrapped("a \(cluster) b", columns: 7) == ["a \u{FFFD} b"])
+    #expect(TextLayout.wrapped("世", columns: 1) == ["\u{FFFD}"])
+  }
+
   @Test func `what does not fit is told by an ellipsis`() {
     #expect(TextLayout.wrapped("one two three", columns: 5, maximumLines: 2) == ["one", "two…"])
     #expect(TextLayout.wrapped("abcdefgh", columns: 4, maximumLines: 1) == ["abc…"])

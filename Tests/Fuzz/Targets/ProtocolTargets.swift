@@ -53,7 +53,7 @@ extension FuzzTarget {
       let body = Sanitizer.body(text)
       for columns in [1, 7, 40] {
         precondition(DisplayWidth.of(TextLayout.truncated(body, columns: columns)) <= columns, "a truncated line fits")
-        for line in TextLayout.wrapped(body, columns: columns, maximumLines: 5) where columns > 1 {
+        for line in TextLayout.wrapped(body, columns: columns, maximumLines: 5) {
           precondition(DisplayWidth.of(line) <= columns, "a wrapped line fits")
         }
       }
