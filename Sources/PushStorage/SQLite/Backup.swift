@@ -39,9 +39,7 @@ package enum Backup {
     }
     defer { try? removeDraft(of: folder) }
     do {
-      var configuration = GRDB.Configuration()
-      configuration.readonly = true
-      let source = try DatabaseQueue(path: store.path, configuration: configuration)
+      let source = try SQLiteStore.reader(store.path)
       try source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [draft]) }
       let copy = try DatabaseQueue(path: draft)
       try copy.write { db in
@@ -111,9 +109,7 @@ package enum Backup {
       throw StoreError("there is no file \(path)")
     }
     do {
-      var configuration = GRDB.Configuration()
-      configuration.readonly = true
-      return try DatabaseQueue(path: path, configuration: configuration).read { db in
+      return try SQLiteStore.reader(path).read { db in
         guard try db.tableExists("backup_info"), try db.tableExists("mailbox") else {
           throw StoreError("\(path) is no backup: `pushcli admin backup FILE` makes one")
         }

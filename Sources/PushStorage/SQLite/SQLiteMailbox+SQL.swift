@@ -16,10 +16,10 @@ extension SQLiteMailbox {
     init(_ pool: DatabasePool, _ commits: CommitCount) throws {
       (self.pool, self.commits) = (pool, commits)
       func insertion(of count: Int) -> String {
-        let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         return """
           INSERT INTO mailbox (id, device, seq, app, apns_id, is_sender_id, unique_id, received, expires, priority,
-            collapse_id, payload) VALUES \(repeatElement(row, count: count).joined(separator: ", "))
+            collapse_id, payload, checksum) VALUES \(repeatElement(row, count: count).joined(separator: ", "))
           """
       }
       (insert, insertGroup, delete, blank, renumber, upsert, number) = try pool.writeWithoutTransaction { db in
@@ -89,6 +89,8 @@ extension SQLiteMailbox {
           statement.bind(Int64(push.priority))
           statement.bind(text: push.collapseID)
           unsafe statement.bind(borrowed: payload)
+          statement.bind(
+            unsafe SQLiteMailbox.checksum(of: push, in: entry.row, ids: UnsafeRawBufferPointer(ids), payload))
           try add(rows.dropFirst(), with: statement)
         }
       }
@@ -134,12 +136,73 @@ extension SQLiteMailbox {
     }
   }
 
+  // MARK: Checksums
+
+  /// The checksum of a row. The number is not in it, since a late one is given anew.
+  ///
+  /// - Parameter ids: both as the row has them, one behind the other.
+  fileprivate static func checksum(
+    of push: StoredPush, in row: Int64, ids: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer
+  ) -> Int64 {
+    var sum = RowChecksum()
+    sum.add(row)
+    sum.add(push.device.row)
+    sum.add(push.app.row)
+    unsafe sum.add(ids)
+    sum.add(push.isSenderID ? 1 : 0)
+    sum.add(push.received)
+    sum.add(push.expires)
+    sum.add(Int64(push.priority))
+    var collapseID = push.collapseID
+    if !collapseID.isEmpty { collapseID.withUTF8 { unsafe sum.add(UnsafeRawBufferPointer($0)) } }
+    unsafe sum.add(payload)
+    return sum.value
+  }
+
+  /// Whether a row that was read is as it was written; what an earlier version wrote has no checksum.
+  private static func isSound(_ push: StoredPush, _ row: PreparedStatement) throws -> Bool {
+    guard let stored = try row.optionalInteger(11, in: Int64.min...Int64.max) else { return true }
+    let size = APNSID.storedSize
+    let number = try row.integer(10)
+    return unsafe withUnsafeTemporaryAllocation(byteCount: 2 * size, alignment: 8) { ids in
+      unsafe push.id.store(in: UnsafeMutableRawBufferPointer(rebasing: ids[..<size]))
+      unsafe push.uniqueID.store(in: UnsafeMutableRawBufferPointer(rebasing: ids[size...]))
+      return unsafe push.payload.withUnsafeBytes { payload in
+        unsafe checksum(of: push, in: number, ids: UnsafeRawBufferPointer(ids), payload) == stored
+      }
+    }
+  }
+
+  /// The first rows that are not as they were written, of those that have a payload.
+  static func changedRows(_ db: Database, limit: Int = .max) throws -> [Int64] {
+    let select = try PreparedStatement(
+      db, "SELECT \(columns), device FROM mailbox WHERE payload IS NOT NULL AND checksum IS NOT NULL")
+    defer { select.reset() }
+    var rows: [Int64] = []
+    while rows.count < limit, try select.next() {
+      let push = try push(select, of: DeviceID(row: try select.integer(12)))
+      if try !isSound(push, select) { rows.append(try select.integer(10)) }
+    }
+    return rows
+  }
+
+  /// - Throws: `SQLITE_CORRUPT` when a row that has a payload is not as it was written.
+  static func checkSums(_ db: Database) throws {
+    guard let row = try changedRows(db, limit: 1).first else { return }
+    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox is not as it was written")
+  }
+
+  // MARK: Reading
+
+  private static let columns =
+    "seq, app, apns_id, is_sender_id, unique_id, received, expires, priority, collapse_id, payload, id, checksum"
+
   /// Reads waiting rows with their payloads; one that went meanwhile is left out.
   ///
-  /// Where they lie close together, what lies between them is read over.
+  /// Where they lie close together, what lies between them is read over. One that is not as it was written has no payload:
+  /// nothing of it is shown.
   static func read(_ rows: [Int64], of device: DeviceID, from db: Database) throws -> [MailboxEntry] {
     guard let first = rows.first, let last = rows.last else { return [] }
-    let columns = "seq, app, apns_id, is_sender_id, unique_id, received, expires, priority, collapse_id, payload, id"
     var entries: [MailboxEntry] = []
     entries.reserveCapacity(rows.count)
     let isNear = last - first < 2 * rows.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
@@ -170,14 +233,28 @@ extension SQLiteMailbox {
   }
 
   private static func entry(_ row: PreparedStatement, of device: DeviceID) throws -> MailboxEntry {
+    let push = try push(row, of: device)
+    let seq = UInt64(try row.integer(0, in: StoredRange.number))
+    return MailboxEntry(seq: seq, push: try isSound(push, row) ? push : push.withoutPayload)
+  }
+
+  private static func push(_ row: PreparedStatement, of device: DeviceID) throws -> StoredPush {
     guard let id = row.id(2), let uniqueID = row.id(4) else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT)
     }
-    let push = StoredPush(
+    return StoredPush(
       device: device, app: AppID(row: try row.integer(1)), id: id, isSenderID: try row.integer(3) != 0,
       uniqueID: uniqueID, received: try row.integer(5, in: StoredRange.milliseconds),
       expires: try row.integer(6, in: StoredRange.seconds), priority: try row.priority(7),
       collapseID: try row.text(8), payload: row.blob(9))
-    return MailboxEntry(seq: UInt64(try row.integer(0, in: StoredRange.number)), push: push)
+  }
+}
+
+extension StoredPush {
+  /// A push whose payload nobody should read.
+  fileprivate var withoutPayload: StoredPush {
+    StoredPush(
+      device: device, app: app, id: id, isSenderID: isSenderID, uniqueID: uniqueID, received: received,
+      expires: expires, priority: priority, collapseID: collapseID, payload: [])
   }
 }

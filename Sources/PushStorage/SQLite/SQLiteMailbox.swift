@@ -49,7 +49,10 @@ package final class SQLiteMailbox: Mailbox {
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
+  /// Why nothing is stored now; nil while it is.
   private let trouble = Mutex<HealthProblem?>(nil)
+  /// What was read and is not as it was written; it is said until the next start.
+  private let damage = Mutex<HealthProblem?>(nil)
   /// Whether what waits has been read.
   private let readiness = Readiness()
   private let clock: @Sendable () -> Int64
@@ -146,7 +149,7 @@ package final class SQLiteMailbox: Mailbox {
 
   // MARK: Mailbox
 
-  package var problem: HealthProblem? { trouble.withLock { $0 } }
+  package var problem: HealthProblem? { trouble.withLock { $0 } ?? damage.withLock { $0 } }
 
   package func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
     let isTaken = submit(.append(pushes, completion), weight: pushes.count)
@@ -203,7 +206,24 @@ package final class SQLiteMailbox: Mailbox {
     }
     guard !rows.isEmpty else { return PendingPushes(gap: gap, entries: [], isComplete: isComplete) }
     let entries = try await store.pool.read { try SQLiteMailbox.read(rows, of: device, from: $0) }
+    if entries.contains(where: { $0.push.payload.isEmpty }) { noteDamage() }
     return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
+  }
+
+  private var isTroubled: Bool { trouble.withLock { $0 != nil } }
+
+  private func noteDamage() {
+    damage.withLock { damage in
+      guard damage == nil else { return }
+      let problem = HealthProblem(
+        part: "database",
+        problem:
+          "\(store.path) is damaged: a push that waited is not as it was written, and is not delivered; stop the "
+          + "gateway, and `pushcli doctor --thorough` examines the rest",
+        since: clock())
+      logger.critical("\(problem.problem)")
+      damage = problem
+    }
   }
 
   /// The highest number that the device has acknowledged and the index may not know yet.
@@ -385,7 +405,7 @@ package final class SQLiteMailbox: Mailbox {
           hasCommitted = true
         }
         inbox.withLock { $0.uncommitted -= weight }
-        if failure == nil, problem != nil {
+        if failure == nil, isTroubled {
           if !hasCommitted, isDue, let refusal = probe() {
             note(refusal, pushes: 0)
             failure = refusal
@@ -394,7 +414,7 @@ package final class SQLiteMailbox: Mailbox {
         }
         if failure != nil {
           due = .now() + SQLiteMailbox.probeTime
-        } else if unsettled.isEmpty, problem == nil {
+        } else if unsettled.isEmpty, !isTroubled {
           due = .distantFuture
         } else if due <= .now() || due == .distantFuture {
           due = .now() + SQLiteMailbox.settleTime

@@ -23,6 +23,9 @@ package struct SQLiteStore: Sendable {
   /// What SQLite makes pages of a new database.
   static let pageSize = 4096
 
+  /// How long a connection waits for another one, in seconds.
+  private static let patience = 5.0
+
   /// Connections that read at the same time: at a start two read what waits, two all registrations, and there are some for
   /// those who look one up meanwhile.
   private static let readerCount = 6
@@ -35,7 +38,7 @@ package struct SQLiteStore: Sendable {
     self.path = path
     do {
       var configuration = GRDB.Configuration()
-      configuration.busyMode = .timeout(5)
+      configuration.busyMode = .timeout(SQLiteStore.patience)
       configuration.maximumReaderCount = SQLiteStore.readerCount
       configuration.prepareDatabase { db in
         // Before anything is in it; one that is there already has this from ``compact()``.
@@ -185,14 +188,20 @@ package struct SQLiteStore: Sendable {
     if let failure = failure.withLock({ $0 }) { throw failure }
   }
 
+  /// A connection that only reads, and waits for whoever is just closing the database.
+  static func reader(_ path: String) throws -> DatabaseQueue {
+    var configuration = GRDB.Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(patience)
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
   /// Reads every page of a database, and changes nothing.
   ///
   /// - Throws: ``StoreError`` when it is damaged.
   package static func check(path: String) throws(StoreError) {
     do {
-      var configuration = GRDB.Configuration()
-      configuration.readonly = true
-      let verdict = try DatabaseQueue(path: path, configuration: configuration).read {
+      let verdict = try reader(path).read {
         try String.fetchOne($0, sql: "PRAGMA quick_check(1)")
       }
       guard verdict == "ok" else { throw damaged(path, verdict ?? "unknown") }
@@ -206,9 +215,7 @@ package struct SQLiteStore: Sendable {
   /// - Throws: ``StoreError`` when it is damaged there.
   package static func glance(path: String) throws(StoreError) {
     do {
-      var configuration = GRDB.Configuration()
-      configuration.readonly = true
-      try DatabaseQueue(path: path, configuration: configuration).read { db in
+      try reader(path).read { db in
         let tables = try Row.fetchAll(
           db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         for table in tables {

@@ -248,6 +248,12 @@ package enum Schema {
           CREATE TABLE mailbox_commit (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
           """)
     }
+    migrator.registerMigration("checksums") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE mailbox ADD COLUMN checksum INTEGER;             -- RowChecksum; NULL: an earlier version's
+          """)
+    }
     return migrator
   }
 }

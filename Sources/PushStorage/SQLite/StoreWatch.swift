@@ -104,7 +104,10 @@ package final class StoreWatch: Sendable {
     guard isDue else { return }
     let path = store.path
     do {
-      try await Task.detached { try SQLiteStore.check(path: path) }.value
+      try await Task.detached {
+        try SQLiteStore.check(path: path)
+        try StoredRows.checkSums(path: path)
+      }.value
     } catch let error as StoreError where error.isDamage {
       begin("\(error.description), after `pushcli admin backup` and a stop")
     } catch {

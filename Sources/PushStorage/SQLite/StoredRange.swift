@@ -30,6 +30,7 @@ package enum StoredRange {
     case ("certificate", "expires"): certificateEnd
     case ("device", "last_seen"): seconds
     case ("former_device", "id"): progress
+    case (_, "checksum"): Int64.min...Int64.max
     // An earlier version took any time here.
     case ("token", "expires"), ("invitation", "expires"): Int64.min...Int64.max
     case (_, "expires"): seconds

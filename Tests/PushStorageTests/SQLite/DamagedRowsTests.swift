@@ -45,7 +45,7 @@ import Testing
     Table(name: "mailbox", first: "id = 1") {
       """
       (\($0), \($0), \($0), 1, \(blob($0, size: 20)), 1, \(blob($0, size: 20)), 1700000000000, 9000000000, 10, '',
-        CAST('{"n":1}' AS BLOB))
+        CAST('{"n":1}' AS BLOB), NULL)
       """
     },
     Table(name: "mailbox_state", first: "device = 1") { "(\($0), 0, \($0), 1, 2, 2)" },

@@ -146,6 +146,7 @@ enum ReleasedSchemas {
         CREATE TABLE mailbox_commit (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
         INSERT INTO mailbox_commit VALUES (1, 7);
         """),
+    Step(migration: "checksums", dump: "ALTER TABLE mailbox ADD COLUMN checksum INTEGER;"),
   ]
 
   /// Version 0.1.0, with one of everything.

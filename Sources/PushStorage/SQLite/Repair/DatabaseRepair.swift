@@ -80,7 +80,7 @@ package enum DatabaseRepair {
           }
           report.kept[table.name, default: 0] += 1
         }
-        let disorder = try dropDisorder(db)
+        let disorder = try dropChanged(db) + dropDisorder(db)
         if disorder > 0 { report.kept["mailbox", default: 0] -= disorder }
         report.refused += try disorder + mendReferences(db)
         return .commit
@@ -114,6 +114,15 @@ package enum DatabaseRepair {
       found += pages.leaf(page).rows.map { (nil, $0) }
     }
     return found
+  }
+
+  /// Drops pushes that are not as they were written.
+  ///
+  /// - Returns: how many rows were dropped.
+  private static func dropChanged(_ db: Database) throws -> Int {
+    let rows = try SQLiteMailbox.changedRows(db)
+    for row in rows { try db.execute(sql: "DELETE FROM mailbox WHERE id = ?", arguments: [row]) }
+    return rows.count
   }
 
   /// Drops pushes that wait and have no place among the numbers of their device: each that does not lie between its

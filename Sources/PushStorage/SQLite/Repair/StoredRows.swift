@@ -6,12 +6,19 @@ package enum StoredRows {
   ///
   /// - Throws: ``StoreError`` when one is damaged.
   package static func check(path: String) throws(StoreError) {
+    try read(path) { db in
+      if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
+    }
+  }
+
+  /// Reads the mailbox of a file that has the newest schema, and compares each row with its checksum.
+  ///
+  /// - Throws: ``StoreError`` when one is damaged.
+  static func checkSums(path: String) throws(StoreError) { try read(path, SQLiteMailbox.checkSums) }
+
+  private static func read(_ path: String, _ body: (Database) throws -> Void) throws(StoreError) {
     do {
-      var configuration = GRDB.Configuration()
-      configuration.readonly = true
-      try DatabaseQueue(path: path, configuration: configuration).read { db in
-        if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
-      }
+      try SQLiteStore.reader(path).read(body)
     } catch {
       throw SQLiteStore.explain(error, path: path)
     }
@@ -23,6 +30,7 @@ package enum StoredRows {
   static func check(_ db: Database) throws {
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
     _ = try MailboxRows.rebuild(db, now: 0, changes: &changes, removals: &removals)
+    try SQLiteMailbox.checkSums(db)
     try SQLiteRegistrations.checkRows(db)
     try Categories.checkRows(db)
     try HeldPushes.checkRows(db)
