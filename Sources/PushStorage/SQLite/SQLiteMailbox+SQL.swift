@@ -189,7 +189,8 @@ extension SQLiteMailbox {
   /// - Throws: `SQLITE_CORRUPT` when a row that has a payload is not as it was written.
   static func checkSums(_ db: Database) throws {
     guard let row = try changedRows(db, limit: 1).first else { return }
-    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox is not as it was written")
+    throw DatabaseError(
+      resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox is not as it was written")
   }
 
   // MARK: Reading

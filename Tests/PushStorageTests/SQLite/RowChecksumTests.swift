@@ -27,7 +27,9 @@ import Testing
     mailbox.close()
   }
 
-  private func change(_ sql: String) throws { try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: sql) } }
+  private func change(_ sql: String) throws {
+    try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: sql) }
+  }
 
   @Test func `every column and every byte of a row counts`() {
     func sum(_ numbers: [Int64], _ bytes: [UInt8]) -> Int64 {
