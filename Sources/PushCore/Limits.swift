@@ -36,8 +36,13 @@ package enum Limits {
   /// The same of a connection that showed one: a body on every stream.
   package static let maximumIncompleteSize = 4 << 20
   /// Bytes that a connection may send in one go and go on: who sends more reads on when others had their turn, in pieces of
-  /// twice that, each the work of some milliseconds. A thousand pushes under way are ten times as much, ten are a tenth.
-  package static let turnShare = 16_384
+  /// as much, each the work of half a millisecond. A hundred pushes under way are more, ten are less.
+  package static let turnShare = 8_192
+  /// Pushes of a loop that the mailbox is storing, before those who sent more than their share read on, while others send
+  /// little: these wait for the commit of as many at most.
+  package static let turnBacklog = 64
+  /// The same while nobody else sends: small commits cost more.
+  package static let turnBacklogAlone = 2_048
   /// Lines of a gateway that wait for whoever reads them one by one.
   package static let maximumWaitingLines = 10_000
   /// Channels of which a device remembers the broadcasts that it has: more than a person subscribes to.

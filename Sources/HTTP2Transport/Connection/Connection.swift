@@ -197,7 +197,7 @@ package final class Connection: ChannelInboundHandler {
   /// turn finds its streams free again, and near.
   package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
-    if turnSize >= Limits.turnShare, session.role == .server, !state.isClosing, !isFrozen { awaitTurn() }
+    if session.role == .server { shareTurn() }
     turnSize = 0
     context.fireChannelReadComplete()
   }
@@ -424,6 +424,7 @@ package final class Connection: ChannelInboundHandler {
 
   /// Looks after the times that a peer has; called every ``Limits/tick`` seconds.
   package func tick() {
+    isHeavy = isAwaitingTurn
     guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
     if state.isPaused {
       ticks.unread += 1
@@ -482,17 +483,37 @@ package final class Connection: ChannelInboundHandler {
   /// Whether nothing is read until others have had their turn.
   private var isAwaitingTurn = false
 
-  /// Its peer sent as much as fits into a turn: others come first, and then it goes on.
-  private func awaitTurn() {
-    isAwaitingTurn = true
-    setAutoRead()
-    loop.awaitTurn(self)
+  /// Whether the peer sent more than fits into a turn a short while ago.
+  private var isHeavy = false
+  /// The newest request when the last turn ended.
+  private var newestInTurn: Int32 = 0
+  /// How often the socket is read in one go.
+  private var reads = 1
+
+  /// Who sent as much as fits into a turn goes on when others had theirs; of anybody else's request the loop is told.
+  private func shareTurn() {
+    let hasRequest = session.highestID != newestInTurn
+    newestInTurn = session.highestID
+    if turnSize < Limits.turnShare {
+      if hasRequest, !isHeavy { loop.noteModestRequest() }
+    } else if !state.isClosing, !isFrozen {
+      (isHeavy, isAwaitingTurn) = (true, true)
+      setAutoRead()
+      loop.awaitTurn(self)
+    }
   }
 
-  /// Reads on, as much as fits into a turn.
-  package func takeTurn() {
+  /// Reads on.
+  ///
+  /// - Parameter reads: how often, as much as fits into a turn each time.
+  package func takeTurn(reads: Int) {
     isAwaitingTurn = false
-    if !isFrozen { setAutoRead() }
+    guard !isFrozen else { return }
+    if reads != self.reads {
+      self.reads = reads
+      try? context?.channel.syncOptions?.setOption(.maxMessagesPerRead, value: UInt(reads))
+    }
+    setAutoRead()
   }
 
   private func setAutoRead() {

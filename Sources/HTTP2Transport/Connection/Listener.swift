@@ -50,7 +50,7 @@ package final class Listener: Sendable {
       .childChannelOption(
         // A connection keeps its last buffer: an idle device's is small.
         .recvAllocator,
-        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: 2 * Limits.turnShare)
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: Limits.turnShare)
       )
       // More would be read before anybody else has their turn.
       .childChannelOption(.maxMessagesPerRead, value: 1)

@@ -60,7 +60,9 @@ import PushCore
     dirty.removeAll(keepingCapacity: true)
     for connection in connections where connection.needsFlush { connection.flush() }
     giveTurn()
-    meter.turns.record((eventLoop.now - turnBegan).nanoseconds)
+    let now = eventLoop.now
+    if hasModestRequest { (lastModestRequest, hasModestRequest) = (now, false) }
+    meter.turns.record((now - turnBegan).nanoseconds)
   }
 
   // MARK: Fairness
@@ -76,9 +78,29 @@ import PushCore
     scheduleTurnEnd()
   }
 
+  /// Whether those that sent more than fits into a turn wait for something else, too: who set this calls
+  /// ``scheduleTurnEnd()`` when it is over.
+  package var holdsTurns: () -> Bool = { false }
+
+  private var hasModestRequest = false
+  private var lastModestRequest: NIODeadline?
+
+  /// Somebody who sends little has sent a request in this turn.
+  package func noteModestRequest() {
+    hasModestRequest = true
+    scheduleTurnEnd()
+  }
+
+  /// Whether somebody who sends little has sent a request a short while ago, and may send the next at any time. Where nobody
+  /// does, those who send much take larger turns, each of which costs less.
+  package var isShared: Bool { lastModestRequest.map { turnBegan - $0 < LoopContext.modestTime } ?? false }
+
+  private static let modestTime = TimeAmount.seconds(2)
+  private static let readsWhenAlone = 4
+
   private func giveTurn() {
-    guard let next = waiting.popFirst() else { return }
-    next.takeTurn()
+    guard !holdsTurns(), let next = waiting.popFirst() else { return }
+    next.takeTurn(reads: isShared ? 1 : LoopContext.readsWhenAlone)
     guard !waiting.isEmpty, !isTurnDue else { return }
     // What it reads ends the next turn. If there is nothing to read, nothing would: the rest must not wait for that.
     isTurnDue = true

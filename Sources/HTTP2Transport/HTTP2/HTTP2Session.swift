@@ -51,7 +51,7 @@ extension HTTP2SessionDelegate {
   private var newest: Unmanaged<HTTP2Stream>?
   private var newestID: Int32 = 0
   /// The number of the last stream that began.
-  private var highestID: Int32 = 0
+  package private(set) var highestID: Int32 = 0
   /// Names of fields that were sent on this session, a bit for each.
   private var sentNames: UInt32 = 0
   /// Streams whose consumer is to hear that all it wrote is on its way.

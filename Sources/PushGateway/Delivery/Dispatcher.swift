@@ -28,6 +28,8 @@ final class Dispatcher {
   private var collecting = Batch()
   /// Batches that the mailbox is storing.
   private var storing = NumberedBatches<Batch>()
+  /// Pushes in them.
+  private var storingCount = 0
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
@@ -37,6 +39,9 @@ final class Dispatcher {
     self.destinations = destinations
     self.log = log
     loop.onTurnEnd { [unowned self] in submit() }
+    loop.holdsTurns = { [unowned self] in
+      storingCount >= (loop.isShared ? Limits.turnBacklog : Limits.turnBacklogAlone)
+    }
   }
 
   /// Stores a push; the answer comes when that is done.
@@ -61,6 +66,7 @@ final class Dispatcher {
     let (batch, destinations) = (collecting, destinations)
     collecting = Batch()
     let number = storing.add(batch)
+    storingCount += batch.pushes.count
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     let pushes = batch.pushes
     destinations.mailbox.append(pushes) { outcomes in
@@ -102,7 +108,10 @@ final class Dispatcher {
     loop.noteLag(since: handedOver)
     let batch = storing.take(number)
     assert(storing.brokenInvariant() == nil, storing.brokenInvariant() ?? "")
-    guard let batch, let answer else { return }
+    guard let batch else { return }
+    storingCount -= batch.pushes.count
+    loop.scheduleTurnEnd()
+    guard let answer else { return }
     assert(outcomes.count == batch.pushes.count, "each push has one outcome")
     for (index, outcome) in outcomes.enumerated() {
       if let exchange = batch.references[index].exchange { answer(exchange, batch.pushes[index], outcome) }

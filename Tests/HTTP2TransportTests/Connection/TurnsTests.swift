@@ -72,4 +72,60 @@ import Testing
     loop.advanceTime(by: .microseconds(100))
     #expect(reads(channels[1]) == true)
   }
+
+  /// How often its socket is read in one go; nil when it was told nothing.
+  func readsAtOnce(_ channel: EmbeddedChannel) -> UInt? {
+    channel.options.last { $0.option is ChannelOptions.Types.MaxMessagesPerReadOption }?.value as? UInt
+  }
+
+  @Test func `turns are larger while nobody sends little`() throws {
+    let channel = try connect()
+    func takeTurn() throws {
+      try send(Limits.turnShare, to: channel)
+      loop.run()
+    }
+    try takeTurn()
+    #expect(readsAtOnce(channel) == 4)
+    context.noteModestRequest()
+    loop.run()
+    try takeTurn()
+    #expect(readsAtOnce(channel) == 1)
+    loop.advanceTime(by: .seconds(2))
+    try takeTurn()
+    #expect(readsAtOnce(channel) == 4)
+  }
+
+  @Test func `a request of whoever sends little makes turns small, and one of whoever sends much does not`() throws {
+    let (modest, heavy) = (try connect(), try connect())
+    // An indexed :method, :scheme, :path and :authority (RFC 7541 appendix A), and nothing after it.
+    func request(_ id: UInt8, _ channel: EmbeddedChannel) throws {
+      try channel.writeInbound(ByteBuffer(bytes: [0, 0, 3, 1, 5, 0, 0, 0, id, 0x82, 0x86, 0x84]))
+      loop.run()
+    }
+    try send(Limits.turnShare, to: heavy)
+    loop.run()
+    try request(1, heavy)
+    #expect(!context.isShared)
+    // A frame that is no request.
+    try send(20, to: modest)
+    loop.run()
+    #expect(!context.isShared)
+    try request(1, modest)
+    context.scheduleTurnEnd()
+    loop.run()
+    #expect(context.isShared)
+  }
+
+  @Test func `who sends much waits for the mailbox, too`() throws {
+    let channel = try connect()
+    context.holdsTurns = { true }
+    try send(Limits.turnShare, to: channel)
+    loop.run()
+    loop.advanceTime(by: .milliseconds(1))
+    #expect(reads(channel) == false)
+    context.holdsTurns = { false }
+    context.scheduleTurnEnd()
+    loop.run()
+    #expect(reads(channel) == true)
+  }
 }
