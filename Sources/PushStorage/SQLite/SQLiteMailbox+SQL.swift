@@ -193,6 +193,17 @@ extension SQLiteMailbox {
       resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox is not as it was written")
   }
 
+  /// Compares every row of a file, which has the newest schema, with its checksum.
+  ///
+  /// - Throws: ``StoreError`` when one is not as it was written.
+  static func checkSums(path: String) throws(StoreError) {
+    do {
+      try SQLiteStore.reader(path).read(checkSums)
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
   // MARK: Reading
 
   private static let columns =

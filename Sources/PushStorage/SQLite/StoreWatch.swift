@@ -106,7 +106,7 @@ package final class StoreWatch: Sendable {
     do {
       try await Task.detached {
         try SQLiteStore.check(path: path)
-        try StoredRows.checkSums(path: path)
+        try SQLiteMailbox.checkSums(path: path)
       }.value
     } catch let error as StoreError where error.isDamage {
       begin("\(error.description), after `pushcli admin backup` and a stop")

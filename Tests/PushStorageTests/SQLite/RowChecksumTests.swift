@@ -60,13 +60,13 @@ import Testing
   ])
   func `a changed row is found`(_ assignment: String) async throws {
     try await fill()
-    #expect(throws: Never.self) { try StoredRows.checkSums(path: path) }
+    #expect(throws: Never.self) { try SQLiteMailbox.checkSums(path: path) }
     try change(
       "UPDATE mailbox SET payload = CAST('{\"aps\":{\"alert\":\"Platform 4\"}}' AS BLOB), checksum = NULL WHERE id = 2")
-    #expect(throws: Never.self, "an earlier version's") { try StoredRows.checkSums(path: path) }
+    #expect(throws: Never.self, "an earlier version's") { try SQLiteMailbox.checkSums(path: path) }
     try change("UPDATE mailbox SET \(assignment) WHERE id = 1")
     if assignment.hasPrefix("payload") { try change("UPDATE mailbox SET payload = x'7b7d20' WHERE id = 1") }
-    #expect(throws: StoreError.self) { try StoredRows.checkSums(path: path) }
+    #expect(throws: StoreError.self) { try SQLiteMailbox.checkSums(path: path) }
     #expect(throws: StoreError.self) { try StoredRows.check(path: path) }
   }
 

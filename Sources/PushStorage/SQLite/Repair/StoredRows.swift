@@ -6,19 +6,10 @@ package enum StoredRows {
   ///
   /// - Throws: ``StoreError`` when one is damaged.
   package static func check(path: String) throws(StoreError) {
-    try read(path) { db in
-      if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
-    }
-  }
-
-  /// Reads the mailbox of a file that has the newest schema, and compares each row with its checksum.
-  ///
-  /// - Throws: ``StoreError`` when one is damaged.
-  static func checkSums(path: String) throws(StoreError) { try read(path, SQLiteMailbox.checkSums) }
-
-  private static func read(_ path: String, _ body: (Database) throws -> Void) throws(StoreError) {
     do {
-      try SQLiteStore.reader(path).read(body)
+      try SQLiteStore.reader(path).read { db in
+        if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
+      }
     } catch {
       throw SQLiteStore.explain(error, path: path)
     }
