@@ -37,6 +37,19 @@ import Testing
     }
   }
 
+  @Test func `the newest broadcasts are remembered, and no more of them`() {
+    let live = LiveChannels { _, _ in }
+    let channel = ChannelID.random()
+    let last = Limits.recentBroadcasts + 1
+    for number in 1...last {
+      live.publish(
+        BroadcastMessage(
+          channel: channel, app: AppID(row: 1), number: UInt64(number), id: .number(number), uniqueID: .number(number),
+          received: 0, expires: 0, priority: 10, payload: []))
+    }
+    #expect((1...last).filter { live.recent(.number($0)) != nil } == Array(2...last))
+  }
+
   @Test func `a hundred thousand receivers get every message once, in order`() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     let (stream, ended) = AsyncStream.makeStream(of: Int.self)

@@ -73,4 +73,21 @@ import Testing
     }
     #expect(cache.weight.count < 199)
   }
+
+  @Test func `this machine may fail more often, and not for ever`() throws {
+    var wrong = try token(1)
+    wrong[wrong.count - 1] = wrong[wrong.count - 1] == UInt8(ascii: "A") ? UInt8(ascii: "Q") : UInt8(ascii: "A")
+    for _ in 0..<Limits.localFailedAuthentications.burst {
+      #expect(reason(wrong, "127.0.0.1", at: 0) == .invalidProviderToken)
+    }
+    #expect(reason(wrong, "::1", at: 0) == .tooManyRequests)
+    #expect(reason(wrong, "10.0.0.1", at: 0) == .invalidProviderToken)
+  }
+
+  @Test func `no more tokens are remembered than so many`() throws {
+    for number in 0..<Limits.maximumCachedTokens + 2 {
+      #expect(reason(try token(number), nil, at: 0) == nil)
+      if number >= Limits.maximumCachedTokens - 1 { #expect(cache.weight.count <= Limits.maximumCachedTokens) }
+    }
+  }
 }

@@ -45,6 +45,19 @@ import Testing
     #expect(try await mailbox.pending(for: 1, after: 6, limit: 10).entries.map(\.seq) == [7, 8, 9])
   }
 
+  @Test func `a file that is too large for a backup is named`() throws {
+    let (home, target) = (try SQLiteHome(), try TemporaryFolder())
+    defer { home.mailbox.close() }
+    let large = try home.folder.write([], "large")
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: large))
+    try handle.truncate(atOffset: UInt64(Limits.maximumSavedFileSize) + 1)
+    let error = #expect(throws: StoreError.self) {
+      try Backup.write(home.store, StateFolder(home.folder.path), to: target.file("a"), now: Date())
+    }
+    #expect(error?.description.contains("large has 536870913 bytes") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: target.path).isEmpty)
+  }
+
   @Test func `only a backup is replaced, and nothing beside it`() throws {
     let (home, target) = (try SQLiteHome(), try TemporaryFolder())
     defer { home.mailbox.close() }

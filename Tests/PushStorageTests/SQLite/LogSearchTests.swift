@@ -209,6 +209,19 @@ import Testing
     #expect(try await wait.value?.records.isEmpty == true)
   }
 
+  @Test func `more rows than so many do not wait to be written`() {
+    let log = log()
+    defer { log.close() }
+    var batch = LogBatch()
+    let row = DeliveryLog.Row(at: 0, event: .accepted, id: .number(1), device: 1)
+    for _ in 0...Limits.maximumLogBacklog { batch.append(row) }
+    #expect(batch.bytes.count < Limits.maximumLogBacklogSize)
+    log.append(&batch)
+    #expect(batch.count == 0)
+    #expect(log.limits.totals.reduce(0, +) == UInt64(Limits.maximumLogBacklog) + 1)
+    #expect(log.waitingCount == 0)
+  }
+
   @Test func `more than so many do not wait`() async throws {
     let waits = LogWaits()
     let waiting = (0..<Limits.maximumLogWaits).map { waits.begin($0.isMultiple(of: 2) ? .number($0) : nil) }

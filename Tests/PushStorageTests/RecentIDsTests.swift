@@ -1,0 +1,20 @@
+import PushTesting
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+@Suite struct RecentIDsTests {
+  @Test func `so many are remembered, and the oldest forgotten for the next`() {
+    var ids = RecentIDs()
+    func key(_ number: Int) -> RecentIDs.Key { RecentIDs.Key(device: 1, app: 1, id: .number(number)) }
+    for number in 0...Limits.maximumRecentIDs {
+      ids.insert(key(number))
+      ids.release(key(number), row: Int64(number), dueBy: 100)
+    }
+    #expect(ids.forget(now: 0) == [0])
+    #expect(!ids.contains(key(0)))
+    #expect(ids.contains(key(1)) && ids.contains(key(Limits.maximumRecentIDs)))
+    #expect(ids.forget(now: 100).count == Limits.maximumRecentIDs)
+  }
+}
