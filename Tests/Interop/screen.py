@@ -38,6 +38,18 @@ class Screen:
             raise AssertionError(f"{failure}, but\n{self.text}") from None
 
     def press(self, *keys):
+        """Presses keys, one after another; an alert that has only just appeared is waited for: no key counts for it."""
+        for key in keys:
+            poll(self.takes_keys, "an alert that takes keys")
+            self.tmux("send-keys", key)
+
+    def takes_keys(self):
+        """Whether there is no alert, or one of its buttons has the focus."""
+        text = self.text
+        return "├" not in text or "▸" in text
+
+    def type(self, *keys):
+        """Presses keys at once, whatever is on screen."""
         self.tmux("send-keys", *keys)
 
     def resize(self, columns, rows):

@@ -44,6 +44,23 @@ def test_an_alert_is_whole_at_every_size_and_after_every_resize(gateway, device,
 
 
 @needs_tmux
+def test_what_is_being_typed_answers_no_alert(gateway, device, phone):
+    apns_id = gateway.accepted(device.token, ALERT)
+    screen = phone(device)
+    screen.shows("Train in 5 Minutes", "▸")
+    screen.press("c", "2", "/", "c")
+    asked = gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Deploy?"}}}')
+    screen.shows("Deploy?", "esc alert")
+    screen.type("c", "v")
+    assert "▸" not in screen.text
+    screen.type("Escape")
+    screen.shows("Deploy?", "▸")
+    screen.press("v")
+    assert gateway.events(asked, until="viewed")[-1]["event"] == "viewed"
+    assert gateway.events(apns_id, until="closed")[-1]["event"] == "closed"
+
+
+@needs_tmux
 def test_the_centre_reads_searches_clears_and_undoes(gateway, device, phone):
     for number in range(3):
         gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Quake %d"},"thread-id":"quakes"}}' % number)

@@ -88,7 +88,8 @@ struct AlertView {
         frame.write(character, column: inner.column + left, row: row + offset, style: Self.line)
       }
     }
-    let focus = model.alertFocus
+    // No button has the focus until keys count.
+    let focus = model.isAlertReady ? model.alertFocus : nil
     for (index, choice) in buttons.enumerated() {
       let column = inner.column + (index == 0 ? 0 : left + 1)
       let columns = buttons.count == 1 ? inner.columns : index == 0 ? left : inner.columns - left - 1

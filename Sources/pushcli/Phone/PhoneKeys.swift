@@ -5,6 +5,8 @@ enum PhoneCommand: Sendable, Hashable {
   case quit
   case help
   case toggleSilent
+  /// Turns from a field to the alert that appeared meanwhile.
+  case attendAlert
   case show(Tab)
   /// Moves the selection.
   case select(Step)
@@ -65,10 +67,12 @@ extension PhoneModel {
     let quit = KeyBinding("q", "quit", .quit, keys: [.character("q"), .control("c"), .control("d")])
     let help = KeyBinding("?", "keys", .help, keys: [.character("?")])
     guard size.holdsPhone else { return [quit] }
-    if let sheet { return Self.sheetBindings(sheet) + [help] }
-    if let alert = alerts.first { return Self.alertBindings(alert.choices) + [quit, help] }
-    if let settings { return settings.typing == nil ? Self.settingsBindings + [help] : Self.editBindings }
-    if center.isTyping, screen == .center { return Self.searchBindings }
+    let leave = KeyBinding("^C", "quit", .quit, keys: [.control("c"), .control("d")])
+    if let sheet = sheetInFront { return Self.sheetBindings(sheet) + [leave, help] }
+    let toAlert = isElsewhere ? [KeyBinding("esc", "alert", .attendAlert, keys: [.escape, .tab])] : []
+    if let alert = alerts.first, !isElsewhere { return Self.alertBindings(alert.choices) + [leave, help] }
+    if let settings { return settings.typing == nil ? Self.settingsBindings + [help] : toAlert + Self.editBindings }
+    if center.isTyping, screen == .center { return toAlert + Self.searchBindings }
     let noted = droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []
     let common = [
       KeyBinding("s", state.settings.isSilent ? "ring" : "silent", .toggleSilent, keys: [.character("s")]),
@@ -90,13 +94,18 @@ extension PhoneModel {
 
   var droppedCount: Int { state.droppedCount }
 
-  /// What `key` does now.
+  /// Whether an alert is on screen, and keys are for the field that was being edited when it appeared.
+  private var isElsewhere: Bool { isEditing && attention?.isElsewhere ?? false }
+
+  /// What `key` does now; nothing but leaving while an alert has only just appeared.
   func command(for key: Key) -> PhoneCommand? {
+    let isTooSoon = isAlertShown && !isElsewhere && attention?.isReady != true
     for binding in keyBindings {
-      if let command = binding.commands[key] { return command }
+      if let command = binding.commands[key] { return isTooSoon && command != .quit ? nil : command }
     }
-    let isTyping = settings.map { $0.typing != nil } ?? (center.isTyping && screen == .center)
-    if isTyping, alerts.isEmpty, sheet == nil, case .character(let character) = key { return .type(character) }
+    if isEditing, alerts.isEmpty || isElsewhere, sheet == nil, case .character(let character) = key {
+      return .type(character)
+    }
     return nil
   }
 
@@ -170,7 +179,6 @@ extension PhoneModel {
         "1–\(sheet.titles.count)", "pick",
         Dictionary(
           uniqueKeysWithValues: sheet.titles.indices.map { (Key.character(Character(String($0 + 1))), .press($0)) })),
-      KeyBinding("q", "quit", .quit, keys: [.character("q"), .control("c")]),
     ]
   }
 

@@ -23,6 +23,8 @@ enum PhoneMessage: Sendable {
   case answered(id: String, action: String?)
   /// Answers that the gateway has not confirmed are to be sent again.
   case answersDue
+  /// Keys count for the alert from now on, unless it has gone since.
+  case alertReady(Int)
   /// The gateway had to drop this many waiting pushes.
   case gap(dropped: Int)
   /// All apps that are registered on this device, in their order.
@@ -47,6 +49,8 @@ enum PhoneEffect: Sendable, Equatable {
   case state(silent: Bool, focus: String)
   /// Changes choices at the gateway.
   case change(PhonePreferenceChange)
+  /// Says after a while that keys count for the alert that has just come in front of the person's eyes.
+  case awaitReadiness(Int, Duration)
   /// Tells the person outside of this screen.
   case notify(app: String, title: String, body: String)
   /// Puts text into the terminal's clipboard.

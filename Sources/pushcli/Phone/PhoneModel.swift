@@ -17,6 +17,9 @@ struct PhoneModel: Sendable, Equatable {
   var hasFocus = true
   /// Which button of the alert on screen Return presses; `nil` is the one that is likely (D1, D2).
   var focusedButton: Int?
+  /// The alert in front of the person's eyes, and whether keys are for it; `nil` while there is none.
+  private(set) var attention: Attention?
+  private var attentionCount = 0
   /// What rises from below, above everything but an alert (M3).
   var sheet: ActionSheet?
   /// The settings while they are open (M1).
@@ -31,6 +34,17 @@ struct PhoneModel: Sendable, Equatable {
   var timeZone = TimeZone.current
   /// Changes that were made and not handed out for storing.
   private var changes: [PhoneChange] = []
+
+  /// Whether keys are for an alert: none is that was on its way to something else when the alert appeared.
+  struct Attention: Sendable, Equatable {
+    var ordinal: Int
+    /// Tells one time that keys do not count from the next.
+    var number: Int
+    /// Whether it has been on screen for long enough to be seen before a key is pressed.
+    var isReady = false
+    /// Whether a field was being edited, which keys are for until Esc or Tab.
+    var isElsewhere = false
+  }
 
   /// Entries that were cleared, and the words for it.
   struct Undo: Sendable, Equatable {
@@ -62,6 +76,32 @@ struct PhoneModel: Sendable, Equatable {
 
   /// Whether an alert is in front of the person's eyes.
   var isAlertShown: Bool { !alerts.isEmpty && size.holdsPhone }
+
+  /// Has keys count for the alert on screen after a while.
+  ///
+  /// - Returns: the number of ``Attention``.
+  mutating func beginAttention(_ ordinal: Int, isElsewhere: Bool = false) -> Int {
+    attentionCount += 1
+    attention = Attention(ordinal: ordinal, number: attentionCount, isElsewhere: isElsewhere)
+    return attentionCount
+  }
+
+  mutating func endAttention() { attention = nil }
+
+  /// Keys count from now on.
+  mutating func noteReadiness(_ number: Int) { if attention?.number == number { attention?.isReady = true } }
+
+  /// The person has turned from the field to the alert.
+  mutating func turnToAlert() { attention?.isElsewhere = false }
+
+  /// Whether keys are for the alert on screen.
+  var isAlertReady: Bool { attention.map { $0.isReady && !$0.isElsewhere } ?? false }
+
+  /// The sheet that keys are for: one that an alert has covered waits until that is answered.
+  var sheetInFront: ActionSheet? { sheet.flatMap { $0.purpose == .alert || !isAlertShown ? $0 : nil } }
+
+  /// Whether text is being typed into a field.
+  var isEditing: Bool { settings.map { $0.typing != nil } ?? (center.isTyping && screen == .center) }
 
   /// The notice, wrapped; empty when there is none.
   func noticeLines(columns: Int) -> [String] {

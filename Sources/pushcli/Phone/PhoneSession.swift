@@ -129,6 +129,12 @@ private actor Keeper {
         if sound.map({ urgency > $0.urgency }) ?? true { sound = (name, volume, urgency) }
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): await ask(for: change)
+      case .awaitReadiness(let number, let time):
+        let inbox = inbox
+        Task {
+          try? await Task.sleep(for: time)
+          inbox.post(.message(.alertReady(number)))
+        }
       case .reportAd(let push): await report(push)
       case .notify(let app, let title, let body): environment.notify(app: app, title: title, body: body)
       case .copy(let text):

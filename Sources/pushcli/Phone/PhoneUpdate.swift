@@ -11,6 +11,7 @@ extension PhoneModel: ProgramModel {
   /// Lets `message` happen at `now` and returns what is to be done about it: first what is to be stored.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
     self.now = now
+    let shown = attention?.ordinal
     var effects: [PhoneEffect] = []
     switch message {
     case .input(.key(let key)): effects = press(key)
@@ -23,6 +24,7 @@ extension PhoneModel: ProgramModel {
       effects = sendAnswers(state.pendingAnswers)
     case .push(let push): effects = receive(push)
     case .answered(let id, let action): noteAnswer(id, action)
+    case .alertReady(let number): noteReadiness(number)
     case .answersDue: effects = sendAnswers(state.pendingAnswers)
     case .retract(let id):
       if alerts.first?.id == id { forgetFocus() }
@@ -37,7 +39,31 @@ extension PhoneModel: ProgramModel {
     if effects.last != .quit, let alert = markAlertPresented() {
       effects.append(.presented(id: alert, parts: [.alert]))
     }
+    if effects.last != .quit {
+      let isKey = if case .input(.key) = message { true } else { false }
+      effects += attend(hasAnswered: isKey && shown != nil && shown != alerts.first?.ordinal)
+    }
     return takeChanges().map { .save($0) } + effects
+  }
+
+  /// How long an alert is on screen before keys count for it, and the same for the next of those that the person is just
+  /// answering.
+  private static let (readinessTime, nextReadinessTime) = (Duration.milliseconds(500), Duration.milliseconds(150))
+
+  /// Notes which alert is in front of the person's eyes. Keys that are on their way then were meant for something else.
+  private mutating func attend(hasAnswered: Bool) -> [PhoneEffect] {
+    guard isAlertShown, let ordinal = alerts.first?.ordinal else {
+      endAttention()
+      return []
+    }
+    if let attention, attention.ordinal == ordinal {
+      // The field was left in another way than for the alert.
+      guard attention.isElsewhere, !isEditing else { return [] }
+    }
+    let number = beginAttention(ordinal, isElsewhere: isEditing)
+    return [
+      .awaitReadiness(number, hasAnswered ? PhoneModel.nextReadinessTime : PhoneModel.readinessTime)
+    ]
   }
 
   private mutating func press(_ key: Key) -> [PhoneEffect] {
@@ -101,6 +127,7 @@ extension PhoneModel: ProgramModel {
     switch command {
     case .quit: return quit()
     case .help: isHelpShown = true
+    case .attendAlert: turnToAlert()
     case .toggleSilent:
       var settings = state.settings
       settings.isSilent.toggle()
@@ -112,8 +139,8 @@ extension PhoneModel: ProgramModel {
     case .back: go(.home)
     case .dismissNotice: record(.gapNoted)
     case .focus(let step): moveFocus(step)
-    case .press(let button): return sheet == nil ? press(button) : pick(button)
-    case .pressFocused: return sheet.map { pick($0.focus) } ?? press(alertFocus)
+    case .press(let button): return sheetInFront == nil ? press(button) : pick(button)
+    case .pressFocused: return sheetInFront.map { pick($0.focus) } ?? press(alertFocus)
     case .mark: mark()
     case .read: read()
     case .clear: clear()
@@ -156,12 +183,10 @@ extension PhoneModel: ProgramModel {
   // MARK: Alerts and sheets
 
   private mutating func moveFocus(_ step: Int) {
-    if let sheet {
-      let count = sheet.titles.count
-      self.sheet?.focus = (sheet.focus + step + count) % count
+    if let sheet = sheetInFront {
+      self.sheet?.focus = min(max(sheet.focus + step, 0), sheet.titles.count - 1)
     } else {
-      let count = alerts[0].choices.count
-      focusedButton = (alertFocus + step + count) % count
+      focusedButton = min(max(alertFocus + step, 0), alerts[0].choices.count - 1)
     }
   }
 
@@ -220,9 +245,10 @@ extension PhoneModel: ProgramModel {
     return []
   }
 
-  /// Leaves. An alert that is on screen is dismissed as with its cancelling button (A7); those that wait keep waiting.
+  /// Leaves. An alert that is on screen is dismissed as with its cancelling button (A7), unless it has only just appeared;
+  /// those that wait keep waiting.
   private mutating func quit() -> [PhoneEffect] {
-    guard isAlertShown else { return [.quit] }
+    guard isAlertShown, isAlertReady else { return [.quit] }
     let cancel = alerts[0].choices.first { $0.action == "close" || $0.action == "ok" }
     return answer(alerts[0], cancel?.action ?? "close") + [.quit]
   }

@@ -118,7 +118,11 @@ struct SettingsDraft: Sendable, Equatable {
     let row = rows[selected]
     let value = changes[row.key] ?? row.value
     let index = row.values.firstIndex(of: value) ?? 0
-    let next = row.values[(index + step + row.values.count) % row.values.count]
+    // What is more or less ends at both ends; what is one or another goes round.
+    let next =
+      row.key == .device(.volume)
+      ? row.values[min(max(index + step, 0), row.values.count - 1)]
+      : row.values[(index + step + row.values.count) % row.values.count]
     changes[row.key] = next == row.value ? nil : next
   }
 

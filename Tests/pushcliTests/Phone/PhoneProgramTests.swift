@@ -23,7 +23,10 @@ import Testing
     let program = Program(
       model: PhoneModel(device: "studio"), terminal: terminal, inbox: inbox, clock: { Sample.now })
     try await program.run { effects, _ in
-      for effect in effects { whenPerformed(effect) }
+      for effect in effects {
+        if case .awaitReadiness(let number, _) = effect { inbox.post(.message(.alertReady(number))) }
+        whenPerformed(effect)
+      }
       return false
     }
     await sender.value
@@ -35,7 +38,7 @@ import Testing
       let effects = Mutex<[PhoneEffect]>([])
       try await run(on: pseudo, messages: [Self.connected, .push(Sample.push(1, alert: Sample.dinner))]) { effect in
         effects.withLock { $0.append(effect) }
-        if effect == .presented(id: "push-1", parts: [.alert]) { pseudo.type("v") }
+        if case .awaitReadiness = effect { pseudo.type("v") }
         if effect == .answer(id: "push-1", action: "view") { pseudo.type("q") }
       }
       let performed = effects.withLock { $0 }
@@ -52,7 +55,7 @@ import Testing
       try await run(on: pseudo, messages: pushes) { effect in
         guard case .save(.received(let push)) = effect else { return }
         stored.withLock { $0.append(push.seq) }
-        if push.seq == 10_000 { pseudo.type("q") }
+        if push.seq == 10_000 { pseudo.type("\u{3}") }
       }
       #expect(stored.withLock { $0 } == Array(1...10_000))
     }
@@ -63,7 +66,7 @@ import Testing
       let performed = Mutex<[PhoneEffect]>([])
       try await run(on: pseudo, messages: [Self.connected, .push(Sample.push(1, alert: Sample.done))]) { effect in
         performed.withLock { $0.append(effect) }
-        if case .presented = effect { pseudo.end() }
+        if case .awaitReadiness = effect { pseudo.end() }
       }
       #expect(performed.withLock { $0.suffix(2) } == [.answer(id: "push-1", action: "ok"), .quit])
     }

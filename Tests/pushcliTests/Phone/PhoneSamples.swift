@@ -74,10 +74,12 @@ enum Sample {
 }
 
 extension PhoneModel {
-  /// ``update(_:now:)`` at ``Sample/now``.
+  /// ``update(_:now:)`` at ``Sample/now``; an alert that appears is seen before anything else happens.
   @discardableResult
   mutating func happens(_ message: PhoneMessage) -> [PhoneEffect] {
-    update(message, now: Sample.now)
+    let effects = update(message, now: Sample.now)
+    for case .awaitReadiness(let number, _) in effects { _ = update(.alertReady(number), now: Sample.now) }
+    return effects.filter { if case .awaitReadiness = $0 { false } else { true } }
   }
 
   /// The effects of what happens, without what is stored.

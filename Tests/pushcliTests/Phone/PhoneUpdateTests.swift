@@ -46,7 +46,7 @@ import Testing
       .connection(.disconnected(lastConnected: Sample.now, retryAt: Sample.now)),
     ])
     #expect(phone.press("c") == [.presented(id: "push-2", parts: [.alert])])
-    #expect(phone.effects(.key(.character("q"))) == [.quit])
+    #expect(phone.effects(.key(.control("c"))) == [.quit])
     #expect(
       phone.effects(.connection(.connected(gateway: "localhost"))) == [
         .answer(id: "push-1", action: "close"), .answer(id: "push-2", action: "close"),
@@ -94,7 +94,8 @@ import Testing
   @Test func `the right button has the focus, and arrows and Tab move it`() {
     let start = Sample.phone([.push(Sample.push(1, alert: Sample.dinner))])
     let table: [([Key], String)] = [
-      ([], "view"), ([.left], "close"), ([.right], "close"), ([.tab, .tab], "view"), ([.backTab], "close"),
+      ([], "view"), ([.left], "close"), ([.right], "view"), ([.left, .left], "close"), ([.tab, .tab], "view"),
+      ([.backTab], "close"), ([.left, .right], "view"),
     ]
     for (keys, action) in table {
       var phone = start
@@ -121,8 +122,104 @@ import Testing
     #expect(!phone.state.settings.isSilent)
   }
 
+  // MARK: Keys that were meant for something else
+
+  /// A phone on which an alert has only just appeared, after `messages`.
+  private func surprised(_ messages: [PhoneMessage] = []) -> (phone: PhoneModel, effects: [PhoneEffect]) {
+    var phone = Sample.phone(messages)
+    let effects = phone.update(.push(Sample.push(9, alert: Sample.dinner)), now: Sample.now)
+    return (phone, effects)
+  }
+
+  @Test func `no key counts for an alert until it was on screen for half a second`() {
+    var (phone, effects) = surprised()
+    #expect(effects.last == .awaitReadiness(1, .milliseconds(500)))
+    for key in [Key.return, .escape, .character("v"), .character("c"), .character("q"), .left, .character("?")] {
+      #expect(phone.update(.key(key), now: Sample.now) == [])
+    }
+    #expect(phone.alerts.count == 1 && !phone.isHelpShown && phone.focusedButton == nil)
+    // That of another alert.
+    phone.happens(.alertReady(7))
+    #expect(phone.press("v") == [])
+    phone.happens(.alertReady(1))
+    #expect(phone.press("v").first == .answer(id: "push-9", action: "view"))
+  }
+
+  @Test func `the next of those that are being answered takes keys sooner, one that comes then does not`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, alert: Sample.dinner)),
+    ])
+    #expect(
+      phone.update(.key(.character("c")), now: Sample.now).last == .awaitReadiness(2, .milliseconds(150)))
+    #expect(phone.press("c") == [])
+    phone.happens(.alertReady(2))
+    #expect(phone.press("c") == [.answer(id: "push-2", action: "close")])
+    let effects = phone.update(.push(Sample.push(3, alert: Sample.done)), now: Sample.now)
+    #expect(effects.last == .awaitReadiness(3, .milliseconds(500)))
+    // Answered elsewhere, and the next one appears.
+    phone.happens(.push(Sample.push(4, alert: Sample.done)))
+    let next = phone.update(.retract(id: "push-3"), now: Sample.now)
+    #expect(next.last == .awaitReadiness(4, .milliseconds(500)))
+  }
+
+  @Test(arguments: [Key.escape, .tab])
+  func `what is being typed goes on being typed, until Esc or Tab`(_ key: Key) {
+    var (phone, _) = surprised([.key(.character("2")), .key(.character("/")), .key(.character("a"))])
+    phone.happens(.alertReady(1))
+    for key in "cv".map(Key.character) + [.return, .backspace] where key != .return { phone.press(key) }
+    #expect(phone.center.search == "ac")
+    #expect(phone.alerts.count == 1)
+    phone.press(key)
+    #expect(phone.center.search == "ac", "the field stays as it is")
+    #expect(phone.press("c") == [.answer(id: "push-9", action: "close")])
+    phone.press("d")
+    #expect(phone.center.search == "acd")
+  }
+
+  @Test func `who ends a field has half a second before keys are for the alert`() {
+    var (phone, _) = surprised([.key(.character("2")), .key(.character("/"))])
+    phone.happens(.alertReady(1))
+    #expect(phone.update(.key(.return), now: Sample.now).last == .awaitReadiness(2, .milliseconds(500)))
+    #expect(phone.press(.return) == [])
+    phone.happens(.alertReady(2))
+    #expect(phone.press(.return).first == .answer(id: "push-9", action: "view"))
+  }
+
+  @Test func `who leaves at once leaves the alert for later, and q is no way out of one`() {
+    var (phone, _) = surprised()
+    #expect(phone.effects(.key(.control("c"))) == [.quit])
+    #expect(phone.alerts.count == 1)
+    phone.happens(.alertReady(1))
+    #expect(phone.press("q") == [])
+    #expect(phone.effects(.key(.control("c"))).contains(.answer(id: "push-9", action: "close")))
+    var sheet = Sample.phone([.push(Sample.push(1, alert: Sample.deploy)), .key(.character("v"))])
+    #expect(sheet.sheet != nil)
+    #expect(sheet.press("q") == [] && sheet.sheet != nil)
+  }
+
+  @Test func `an alert above a sheet takes the keys`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.done)), .key(.return), .key(.character("2")), .key(.character("D")),
+      .push(Sample.push(2, alert: Sample.dinner)),
+    ])
+    #expect(phone.sheet?.purpose == .clearAll)
+    #expect(phone.press("1") == [])
+    #expect(phone.press("c") == [.answer(id: "push-2", action: "close")])
+    #expect(phone.state.entries.count == 2)
+    #expect(phone.sheet?.purpose == .clearAll)
+  }
+
+  @Test func `choices of a sheet do not go round`() {
+    var phone = Sample.phone([.push(Sample.push(1, alert: Sample.deploy)), .key(.character("v"))])
+    let last = phone.sheet?.focus
+    phone.press(.down)
+    #expect(phone.sheet?.focus == last)
+    for _ in 0..<9 { phone.press(.up) }
+    #expect(phone.sheet?.focus == 0)
+  }
+
   @Test func `leaving equals the cancelling button, and what waits keeps waiting (A7)`() {
-    let messages: [PhoneMessage] = [.key(.character("q")), .key(.control("c")), .terminate]
+    let messages: [PhoneMessage] = [.key(.control("d")), .key(.control("c")), .terminate]
     for message in messages {
       var phone = Sample.phone([
         .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.done)),
