@@ -58,6 +58,8 @@ package enum Limits {
   /// Streams that the peer resets, at once and for each second (CVE-2023-44487).
   package static let maximumPeerResets = 1000
   package static let peerResetsPerSecond = 33
+  /// The same of a connection that showed no credential, in all: each is a request that was begun for nothing.
+  package static let maximumStrangerResets = 100
   /// CONTINUATION frames of one header block (CVE-2024-28182).
   package static let maximumContinuations = 8
   /// Acknowledgements of PING and SETTINGS that wait to be sent.

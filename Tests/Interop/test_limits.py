@@ -155,7 +155,7 @@ def test_pings_of_who_never_reads_cost_no_memory(gateway):
 
 
 def test_streams_that_the_peer_resets_end_the_connection(raw):
-    """CVE-2023-44487: a request, and at once its reset."""
+    """CVE-2023-44487: a request, and at once its reset, by somebody who has shown nothing."""
     count = 0
     try:
         for start in range(1, 20_001, 100):
@@ -168,7 +168,7 @@ def test_streams_that_the_peer_resets_end_the_connection(raw):
                 break
     except Closed:
         pass
-    assert raw.end is not None and 1000 <= count < 2000
+    assert raw.end is not None and 100 <= count < 200
 
 
 @pytest.mark.parametrize("count", [8, 9])

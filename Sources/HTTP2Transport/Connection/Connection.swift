@@ -77,6 +77,7 @@ package final class Connection: ChannelInboundHandler {
       role: role, pool: loop.streams, frameBuffer: loop.frameBuffer, maximumStreams: options.initialStreams)
     if role == .server {
       session.maximumIncompleteSize = hasCredential ? Limits.maximumIncompleteSize : Limits.maximumStrangerSize
+      if !hasCredential { session.maximumPeerResets = Limits.maximumStrangerResets }
     }
     if role == .server { tls?.established = { [unowned self] in identify() } }
   }
@@ -103,6 +104,7 @@ package final class Connection: ChannelInboundHandler {
     guard !hasCredential else { return }
     hasCredential = true
     session.maximumIncompleteSize = Limits.maximumIncompleteSize
+    session.maximumPeerResets = .max
     forgetTicket()
   }
 

@@ -60,6 +60,9 @@ extension HTTP2SessionDelegate {
   package private(set) var incompleteSize = 0
   /// What ``incompleteSize`` may be; a stream that goes beyond is reset.
   package var maximumIncompleteSize = Int.max
+  /// So many streams may the peer reset in all; nghttp2 has a bound of its own besides.
+  package var maximumPeerResets = Int.max
+  private var peerResets = 0
   /// Streams that may still be reset because of what the peer did.
   private var resetCredit = Limits.maximumResets
   private var refusedStreams = 0
@@ -533,7 +536,11 @@ extension HTTP2Session {
     close(stream, errorCode: errorCode)
   }
 
-  package func peerReset(_ id: Int32) { peerResetID = id }
+  package func peerReset(_ id: Int32) {
+    peerResetID = id
+    peerResets += 1
+    if peerResets - 1 == maximumPeerResets { delegate?.session(self, exceeded: .resets) }
+  }
 
   package func refusedStream() {
     refusedStreams += 1

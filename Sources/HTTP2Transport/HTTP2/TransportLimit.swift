@@ -4,7 +4,7 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   case headerList = "header-list"
   /// ``Limits/maximumStrangerSize``, ``Limits/maximumIncompleteSize``
   case incompleteRequests = "incomplete-requests"
-  /// ``Limits/maximumResets``
+  /// ``Limits/maximumResets``, ``Limits/maximumStrangerResets``
   case resets
   /// ``Limits/maximumRefusedStreams``
   case refusedStreams = "refused-streams"

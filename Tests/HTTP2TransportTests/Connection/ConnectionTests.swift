@@ -194,6 +194,24 @@ import Testing
     #expect(handler.limits == [.resets])
   }
 
+  /// Rapid reset (CVE-2023-44487), by somebody who has shown nothing.
+  @Test func `a stranger resets so many streams, and a known peer more`() throws {
+    for isKnown in [false, true] {
+      let pair = try ConnectionPair(handler)
+      handler.onRequest = { exchange in if isKnown { exchange.connection.authenticated() } }
+      var count = 0
+      while pair.goAwayCodes.isEmpty, count < 2 * Limits.maximumStrangerResets {
+        let stream = try pair.request()
+        try pair.write(Frame(kind: .resetStream, flags: 0, stream: stream, payload: [0, 0, 0, 8]).bytes)
+        try pair.run()
+        count += 1
+      }
+      #expect(count == (isKnown ? 2 : 1) * Limits.maximumStrangerResets + (isKnown ? 0 : 1))
+      #expect(pair.goAwayCodes == (isKnown ? [] : [ConnectionTests.calm]))
+    }
+    #expect(handler.limits == [.resets])
+  }
+
   @Test func `resets are forgiven as time passes`() throws {
     let pair = try ConnectionPair(handler)
     handler.onRequest = { _ in }
