@@ -200,7 +200,7 @@ def test_no_size_of_the_terminal_and_no_number_of_a_key_ends_the_phone(gateway):
         gateway.accepted(device.token)
         keys = [
             b"\x1b[99999999999999999999;99999999999999999999A", b"\x1b[9223372036854775808~", b"\x1b[-1~",
-            b"\x1b[<0;-1;-1M", b"\x1b[8;99999;99999t", b"\x1b[" + b"9" * 1000 + b"B", b"?", b"?", b"c", b"q",
+            b"\x1b[<0;-1;-1M", b"\x1b[8;99999;99999t", b"\x1b[" + b"9" * 1000 + b"B", b"?", b"?", b"c", b"\x03",
         ]
         ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *reversed(size), 0, 0))
