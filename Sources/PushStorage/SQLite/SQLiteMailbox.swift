@@ -57,8 +57,8 @@ package final class SQLiteMailbox: Mailbox {
   private let readiness = Readiness()
   private let clock: @Sendable () -> Int64
   private let logger: Logger
-  /// Rows between two checkpoints. A page that changes again meanwhile is moved once, and each checkpoint syncs twice;
-  /// the log grows to some 10 MB.
+  /// Rows between two checkpoints: the log grows to some 3 MB. Commits wait while the disk takes what a checkpoint moved,
+  /// which is so long as there is much of it; a page that changes again meanwhile is moved once.
   private let checkpointInterval: Int
 
   /// Starts the writer, and reads what waits: when there is much, pushes are accepted before all of it is there.
@@ -71,7 +71,7 @@ package final class SQLiteMailbox: Mailbox {
   ///   - didRead: called there when they are read, before ``purgeUnregistered(isRegistered:)`` asks.
   package init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
-    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 12_000,
+    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 3_000,
     rowsReadAtOnce: Int = Limits.rowsReadAtOnce, willRead: @escaping @Sendable () -> Void = {},
     didRead: @escaping @Sendable () -> Void = {}
   ) throws(StoreError) {

@@ -87,7 +87,11 @@ package struct SQLiteStore: Sendable {
   /// Nothing does so by itself: whoever has written much calls this, or the next who writes pays for it.
   package func moveLog() throws {
     do {
-      try DatabaseQueue(path: path).writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+      try DatabaseQueue(path: path).writeWithoutTransaction { db in
+        _ = try db.checkpoint(.passive)
+        // SQLite does so only with the last page of the log: whoever moves that one would wait for all of these.
+        try SQLiteLibrary.syncDatabase(of: db)
+      }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       // Another connection is at it.
     }

@@ -75,6 +75,12 @@ import Synchronization
   /// Lets the next operations fail: writes as on a full disk, syncs as on a broken one.
   func fail(_ count: Int) { state.withLock { $0.failures = count } }
 
+  /// Writes to a file since its last sync.
+  func unsyncedWrites(of name: String) -> Int { state.withLock { $0.files[name]?.pending.count ?? 0 } }
+
+  /// Bytes of a file that are on disk for sure.
+  func durableSize(of name: String) -> Int { state.withLock { $0.files[name]?.durable.count ?? 0 } }
+
   private func performed(_ operation: faulty_operation, _ name: String, _ data: [UInt8], _ offset: Int) -> Int32 {
     let (code, image) = state.withLock { state -> (Int32, [String: [UInt8]]?) in
       state.untilStop -= 1

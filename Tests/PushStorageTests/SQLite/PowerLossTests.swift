@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PushTesting
 import Synchronization
 import Testing
@@ -44,6 +45,24 @@ import Testing
       }
     }
     #expect(images > 20 * Self.seeds.count)
+  }
+
+  @Test func `moving the log syncs the database, also when the last of the log stays where it is`() throws {
+    let temporary = try TemporaryFolder()
+    let disk = try FaultyDisk(folder: temporary.path, seed: 1, operations: 1_000_000) { _ in }
+    defer { disk.release() }
+    let store = try SQLiteStore(path: temporary.file("push.sqlite"))
+    func addTeam(_ name: String) throws {
+      try store.pool.write { try $0.execute(sql: "INSERT INTO team VALUES (?)", arguments: [name]) }
+    }
+    try addTeam("first")
+    let reader = try store.pool.makeSnapshot()
+    try addTeam("second")
+    let before = disk.durableSize(of: "push.sqlite")
+    try store.moveLog()
+    #expect(disk.durableSize(of: "push.sqlite") > before)
+    #expect(disk.unsyncedWrites(of: "push.sqlite") == 0)
+    #expect(try reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM team") } == 1)
   }
 
   /// Appends and acknowledges for a while; returns what the machine would find at many moments.
