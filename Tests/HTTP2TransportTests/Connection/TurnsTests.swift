@@ -128,4 +128,18 @@ import Testing
     loop.run()
     #expect(reads(channel) == true)
   }
+
+  @Test func `while somebody sends little, there is a rest of half a turn's length after each`() throws {
+    let channels = try (0..<2).map { _ in try connect() }
+    context.onTurnEnd { [loop] in loop.advanceTime(by: .milliseconds(4)) }
+    context.noteModestRequest()
+    loop.run()
+    for channel in channels { try send(Limits.turnShare, to: channel) }
+    loop.run()
+    // The turn began now, and was over after 4 ms.
+    loop.advanceTime(by: .microseconds(5_900))
+    #expect(channels.map(reads) == [false, false])
+    loop.advanceTime(by: .microseconds(100))
+    #expect(channels.map(reads) == [true, false])
+  }
 }
