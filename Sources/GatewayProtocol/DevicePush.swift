@@ -28,6 +28,8 @@ package struct DevicePush: Sendable, Equatable {
   package var presentation: Presentation
   /// What the sender asked for.
   package var asked: [Part]
+  /// How loud its sender wants its sound, from 0 to 1: a share of the person's own volume (S5).
+  package var soundVolume = 1.0
   /// How much its sender wants it to interrupt.
   package var level: InterruptionLevel
   /// The gateway's own JSON.
@@ -93,6 +95,7 @@ extension DevicePush {
     received = root["received"]?.string.flatMap { Timestamp.date($0.utf8) } ?? Date(timeIntervalSince1970: 0)
     (collapseID, threadID) = (root["collapse"]?.string ?? "", aps?["thread-id"]?.string ?? "")
     (presentation, asked) = (Presentation(root["presentation"]), DevicePush.parts(askedIn: aps))
+    soundVolume = aps?["sound"]?["volume"]?.double.map { min(max($0, 0), 1) } ?? 1
     level = aps?["interruption-level"]?.string.flatMap(InterruptionLevel.init) ?? .active
   }
 

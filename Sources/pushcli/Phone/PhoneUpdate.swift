@@ -87,7 +87,8 @@ extension PhoneModel: ProgramModel {
     let urgency = urgency(of: push)
     // The gateway may not have known of the switch yet; a critical alert sounds all the same (S4).
     if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
-      effects.append(.play(sound: sound.name, volume: state.settings.volume, urgency: urgency))
+      let volume = Double(state.settings.volume) * push.soundVolume
+      effects.append(.play(sound: sound.name, volume: Int(volume.rounded()), urgency: urgency))
       parts.append(.sound)
     }
     if let alert = push.presentation.alert {

@@ -20,6 +20,14 @@ import Testing
     #expect(phone.alerts.map(\.id) == ["push-1"])
   }
 
+  @Test func `a sender's volume scales below the person's (S5)`() {
+    var phone = Sample.phone()
+    phone.record(.settings(DeviceSettings(volume: 50)))
+    var push = Sample.push(1, sound: "chime")
+    push.soundVolume = 0.25
+    #expect(phone.effects(.push(push)).contains(.play(sound: "chime", volume: 13, urgency: .passive)))
+  }
+
   @Test func `zero clears a badge and an absent one leaves it (B2)`() {
     var phone = Sample.phone([.push(Sample.push(1, badge: 3)), .push(Sample.push(2, sound: "default"))])
     #expect(phone.state.app("com.example.news")?.badge == 3)
