@@ -90,8 +90,11 @@ package enum Clipboard {
   /// What terminals take at most, in bytes before base64.
   private static let maximumSize = 50_000
 
-  package static func sequence(_ text: String) -> String {
-    "\u{1B}]52;c;\(base64(Sanitizer.prefix(Sanitizer.body(text), maximumSize: maximumSize)))\u{07}"
+  package static func sequence(_ text: String) -> String { "\u{1B}]52;c;\(base64(content(text)))\u{07}" }
+
+  /// What of a text goes to a clipboard: no control, and as much as a terminal takes.
+  package static func content(_ text: String) -> String {
+    Sanitizer.prefix(Sanitizer.body(text), maximumSize: maximumSize)
   }
 }
 

@@ -308,10 +308,10 @@ def test_categories_are_listed(gateway):
 class Linear:
     """`subscribe --plain` on a terminal."""
 
-    def __init__(self, gateway, device):
+    def __init__(self, gateway, device, *options):
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--plain"],
+            [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--plain", *options],
             stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, start_new_session=True)
         os.close(slave)
         self.text = ""
@@ -348,6 +348,36 @@ def test_the_linear_form_asks_by_number_and_the_answer_goes_back(gateway, device
     linear.process.terminate()
     assert linear.process.wait(10) == 130
     assert gateway.events(third, until="closed"), "leaving equals the cancelling button (A7)"
+
+
+def test_a_command_of_its_own_for_an_app_a_level_and_an_answer(gateway, device, tmp_path):
+    out = tmp_path / "out"
+    tell = lambda name: f'printf "{name} %s %s %s\\n" "$PUSH_EVENT" "$PUSH_TITLE" "$PUSH_ANSWER" >>{out}'
+    linear = Linear(
+        gateway, device, "--exec", tell("all"), "--exec-for", "time-sensitive=" + tell("level"),
+        "--exec-for", "answered=" + tell("answered"))
+    gateway.accepted(device.token, {"aps": {"alert": {"title": "One"}}})
+    linear.shows("News, One: 1 Close  2 View?")
+    linear.type("view")
+    poll(lambda: out.exists() and "answered" in out.read_text(), "the answer's command has run")
+    gateway.accepted(device.token, {"aps": {"alert": {"title": "Two"}, "interruption-level": "time-sensitive"}})
+    poll(lambda: len(out.read_text().splitlines()) == 3, "the level's command has run")
+    assert out.read_text().splitlines() == ["all push One ", "answered answered One view", "level push Two "]
+    linear.process.terminate()
+    assert linear.process.wait(10) == 130
+
+
+@needs_tmux
+def test_copied_is_said_of_what_tmux_has(gateway, device, phone):
+    screen = phone(device)
+    gateway.accepted(device.token, ALERT)
+    screen.shows("Train in 5 Minutes")
+    screen.press("c")
+    screen.type("n")
+    screen.type("Enter")
+    screen.type("y")
+    screen.shows("Copied")
+    assert "Train in 5 Minutes" in screen.tmux("show-buffer")
 
 
 def test_a_command_runs_for_each_push_and_only_its_success_acknowledges(gateway, device, tmp_path):

@@ -27,6 +27,8 @@ struct Subscribe: AsyncParsableCommand {
   @Flag(help: "Stop after one push.") var once = false
   @Option(help: "Stop after this many pushes.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
+  @Option(help: "The same for an app, a level or answers, as TOPIC=COMMAND, critical=COMMAND or answered=COMMAND.")
+  var execFor: [String] = []
   @Option(help: "On the full screen: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
   @Option(help: "The same for one app, as TOPIC=COMMAND; several may be given.") var openFor: [String] = []
   @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
@@ -46,32 +48,32 @@ struct Subscribe: AsyncParsableCommand {
     }
     if let count, count < 1 { throw ValidationError("--count is at least 1") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs is from 1 to 64") }
-    if let wrong = openFor.first(where: { Subscribe.openFor($0) == nil }) {
+    if let wrong = openFor.first(where: { ExecCommands.pair($0) == nil }) {
       throw ValidationError("--open-for is TOPIC=COMMAND, not \(wrong)")
     }
-    if ackOnSuccess, exec == nil { throw ValidationError("--ack-on-success is for --exec") }
+    if let wrong = execFor.first(where: { ExecCommands.pair($0) == nil }) {
+      throw ValidationError("--exec-for is TOPIC=COMMAND, LEVEL=COMMAND or answered=COMMAND, not \(wrong)")
+    }
+    if ackOnSuccess, commands.isEmpty { throw ValidationError("--ack-on-success is for --exec") }
   }
+
+  private var commands: ExecCommands { ExecCommands(everything: exec, pairs: execFor) }
 
   func run() async throws {
     let credentials = try await enrolled()
     let session = try DeviceSession(
       credentials, folder: try gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
     ) { [gateway] in try gateway.endpoint() }
-    let isFullScreen = !plain && !format.json && exec == nil && !once && count == nil && Terminal().isInteractive
+    let isFullScreen = !plain && !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(
         session, device: device, folder: try gateway.state.folder,
         commands: OpenCommands(
-          everything: open, apps: Dictionary(openFor.compactMap(Subscribe.openFor), uniquingKeysWith: { $1 }))
+          everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 }))
       ).run()
     } else {
       try await receive(session)
     }
-  }
-
-  private static func openFor(_ text: String) -> (topic: String, command: String)? {
-    let parts = text.split(separator: "=", maxSplits: 1)
-    return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
   }
 
   /// The device's credentials; a device or an app that is not known yet is made known.
@@ -97,7 +99,7 @@ struct Subscribe: AsyncParsableCommand {
   private func receive(_ session: DeviceSession) async throws {
     let receiver = LineReceiver(
       session, form: format.json ? .json : .plain, wanted: once ? 1 : count,
-      runner: exec.map { PushRunner(command: $0, jobs: jobs, repeatsUntilSuccess: ackOnSuccess) })
+      runner: commands.isEmpty ? nil : PushRunner(commands: commands, jobs: jobs, repeatsUntilSuccess: ackOnSuccess))
     try await receiver.run()
   }
 }

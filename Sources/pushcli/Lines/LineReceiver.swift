@@ -55,7 +55,7 @@ struct LineReceiver {
         }
         received += try await deliver(batch, after: received, questions)
         batch = PushBatch()
-        try say(event, questions)
+        try await say(event, questions)
       }
       received += try await deliver(batch, after: received, questions)
       turn.end()
@@ -81,7 +81,9 @@ struct LineReceiver {
     // A command that a crash has kept from its end runs again, whatever a file says.
     var commands: [PushCommand] = []
     pushes.forEachLine { _, line in
-      if let push = DevicePush(line: line, parser: parser) { commands.append(PushCommand(push)) }
+      if let push = DevicePush(line: line, parser: parser) {
+        commands.append(PushCommand(push, runner.commands.command(for: push)))
+      }
     }
     try await runner.run(commands) { try store($0) }
     try store(pushes.lastSeq)
@@ -107,7 +109,14 @@ struct LineReceiver {
     try session.acknowledge(seq)
   }
 
-  private func say(_ event: DeviceEvent, _ questions: Questions?) throws {
+  /// Runs the person's command for an answer that the gateway has.
+  private func run(answer: String, to push: DevicePush) async throws {
+    guard let command = runner?.commands.answered else { return }
+    let code = try await PushCommand(push, answer: answer, command).run()
+    if code != 0 { Output.words("pushcli: the command ended with \(code)") }
+  }
+
+  private func say(_ event: DeviceEvent, _ questions: Questions?) async throws {
     switch event {
     case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
     case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorized, reason)
@@ -116,7 +125,8 @@ struct LineReceiver {
     case .connected(let gateway, _):
       Output.words("pushcli: connected to \(gateway)")
       questions?.repeatAnswers()
-    case .answered(let id, _): questions?.confirm(id)
+    case .answered(let id, let action):
+      if let push = questions?.confirm(id), let action { try await run(answer: action, to: push) }
     case .retract(let id): questions?.retract(id)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
@@ -130,7 +140,7 @@ private final class Questions: Sendable {
   private let session: DeviceSession
   private let state = Mutex((waiting: [DevicePush](), asked: String?.none))
   /// What the person answered, until the gateway has it or this process ends.
-  private let untold = Mutex<[(id: String, action: String)]>([])
+  private let untold = Mutex<[(push: DevicePush, action: String)]>([])
 
   init(_ session: DeviceSession) { self.session = session }
 
@@ -160,7 +170,7 @@ private final class Questions: Sendable {
 
   /// Takes the person's line for an answer: a number, or the beginning of a button's title.
   func answer(_ line: String) {
-    let answered = state.withLock { state -> (id: String, action: String)? in
+    let answered = state.withLock { state -> (push: DevicePush, action: String)? in
       guard let push = state.waiting.first, state.asked == push.id else { return nil }
       let choices = push.presentation.alert?.linearChoices ?? []
       let answer = line.trimmingCharacters(in: .whitespaces).lowercased()
@@ -171,23 +181,29 @@ private final class Questions: Sendable {
       state.asked = nil
       guard let index, choices.indices.contains(index) else { return nil }
       state.waiting.removeFirst()
-      return (push.id, choices[index].action)
+      return (push, choices[index].action)
     }
-    if let answered { tell(answered.id, answered.action) }
+    if let answered { tell(answered.push, answered.action) }
     ask()
   }
 
-  private func tell(_ id: String, _ action: String) {
-    if session.answer(id, action) { untold.withLock { $0.append((id, action)) } }
+  private func tell(_ push: DevicePush, _ action: String) {
+    if session.answer(push.id, action) { untold.withLock { $0.append((push, action)) } }
   }
 
   /// Tells the gateway once more what it has not confirmed.
   func repeatAnswers() {
-    for (id, action) in untold.withLock({ $0 }) where !session.answer(id, action) { confirm(id) }
+    for (push, action) in untold.withLock({ $0 }) where !session.answer(push.id, action) { confirm(push.id) }
   }
 
-  /// The gateway has an answer.
-  func confirm(_ id: String) { untold.withLock { $0.removeAll { $0.id == id } } }
+  /// The gateway has an answer; returns what it was given to here.
+  @discardableResult
+  func confirm(_ id: String) -> DevicePush? {
+    untold.withLock { untold in
+      guard let place = untold.firstIndex(where: { $0.push.id == id }) else { return nil }
+      return untold.remove(at: place).push
+    }
+  }
 
   /// The alert is over elsewhere.
   func retract(_ id: String) {
@@ -205,7 +221,7 @@ private final class Questions: Sendable {
   /// Leaving equals the cancelling button of what is asked (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
-    if let push { tell(push.id, push.presentation.alert?.linearChoices[0].action ?? "close") }
+    if let push { tell(push, push.presentation.alert?.linearChoices[0].action ?? "close") }
   }
 }
 

@@ -4,9 +4,9 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// Runs a person's command for pushes, some at a time.
+/// Runs a person's commands for pushes, some at a time.
 struct PushRunner: Sendable {
-  var command: String
+  var commands: ExecCommands
   /// How many run at a time.
   var jobs: Int
   /// Whether a command that ends with another code than 0 is run again.
@@ -42,7 +42,7 @@ struct PushRunner: Sendable {
   private func run(_ push: PushCommand) async throws {
     var backoff = Backoff(first: .seconds(1), last: .seconds(60))
     while true {
-      let code = try await push.run(command)
+      let code = try await push.run()
       if code == 0 { return }
       guard repeatsUntilSuccess else { return Output.words("pushcli: the command ended with \(code)") }
       let pause = backoff.next()
@@ -52,30 +52,48 @@ struct PushRunner: Sendable {
   }
 }
 
-/// One push, as a command gets it.
+/// One push, or the answer to one, as a command gets it.
 struct PushCommand: Sendable {
   let seq: UInt64
+  /// For a shell; nil where the person has none for this push.
+  let command: String?
   /// `PUSH_…`. Texts are safe to print; as they were sent they stand in the JSON.
-  let environment: [String: String]
+  var environment: [String: String]
   /// The gateway's JSON, for its standard input.
   let line: [UInt8]
 
-  init(_ push: DevicePush) {
+  init(_ push: DevicePush, _ command: String?) {
     seq = push.seq
     line = push.line
+    self.command = command
     let presentation = push.presentation
     environment = [
-      "PUSH_SEQ": String(push.seq), "PUSH_ID": push.id, "PUSH_TOPIC": push.topic,
-      "PUSH_APP": Sanitizer.line(push.app.name), "PUSH_THREAD": Sanitizer.line(push.threadID),
-      "PUSH_TITLE": Sanitizer.line(presentation.alert?.title ?? ""),
-      "PUSH_SUBTITLE": Sanitizer.line(presentation.alert?.subtitle ?? ""),
-      "PUSH_BODY": Sanitizer.body(presentation.alert?.body ?? ""),
+      "PUSH_EVENT": "push", "PUSH_SEQ": String(push.seq), "PUSH_ID": push.id, "PUSH_TOPIC": push.topic,
+      "PUSH_RECEIVED": push.received.ISO8601Format(), "PUSH_LEVEL": push.level.rawValue, "PUSH_LINK": push.link ?? "",
+      "PUSH_APP": Sanitizer.line(push.app.name), "PUSH_ICON": Sanitizer.line(push.app.icon),
+      "PUSH_THREAD": Sanitizer.line(push.threadID), "PUSH_COLLAPSE_ID": Sanitizer.line(push.collapseID),
+      "PUSH_PRESENTED": presentation.parts.map(\.rawValue).joined(separator: " "),
       "PUSH_BADGE": presentation.badge.map { String($0) } ?? "", "PUSH_SOUND": presentation.sound?.name ?? "",
     ]
+    let alert = presentation.listed
+    environment["PUSH_TITLE"] = Sanitizer.line(alert?.title ?? "")
+    environment["PUSH_SUBTITLE"] = Sanitizer.line(alert?.subtitle ?? "")
+    environment["PUSH_BODY"] = Sanitizer.body(alert?.body ?? "")
+    let answers = presentation.alert?.linearChoices.map(\.action) ?? []
+    environment["PUSH_ANSWERS"] = Sanitizer.line(answers.joined(separator: " "))
   }
 
-  /// Runs `command` in a shell and returns its exit code. What it prints goes where our own output goes.
-  func run(_ command: String) async throws -> Int32 {
+  /// The person's answer to a push.
+  init(_ push: DevicePush, answer: String, _ command: String?) {
+    self.init(push, command)
+    environment["PUSH_EVENT"] = "answered"
+    environment["PUSH_ANSWER"] = Sanitizer.line(answer)
+  }
+
+  /// Runs its command in a shell and returns the exit code: 0 where there is none. What it prints goes where our own output
+  /// goes.
+  func run() async throws -> Int32 {
+    guard let command else { return 0 }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", command]

@@ -67,13 +67,45 @@ final class PhoneEnvironment: Sendable {
     return SoundPlayer.standardSearchPath.contains { unsafe access($0 + "/notify-send", X_OK) == 0 }
   }()
 
-  func copy(_ text: String) { terminal.write(Clipboard.sequence(text)) }
+  /// Hands a text to tmux, which tells whether it has it and passes it to its own terminal, else to the terminal, which
+  /// tells nothing.
+  ///
+  /// - Parameter say: called with what is true then, on any thread.
+  func copy(_ text: String, say: @escaping @Sendable (String) -> Void) {
+    guard !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty else {
+      terminal.write(Clipboard.sequence(text))
+      return say(PhoneEnvironment.handedOn)
+    }
+    let terminal = terminal
+    DispatchQueue.global(qos: .userInitiated).async {
+      let isCopied = PhoneEnvironment.loadIntoTmux(Clipboard.content(text))
+      if !isCopied { terminal.write(Clipboard.sequence(text)) }
+      say(isCopied ? "Copied" : PhoneEnvironment.handedOn)
+    }
+  }
+
+  /// No terminal answers OSC 52, and many ignore it.
+  static let handedOn = "Handed to the terminal's clipboard"
+
+  /// Whether tmux took a text for its newest buffer; `-w` has it tell its own terminal, too (tmux 3.2).
+  private static func loadIntoTmux(_ text: String) -> Bool {
+    let (process, input) = (Process(), Pipe())
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["tmux", "load-buffer", "-w", "-"]
+    process.standardInput = input
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
 
   /// Runs the person's command for a push of its app, if there is one.
   func open(_ push: DevicePush) {
     guard let command = commands.command(for: push.topic) else { return }
-    let environment = PushCommand(push).environment.merging(["PUSH_LINK": push.link ?? ""]) { $1 }
-    Self.spawn(["sh", "-c", command], environment)
+    Self.spawn(["sh", "-c", command], PushCommand(push, command).environment)
   }
 
   /// Opens the link of a push, because the person asked for it: with the command, else as the desktop opens links.

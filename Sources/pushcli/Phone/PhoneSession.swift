@@ -138,8 +138,8 @@ private actor Keeper {
       case .reportAd(let push): await report(push)
       case .notify(let app, let title, let body): environment.notify(app: app, title: title, body: body)
       case .copy(let text):
-        environment.copy(text)
-        inbox.post(.message(.notice("Copied")))
+        let inbox = inbox
+        environment.copy(text) { inbox.post(.message(.notice($0))) }
       case .open(let push): environment.open(push)
       case .openLink(let push): environment.openLink(push)
       }
