@@ -3,17 +3,21 @@ package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
   /// The time that a budget is for, in seconds.
   package static var span: Int64 { 3600 }
 
+  /// In the order in which they were shown.
   private var shown: [(at: Int64, id: ID)] = []
 
   package init() {}
 
   package var isEmpty: Bool { shown.isEmpty }
 
+  /// Whether none counts any longer at `now`, in seconds since 1970.
+  package func isOver(at now: Int64) -> Bool { shown.last.map { $0.at <= now - Self.span } ?? true }
+
   /// Alerts within the hour before `now`, in seconds since 1970, without the push `id` itself: asking twice about a push
   /// gets the same answer.
   package mutating func count(at now: Int64, without id: ID) -> Int {
-    shown.removeAll { $0.at <= now - Self.span }
-    return (shown.firstIndex { $0.id == id }) ?? shown.count
+    if let first = shown.first, first.at <= now - Self.span { shown.removeAll { $0.at <= now - Self.span } }
+    return shown.firstIndex { $0.id == id } ?? shown.count
   }
 
   /// An alert was shown.

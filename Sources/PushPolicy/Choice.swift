@@ -73,7 +73,9 @@ extension Choice {
       app: ChoiceSlot(
         \.advertising, .either("allow", "refuse"), refusal: "the app may not advertise", remark: "advertising")),
     Choice(
-      "budget", key: "alert_budget", title: "Alerts an Hour", help: "alerts an hour; what goes beyond is not shown",
+      "budget", key: "alert_budget", title: "Alerts an Hour",
+      help: "alerts an hour; what goes beyond is in the center. By default \(AlertBudget.standardCount), besides "
+        + "time-sensitive and critical ones",
       app: ChoiceSlot(
         \.alertBudget, .budget, refusal: "the app has had its VALUE alerts of this hour",
         remark: "VALUE alerts an hour")),

@@ -145,16 +145,26 @@ extension ChoiceType<Bool?> {
   }
 }
 
-extension ChoiceType<Int?> {
+extension ChoiceType<AlertBudget> {
   static var budget: Self {
-    ChoiceType(
-      values: ["none", "0", "1", "5", "20"], isText: true,
-      words: "a number from 0 to \(AppPreferences.maximumBudget), `none`",
-      shape: .budget, letting: "none", expected: "the alerts an hour, such as budget=5, or none",
-      text: { $0.map { String($0) } ?? "none" },
+    var type = ChoiceType(
+      values: ["default", "none", "0", "1", "5", "50"], isText: true,
+      words: "a number from 0 to \(AppPreferences.maximumBudget), `none`, `default`",
+      shape: .budget, letting: "none", expected: "the alerts an hour, such as budget=5, none or default",
+      text: { budget in
+        switch budget {
+        case .standard: "default"
+        case .alerts(let count): String(count)
+        case .unlimited: "none"
+        }
+      },
       read: { _, text in
-        if text == "none" { return .some(nil) }
-        return Int(text).flatMap { (0...AppPreferences.maximumBudget).contains($0) ? .some($0) : nil }
+        switch text {
+        case "default": return .standard
+        case "none": return .unlimited
+        default:
+          return Int(text).flatMap { (0...AppPreferences.maximumBudget).contains($0) ? .alerts($0) : nil }
+        }
       })
   }
 }

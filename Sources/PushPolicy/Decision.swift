@@ -43,11 +43,14 @@ package struct Presentation: Sendable, Equatable, Codable {
   package var center: AlertPresentation?
   /// Until when the push waits for a digest; `nil`: it does not.
   package var held: Hold?
+  /// The alerts an hour beyond which the alert is, if that is why it is in the center; `nil`: it is not.
+  package var budget: Int?
 
   package init(
     badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil,
-    center: AlertPresentation? = nil, held: Hold? = nil
+    center: AlertPresentation? = nil, held: Hold? = nil, budget: Int? = nil
   ) {
+    self.budget = budget
     self.badge = badge
     self.sound = sound
     self.alert = alert
@@ -59,7 +62,7 @@ package struct Presentation: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case badge, sound, alert
     case center = "centre"
-    case held
+    case held, budget
   }
 
   /// Whether nothing at all is presented.

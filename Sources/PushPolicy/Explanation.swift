@@ -33,7 +33,11 @@ package struct Explanation: Sendable, Equatable {
     case ("absence", 1):
       self.init(
         "more waited while the device was away than alerts are shown for", "by default",
-        "\(set) --app TOPIC budget=\(AppPreferences.maximumBudget)")
+        "\(set) --app TOPIC budget=none")
+    case ("budget", 1):
+      self.init(
+        "the app has shown its \(AlertBudget.standardCount) alerts of this hour", "by default",
+        "\(set) --app TOPIC budget=none")
     case ("interruption-level", 1):
       self.init("the sender calls the push passive", "in the payload", "only the sender can change it")
     default:

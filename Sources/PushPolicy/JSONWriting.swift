@@ -38,6 +38,11 @@ extension Presentation {
       append("\"held\":", to: &bytes)
       held.appendJSON(to: &bytes)
     }
+    if let budget {
+      separate()
+      append("\"budget\":", to: &bytes)
+      bytes.append(contentsOf: String(budget).utf8)
+    }
     append("}", to: &bytes)
   }
 }

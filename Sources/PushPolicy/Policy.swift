@@ -24,6 +24,7 @@ package enum Policy {
   ///   - recentAlerts: how many alerts the app has shown within the last hour (A8).
   ///   - isCatchingUp: whether the device has been away and is being sent what waited.
   ///   - isAdvertisement: whether its texts advertise (``AdDetector``).
+  ///   - isQuestion: whether somebody waits for the answer (`pushcli ask`).
   package static func decide(
     _ notification: PushNotification,
     topic: String,
@@ -33,17 +34,19 @@ package enum Policy {
     received: Int64? = nil,
     recentAlerts: Int = 0,
     isCatchingUp: Bool = false,
-    isAdvertisement: Bool = false
+    isAdvertisement: Bool = false,
+    isQuestion: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
     let category = notification.category.flatMap { app?.categories[$0] }
     let level = notification.level(for: app)
-    let budget = alertBudget(
-      of: app, received: received ?? moment.seconds, at: moment.seconds, isCatchingUp: isCatchingUp)
+    let allowance = alertAllowance(
+      of: app, for: notification, isQuestion: isQuestion, received: received ?? moment.seconds, at: moment.seconds,
+      isCatchingUp: isCatchingUp)
+    let isOverBudget = notification.alert != nil && allowance.map { recentAlerts >= $0.count } ?? false
     let interference = Interference(
       level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
-      isOverBudget: notification.alert != nil && budget.map { recentAlerts >= $0 } ?? false,
-      isCatchingUp: isCatchingUp)
+      exhausted: isOverBudget ? allowance : nil, isCatchingUp: isCatchingUp)
     /// What refuses this part whatever the circumstances.
     func prohibition(of part: Part) -> Decision.Removal? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
@@ -76,6 +79,7 @@ package enum Policy {
       } else if let removal = interference.removal(of: .alert) {
         decision.removed.append(removal)
         decision.presentation.center = presentation
+        decision.presentation.budget = interference.budget(behind: removal)
         decision.presentation.held = interference.hold(
           received: received ?? moment.seconds, relevance: notification.relevanceScore)
       } else {
@@ -107,20 +111,6 @@ package enum Policy {
     }
   }
 
-  /// A push that waited longer than this came while the person was away, in seconds.
-  static let absence: Int64 = 600
-  /// Alerts of one app that a person who was away is shown, where they chose no budget: the rest is a digest.
-  static let returnBudget = 10
-
-  /// How many alerts the app may show within an hour; `nil`: any number.
-  ///
-  /// Without any such budget a decision does not depend on what was shown before.
-  package static func alertBudget(
-    of app: AppPreferences?, received: Int64, at now: Int64, isCatchingUp: Bool
-  ) -> Int? {
-    app?.alertBudget ?? (isCatchingUp && now - received > absence ? returnBudget : nil)
-  }
-
   /// The circumstances that hold for one push.
   private struct Interference {
     let level: InterruptionLevel
@@ -129,7 +119,8 @@ package enum Policy {
     let preferences: Preferences
     let device: DeviceState
     let moment: Moment
-    let isOverBudget: Bool
+    /// The allowance that the app has used up.
+    let exhausted: AlertAllowance?
     let isCatchingUp: Bool
 
     /// What the circumstances remove.
@@ -145,7 +136,7 @@ package enum Policy {
 
     /// Whether any circumstance holds at all: mostly none does, and then there is nothing to look through.
     private var mayHoldBack: Bool {
-      level == .passive || device.isSilent || device.focus != nil || isOverBudget || !preferences.quietHours.isEmpty
+      level == .passive || device.isSilent || device.focus != nil || exhausted != nil || !preferences.quietHours.isEmpty
         || isSummarised || app?.provisional == true
     }
 
@@ -162,13 +153,26 @@ package enum Policy {
         guard let focus = device.focus, preferences.focuses[focus]?.contains(topic) != true else { return nil }
         return (.n7, "focus/\(focus)")
       case .budget:
-        guard isOverBudget else { return nil }
-        return (.a8, app?.alertBudget == nil ? "absence" : "apps/\(topic)/alert_budget")
+        return exhausted.map { (.a8, setting(of: $0)) }
       case .silent: return device.isSilent ? (.s4, "silent") : nil
       }
     }
 
     private var isSummarised: Bool { app?.delivery == .summary }
+
+    private func setting(of allowance: AlertAllowance) -> String {
+      switch allowance.cause {
+      case .chosen: "apps/\(topic)/alert_budget"
+      case .absence: "absence"
+      case .standard: "budget"
+      }
+    }
+
+    /// The alerts an hour beyond which an alert is, if that is why it was removed.
+    func budget(behind removal: Decision.Removal) -> Int? {
+      guard let exhausted, exhausted.cause != .absence, removal.setting == setting(of: exhausted) else { return nil }
+      return exhausted.count
+    }
 
     /// Which digest an alert waits for that is not shown.
     func hold(received: Int64, relevance: Double) -> Hold? {
@@ -179,7 +183,8 @@ package enum Policy {
         return Hold(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
       }
       // While the person is there, what goes beyond the budget is in the notification center, and that is all.
-      guard isCatchingUp, isOverBudget, !Circumstance.budget.lets(.alert, of: level) else { return nil }
+      guard isCatchingUp, let exhausted, exhausted.cause != .standard, !Circumstance.budget.lets(.alert, of: level)
+      else { return nil }
       return Hold(by: .budget, relevance: relevance)
     }
   }

@@ -1,6 +1,7 @@
 /// A person's choices: what may reach them, for everything, per app, and per category of an app.
 ///
-/// The defaults suit most people with no set-up (N8): everything is allowed until the person says otherwise.
+/// The defaults suit most people with no set-up (N8): everything is allowed until the person says otherwise, and of alerts
+/// ``AlertBudget/standardCount`` an hour of each app.
 ///
 /// These are what the policy reads. A choice is a stored property, whose initial value is its default, and a row of
 /// ``Choice/all``, from which everything else follows.
@@ -62,8 +63,8 @@ package struct AppPreferences: Sendable, Equatable {
   package var timeSensitive = false
   /// Whether its critical pushes break through everything, the silent switch too (S4).
   package var critical = false
-  /// Alerts an hour, beyond which its pushes only reach badge and notification center (A8); `nil`: any number.
-  package var alertBudget: Int?
+  /// Alerts an hour, beyond which its pushes only reach badge and notification center (A8).
+  package var alertBudget = AlertBudget.standard
   /// Whether its pushes interrupt now or are held for the summary.
   package var delivery = Delivery.now
   /// Whether it is on probation: quiet until the person keeps it or turns it off.

@@ -53,6 +53,8 @@ package struct Replay {
 
   /// A push that reached the device this much later than the gateway had waited for it, in seconds.
   private static let wait: Int64 = 60
+  /// How the categories of questions begin, which are gone when the log is read (`pushcli ask`).
+  package static let questions = "ASK-"
 
   package init(_ preferences: Preferences, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
     self.preferences = preferences
@@ -63,13 +65,16 @@ package struct Replay {
   package mutating func decide(_ delivery: Delivery) -> Outcome {
     let isCatchingUp = delivery.at - delivery.received > Replay.wait
     let recent = histories[delivery.topic]?.count(at: delivery.at, without: delivery.id) ?? 0
+    let (push, app) = (delivery.asked.notification, preferences.apps[delivery.topic])
+    let isQuestion = push.category?.hasPrefix(Replay.questions) == true
     let decision = Policy.decide(
-      delivery.asked.notification, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
+      push, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
       at: Moment(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
-      isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement)
+      isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement, isQuestion: isQuestion)
     let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
-    let isCounted = Policy.alertBudget(
-      of: preferences.apps[delivery.topic], received: delivery.received, at: delivery.at, isCatchingUp: isCatchingUp)
+    let isCounted = Policy.alertAllowance(
+      of: app, for: push, isQuestion: isQuestion, received: delivery.received, at: delivery.at,
+      isCatchingUp: isCatchingUp)
     if isCounted != nil, presented.contains(.alert) {
       histories[delivery.topic, default: AlertHistory()].note(delivery.id, at: delivery.at)
     }

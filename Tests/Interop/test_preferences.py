@@ -152,7 +152,26 @@ def test_beyond_its_budget_an_app_reaches_badge_and_centre(gateway, device):
     stream = gateway.stream(device)
     stream.caught_up()
     wait_for(stream, ["badge", "sound", "alert"], gateway, device)
-    wait_for(stream, ["badge", "centre"], gateway, device)
+    wait_for(stream, ["badge", "centre", "budget"], gateway, device)
+    stream.connection.close()
+
+
+def test_a_new_app_shows_twenty_alerts_an_hour(gateway):
+    device = gateway.device(topic=(topic := gateway.app()))
+    stream = gateway.stream(device)
+    stream.caught_up()
+    def shown(**aps):
+        gateway.accepted(device.token, {"aps": {"alert": "x"} | aps}, topic=topic)
+        return stream.next("push")["presentation"]
+    assert all("alert" in shown() for _ in range(20))
+    beyond = shown(badge=21)
+    assert (beyond["badge"], beyond["budget"], "centre" in beyond, "alert" in beyond) == (21, 20, True, False)
+    assert "alert" in shown(**{"interruption-level": "time-sensitive"})
+    choose(gateway, device, "budget=none", app=topic)
+    stream.next("preferences")
+    assert "alert" in shown()
+    choose(gateway, device, "budget=default", app=topic)
+    assert "alert_budget" not in gateway.run("prefs", "--device", device.name, "--json").json["apps"][topic]
     stream.connection.close()
 
 

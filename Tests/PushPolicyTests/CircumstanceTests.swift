@@ -149,6 +149,61 @@ import Testing
         }) == (level == .passive ? "bc" : "bsa"))
   }
 
+  @Test(arguments: levels)
+  func `N8: a new app shows twenty alerts an hour, and what is time-sensitive or critical besides`(
+    _ level: InterruptionLevel
+  ) {
+    // Nothing is chosen, neither for the app nor for its levels.
+    func decide(_ recent: Int, isQuestion: Bool = false, catchingUp: Bool = false) -> Decision {
+      Policy.decide(
+        Self.push(level), topic: Self.topic, preferences: Preferences(), device: .init(), at: noon,
+        received: noon.seconds - 60, recentAlerts: recent, isCatchingUp: catchingUp, isQuestion: isQuestion)
+    }
+    #expect(parts(decide(19)) == (level == .passive ? "bc" : "bsa"))
+    for recent in [20, 5_000] {
+      for catchingUp in [false, true] {
+        let decision = decide(recent, catchingUp: catchingUp)
+        #expect(parts(decision) == (level <= .active ? "bc" : "bsa"))
+        // It is in the center, and in no digest.
+        #expect(decision.presentation.held == nil)
+        guard level == .active else { continue }
+        #expect(decision.removed.map(\.description) == ["sound A8 budget", "alert A8 budget"])
+        #expect(decision.presentation.budget == 20)
+      }
+      #expect(parts(decide(recent, isQuestion: true)) == (level == .passive ? "bc" : "bsa"))
+    }
+    #expect(decide(19).presentation.budget == nil)
+  }
+
+  @Test func `A8: what the person chooses holds in place of the default, and names itself`() {
+    func decide(_ budget: AlertBudget, recent: Int, isQuestion: Bool = false) -> Presentation {
+      self.decide(Self.push(isQuestion ? .active : .timeSensitive), recent: recent) {
+        $1.alertBudget = budget
+        _ = $0
+      }
+      .presentation
+    }
+    #expect(decide(.unlimited, recent: 5_000).alert != nil)
+    #expect(decide(50, recent: 49).alert != nil)
+    #expect((decide(50, recent: 50).alert, decide(50, recent: 50).budget) == (nil, 50))
+  }
+
+  @Test func `N8: time-sensitive and critical alerts and questions are not counted by default`() {
+    func allowance(_ budget: AlertBudget?, _ level: InterruptionLevel, isQuestion: Bool = false) -> Int? {
+      var app = AppPreferences()
+      if let budget { app.alertBudget = budget }
+      return Policy.alertAllowance(
+        of: budget == nil ? nil : app, for: Self.push(level), isQuestion: isQuestion, received: 0, at: 0,
+        isCatchingUp: false)?.count
+    }
+    #expect(allowance(nil, .active) == 20 && allowance(.standard, .passive) == 20)
+    #expect(allowance(nil, .timeSensitive) == nil && allowance(nil, .critical) == nil)
+    #expect(allowance(nil, .active, isQuestion: true) == nil)
+    // A number that the person chose is for all of them.
+    #expect(allowance(3, .critical) == 3 && allowance(3, .active, isQuestion: true) == 3)
+    #expect(allowance(.unlimited, .active) == nil)
+  }
+
   @Test func `A8: a budget counts alerts, not sounds and badges`() {
     var push = Self.push()
     push.alert = nil
@@ -168,8 +223,8 @@ import Testing
     #expect(parts(eleventh) == "bc")
     #expect(eleventh.presentation.held == Hold(by: .budget))
     #expect(eleventh.removed.map(\.setting) == ["absence", "absence"])
-    #expect(parts(decide(Self.push(), received: noon.seconds - 600, recent: 99, catchingUp: true)) == "bsa")
-    #expect(parts(decide(Self.push(), received: received, recent: 99)) == "bsa", "a live push is no flood")
+    #expect(parts(decide(Self.push(), received: noon.seconds - 600, recent: 19, catchingUp: true)) == "bsa")
+    #expect(parts(decide(Self.push(), received: received, recent: 19)) == "bsa", "a live push is no flood")
     let budget = decide(Self.push(), recent: 1, catchingUp: true) {
       $1.alertBudget = 1
       _ = $0

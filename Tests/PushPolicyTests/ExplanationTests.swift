@@ -31,7 +31,7 @@ import Testing
     ),
     (
       "absence", "more waited while the device was away than alerts are shown for", "by default",
-      "--app a.b budget=10000"
+      "--app a.b budget=none"
     ),
   ])
   func `a removal names its place and the command that changes it`(

@@ -125,7 +125,7 @@ extension PolicyPropertyTests.World {
       app.critical = one([true, false])
       app.provisional = one([true, false, false])
       app.delivery = one([.now, .now, .summary])
-      app.alertBudget = one([nil, 0, 3])
+      app.alertBudget = one([.standard, .unlimited, 0, 3])
       preferences.apps["a"] = app
     }
     var device = Policy.DeviceState()

@@ -82,7 +82,7 @@ import Testing
     (expected.alertBudget, expected.delivery) = (5, .summary)
     #expect(preferences.apps == ["a": expected])
     for assignment in [
-      "advertising=refuse", "time_sensitive=off", "critical=off", "provisional=keep", "alert_budget=none",
+      "advertising=refuse", "time_sensitive=off", "critical=off", "provisional=keep", "alert_budget=default",
       "delivery=now",
     ] {
       try preferences.set(assignment, app: "a", category: nil)
@@ -130,7 +130,9 @@ import Testing
       #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
     ),
     ("delivery=later", "a", nil, #""later" is no value of delivery: write now or summary"#),
-    ("budget=-1", "a", nil, #""-1" is no value of budget: write the alerts an hour, such as budget=5, or none"#),
+    (
+      "budget=-1", "a", nil, #""-1" is no value of budget: write the alerts an hour, such as budget=5, none or default"#
+    ),
     (
       "quiet=22:00", nil, nil,
       #""22:00" is no value of quiet: write "22:00-07:00 mon-fri Europe/Berlin", several with ; between them, or off"#

@@ -19,21 +19,26 @@ struct Decider {
   ///   - ads: asked where the app's mode has its alerts looked at.
   ///   - recentAlerts: the app's alerts within the last hour before this push; asked only where a budget counts them.
   ///   - actions: what the alerts of a category offer; asked only for a push that has one.
+  ///   - isQuestion: whether a category is a question's; likewise.
   func decide(
     _ push: StoredPush, _ content: PushContent, of app: App, ads: AdGate, recentAlerts: () -> Int,
-    actions: (_ category: String) -> [AlertAction]
+    actions: (_ category: String) -> [AlertAction], isQuestion: (_ category: String) -> Bool
   ) -> DeliveryDecision {
     let notification = content.notification
     let received = push.received / 1000
-    let budget =
+    // Nor does a digest count: it is told when the person said, or once.
+    let isQuestion = app.id == App.summary.id || notification.category.map(isQuestion) ?? false
+    let allowance =
       notification.alert == nil
       ? nil
-      : Policy.alertBudget(
-        of: preferences.apps[app.topic], received: received, at: now / 1000, isCatchingUp: isCatchingUp)
+      : Policy.alertAllowance(
+        of: preferences.apps[app.topic], for: notification, isQuestion: isQuestion, received: received,
+        at: now / 1000, isCatchingUp: isCatchingUp)
     var decision = Policy.decide(
       notification, topic: app.topic, preferences: preferences, device: device, at: .gateway(now / 1000),
-      received: received, recentAlerts: budget == nil ? 0 : recentAlerts(), isCatchingUp: isCatchingUp,
-      isAdvertisement: ads.holds(content, of: app, for: preferences))
+      received: received, recentAlerts: allowance == nil ? 0 : recentAlerts(), isCatchingUp: isCatchingUp,
+      isAdvertisement: ads.holds(content, of: app, for: preferences),
+      isQuestion: isQuestion)
     // A digest is not held for a digest.
     if app.id == App.summary.id { decision.presentation.held = nil }
     if let category = notification.category {

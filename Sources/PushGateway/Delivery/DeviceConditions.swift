@@ -9,35 +9,64 @@ import Synchronization
 final class DeviceConditions: Sendable {
   private struct Condition {
     var state = Policy.DeviceState()
-    var alerts: [AppID: AlertHistory<APNSID>] = [:]
+    var alerts: ShownAlerts?
+
+    /// Whether no stream holds the alerts.
+    var isUnshared: Bool {
+      mutating get { alerts == nil || isKnownUniquelyReferenced(&alerts) }
+    }
   }
 
-  private let conditions = Mutex<[DeviceID: Condition]>([:])
+  private struct State {
+    var conditions: [DeviceID: Condition] = [:]
+    /// How many there may be before those that say nothing any longer are looked for.
+    var sweepCount = 1000
+
+    /// Forgets devices whose state is as usual and whose alerts were shown more than an hour ago, unless a stream goes on
+    /// counting.
+    mutating func sweep(at now: Int64) {
+      for device in Array(conditions.keys) {
+        guard var condition = conditions[device], condition.state == .init() else { continue }
+        conditions[device]?.alerts = nil
+        let isKept = condition.alerts.map { !$0.isOver(at: now) } ?? false || !condition.isUnshared
+        conditions[device] = isKept ? condition : nil
+      }
+      sweepCount = max(1000, 2 * conditions.count)
+    }
+  }
+
+  private let state = Mutex(State())
 
   /// Forgets a device.
-  func forget(_ device: DeviceID) { conditions.withLock { $0[device] = nil } }
+  func forget(_ device: DeviceID) { state.withLock { $0.conditions[device] = nil } }
 
   /// Takes down a device's state.
-  func report(_ state: Policy.DeviceState, by device: DeviceID) {
-    conditions.withLock { conditions in
-      if state != .init() || conditions[device] != nil { conditions[device, default: Condition()].state = state }
+  func report(_ reported: Policy.DeviceState, by device: DeviceID) {
+    state.withLock { state in
+      if reported != .init() || state.conditions[device] != nil {
+        state.conditions[device, default: Condition()].state = reported
+      }
     }
   }
 
   /// The state that a device last reported.
-  func state(of device: DeviceID) -> Policy.DeviceState { conditions.withLock { $0[device]?.state } ?? .init() }
+  func state(of device: DeviceID) -> Policy.DeviceState {
+    state.withLock { $0.conditions[device]?.state } ?? .init()
+  }
 
-  /// The alerts of an app within the last hour before the push `id`.
+  /// The alerts that a device has shown, for one of its streams to keep.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func alerts(of app: AppID, on device: DeviceID, besides id: APNSID, at now: Int64) -> Int {
-    conditions.withLock { $0[device]?.alerts[app]?.count(at: now / 1000, without: id) ?? 0 }
-  }
-
-  /// An app whose alerts are counted has shown one at `now`, in milliseconds since 1970.
-  func noteAlert(_ id: APNSID, of app: AppID, on device: DeviceID, at now: Int64) {
-    conditions.withLock {
-      $0[device, default: Condition()].alerts[app, default: AlertHistory()].note(id, at: now / 1000)
+  func alerts(on device: DeviceID, at now: Int64) -> ShownAlerts {
+    state.withLock { state in
+      if let known = state.conditions[device]?.alerts { return known }
+      if state.conditions.count >= state.sweepCount { state.sweep(at: now) }
+      let alerts = ShownAlerts()
+      state.conditions[device, default: Condition()].alerts = alerts
+      return alerts
     }
   }
+
+  /// How many devices are remembered.
+  var count: Int { state.withLock { $0.conditions.count } }
 }

@@ -40,6 +40,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var history: DeviceHistory?
   /// What the device says of pushes that are in neither; nil until it does.
   private var claims: DeviceClaims?
+  /// The alerts that budgets count, of all streams of the device; nil until there is one to count.
+  private var shownAlerts: ShownAlerts?
   private let channels: ChannelReceiver
   private var registryNumber: UInt64?
   /// What the device is to be told when it takes something again.
@@ -388,7 +390,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
-    if decision.isAlertCounted { shared.services.conditions.noteAlert(push.id, of: app.id, on: device.id, at: now) }
+    if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
     if let hold = decision.hold {
       shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
@@ -417,8 +419,16 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
-      recentAlerts: { services.conditions.alerts(of: app.id, on: device, besides: push.id, at: now) },
-      actions: { services.registrations.actions(of: app.id, $0) })
+      recentAlerts: { alerts(at: now).count(of: app.id, besides: push.id, at: now) },
+      actions: { services.registrations.actions(of: app.id, $0) },
+      isQuestion: { services.registrations.isQuestion(app.id, $0) })
+  }
+
+  private func alerts(at now: Int64) -> ShownAlerts {
+    if let shownAlerts { return shownAlerts }
+    let alerts = shared.services.conditions.alerts(on: device.id, at: now)
+    shownAlerts = alerts
+    return alerts
   }
 
   /// A push that nobody can read leaves the mailbox, and its log says so, once; the device is told instead.

@@ -34,7 +34,8 @@ import Testing
     /// The detail of the log's row `transmitted`.
     var asked = "badge sound alert"
     var hold: Hold?
-    var isAlertCounted = false
+    /// nil: as an alert is that is shown.
+    var isAlertCounted: Bool?
 
     init(_ description: String, _ change: (inout Situation) -> Void) {
       testDescription = description
@@ -61,7 +62,8 @@ import Testing
       actions: { category in
         onAsk("actions of \(category)")
         return situation.actions
-      })
+      },
+      isQuestion: { $0.hasPrefix("ASK-") })
   }
 
   @Test(arguments: [
@@ -77,7 +79,7 @@ import Testing
       $0.payload = #"{"aps":{"alert":"B","interruption-level":"time-sensitive"}}"#
       $0.preferences.quietHours = [QuietWindow(from: 7 * 60, to: 9 * 60, zone: "Etc/UTC")]
       $0.choose { $0.timeSensitive = true }
-      ($0.parts, $0.asked) = ("a", "alert; time-sensitive")
+      ($0.parts, $0.asked, $0.isAlertCounted) = ("a", "alert; time-sensitive", false)
     },
     Situation("a Focus") {
       $0.device.focus = "work"
@@ -106,6 +108,23 @@ import Testing
       $0.recentAlerts = 2
       let setting = "A8 apps/\(topic)/alert_budget"
       ($0.parts, $0.suppressed) = ("bc", "sound \(setting); alert \(setting)")
+    },
+    Situation("the last alert of the default budget") { $0.recentAlerts = 19 },
+    Situation("one beyond the default budget") {
+      $0.recentAlerts = 20
+      ($0.parts, $0.suppressed) = ("bc", "sound A8 budget; alert A8 budget")
+    },
+    Situation("a time-sensitive push beyond the default budget") {
+      $0.payload = #"{"aps":{"alert":"B","interruption-level":"time-sensitive"}}"#
+      ($0.recentAlerts, $0.parts, $0.asked, $0.isAlertCounted) = (20, "a", "alert; time-sensitive", false)
+    },
+    Situation("a question beyond the default budget") {
+      $0.payload = #"{"aps":{"alert":"B","category":"ASK-1"}}"#
+      ($0.recentAlerts, $0.parts, $0.asked, $0.isAlertCounted) = (20, "a", "alert; category ASK-1", false)
+    },
+    Situation("any number of alerts, where the person wants that") {
+      $0.choose { $0.alertBudget = .unlimited }
+      ($0.recentAlerts, $0.isAlertCounted) = (5_000, false)
     },
     Situation("a badge counts against no budget") {
       $0.payload = #"{"aps":{"badge":1}}"#
@@ -179,7 +198,7 @@ import Testing
     #expect(decision.suppressed?.detail.words == situation.suppressed)
     #expect(decision.transmitted.detail.words == situation.asked)
     #expect(decision.hold == situation.hold)
-    #expect(decision.isAlertCounted == situation.isAlertCounted)
+    #expect(decision.isAlertCounted == situation.isAlertCounted ?? situation.parts.contains("a"))
     for row in [decision.transmitted, decision.suppressed].compactMap(\.self) {
       #expect(row.id == .number(7) && row.at == DeciderTests.now * 1000)
       #expect(row.app == situation.app.id && row.device == 1 && row.uniqueID == nil)
@@ -213,11 +232,11 @@ import Testing
 
   @Test func `nobody is asked for what the decision does not depend on`() throws {
     var asked: [String] = []
-    for (payload, hasBudget) in [(#"{"aps":{"badge":1}}"#, true), (DeciderTests.alert, false)] {
+    for (payload, budget) in [(#"{"aps":{"badge":1}}"#, AlertBudget.standard), (DeciderTests.alert, .unlimited)] {
       _ = try DeciderTests.decide(
         Situation("") {
           $0.payload = payload
-          if hasBudget { $0.choose { $0.alertBudget = 1 } }
+          $0.choose { $0.alertBudget = budget }
         }
       ) { asked.append($0) }
     }

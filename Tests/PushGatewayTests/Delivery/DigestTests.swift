@@ -4,6 +4,7 @@ import PushTesting
 import Testing
 
 @testable import GatewayClient
+@testable import PushCore
 @testable import PushGateway
 @testable import PushStorage
 
@@ -173,13 +174,62 @@ import Testing
         try await send(gateway, device, "\(number)")
         for stream in [stream, other] {
           let shown = presentation(try await push(stream))
-          #expect(Set(shown.keys) == (number < 3 ? ["badge", "alert"] : ["badge", "centre"]))
+          #expect(Set(shown.keys) == (number < 3 ? ["badge", "alert"] : ["badge", "centre", "budget"]))
         }
       }
       gateway.clock.advance(seconds: 3600)
       try await send(gateway, device, "4")
       #expect(presentation(try await push(stream)).keys.contains("alert"))
     }
+  }
+
+  @Test func `N8: a new app shows twenty alerts an hour; the center has the others, and the log says why`() async throws
+  {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let stream = try await open(gateway, device)
+      var last: TestLine?
+      for number in 1...25 {
+        try await send(gateway, device, "\(number)")
+        last = try await push(stream)
+        #expect(
+          Set(presentation(try #require(last)).keys)
+            == (number <= 20 ? ["badge", "alert"] : ["badge", "centre", "budget"]))
+      }
+      let line = try #require(last)
+      #expect(presentation(line)["budget"] as? Int == 20)
+      #expect(((presentation(line)["centre"] as? [String: Any])?["body"] as? String) == "25")
+      let id = try #require((line.json["id"] as? String).flatMap { APNSID($0) })
+      let suppressed = try await gateway.services.log.rows(.init(id: id, events: [.suppressed])).map(\.row.detail.words)
+      #expect(suppressed == ["alert A8 budget"])
+      // What is time-sensitive comes through, and counts for nothing; so does a question.
+      let app = try gateway.registrations.app(topic: Self.topic).id
+      try await gateway.registrations.putCategory(
+        app, "ASK-1", [AlertAction(id: "yes", title: "Yes")], expires: gateway.clock.seconds + 60)
+      for extra in [#""interruption-level":"time-sensitive""#, #""category":"ASK-1""#] {
+        let payload = #"{"aps":{"alert":"x",\#(extra)}}"#
+        _ = try await gateway.push(try await gateway.client(), to: device.token, payload: payload)
+        #expect(presentation(try await push(stream)).keys.contains("alert"))
+      }
+      gateway.clock.advance(seconds: 3600)
+      for number in 1...21 {
+        try await send(gateway, device, "\(number)")
+        #expect(presentation(try await push(stream)).keys.contains("alert") == (number <= 20))
+      }
+    }
+  }
+
+  @Test func `what was shown an hour ago is remembered of nobody`() {
+    let conditions = DeviceConditions()
+    let kept = conditions.alerts(on: DeviceID(row: 0), at: 0)
+    kept.note(.number(1), of: 1, at: 0)
+    for row in 1...999 { conditions.alerts(on: DeviceID(row: Int64(row)), at: 0).note(.number(row), of: 1, at: 0) }
+    // Those whose hour is not over stay, and so does who is still counted for.
+    _ = conditions.alerts(on: DeviceID(row: 1000), at: 1000)
+    #expect(conditions.count == 1001)
+    for row in 1001...2002 { _ = conditions.alerts(on: DeviceID(row: Int64(row)), at: 3_600_000) }
+    #expect(conditions.count < 1010)
+    #expect(conditions.alerts(on: DeviceID(row: 0), at: 3_600_000) === kept)
   }
 
   @Test func `what the person has answered is in no digest, nor what has expired`() async throws {
