@@ -236,6 +236,7 @@ package final class Gateway: Sendable {
         await Gateway.writeDownPresence(services, logger)
         // What can't be forgotten now is forgotten later.
         try? await services.answers.trim(now: services.clock.milliseconds())
+        try? await services.registrations.expireCategories(now: services.clock.seconds)
         await services.backend.tend()
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }

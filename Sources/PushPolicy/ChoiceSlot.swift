@@ -36,7 +36,11 @@ struct ChoiceSlot<Holder: Defaulted>: Sendable {
   ) {
     (values, isText, words, shape, remedy) = (type.values, type.isText, type.words, type.shape, type.letting)
     decode = { holder, container, key in
-      if let value = try container.decodeIfPresent(Value.self, forKey: key) { holder[keyPath: path] = value }
+      if let value = try container.decodeIfPresent(Value.self, forKey: key) {
+        holder[keyPath: path] = value
+      } else if let null = type.null, container.contains(key) {
+        holder[keyPath: path] = null
+      }
     }
     encode = { holder, container, key in
       let value = holder[keyPath: path]
@@ -86,6 +90,8 @@ struct ChoiceType<Value: Sendable>: Sendable {
   var text: @Sendable (Value, _ member: String) -> String
   var encoded: @Sendable (Value) -> any Encodable & Sendable
   var members: @Sendable (Value) -> [String] = { _ in [""] }
+  /// What null says in JSON, where it says anything.
+  var null: Value?
 
   /// A type of which every choice has one value.
   ///

@@ -25,6 +25,20 @@ package struct Decision: Sendable, Equatable {
       self.setting = setting
     }
 
+    /// Whether the person's choice removed it for good: what a circumstance removes of an alert is in the center, and may
+    /// be shown later.
+    package var isRefusal: Bool { [.n4, .n5, .n6, .a9].contains(rule) }
+
+    /// The refusal for which nothing of a push can ever be shown; `nil` where something is, or may be later.
+    ///
+    /// - Parameter asked: what the push asked for.
+    package static func refusalOfAll(_ asked: [Part], _ removed: [Decision.Removal]) -> Decision.Removal? {
+      guard !asked.isEmpty, asked.allSatisfy({ part in removed.contains { $0.part == part } }) else { return nil }
+      // Whether an alert is asked for decides: a sound that quiet hours keep back is gone, and the alert beside it is not.
+      if asked.contains(.alert) { return removed.first { $0.part == .alert && $0.isRefusal } }
+      return removed.allSatisfy(\.isRefusal) ? removed.first : nil
+    }
+
     /// Whether the setting is about all notifications, of everything or of an app, and not about a part.
     package var isOfAllNotifications: Bool {
       setting == "notifications" || setting.hasPrefix("apps/") && setting.hasSuffix("/notifications")

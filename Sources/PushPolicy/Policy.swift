@@ -91,8 +91,18 @@ package enum Policy {
 
   /// Whether a person lets the app have this part at all, whatever the circumstances (N4, N5, N6).
   package static func allows(_ part: Part, topic: String, category: String?, preferences: Preferences) -> Bool {
+    refusal(of: part, topic: topic, category: category, preferences: preferences) == nil
+  }
+
+  /// The choice by which a person refuses the app this part, whatever the circumstances (N4, N5, N6); `nil` where they
+  /// let it.
+  package static func refusal(
+    of part: Part, topic: String, category: String?, preferences: Preferences
+  ) -> Decision.Removal? {
     let app = preferences.apps[topic]
-    return choice(against: part, topic, app, category, category.flatMap { app?.categories[$0] }, preferences) == nil
+    return choice(against: part, topic, app, category, category.flatMap { app?.categories[$0] }, preferences).map {
+      Decision.Removal(part: part, rule: $0.rule, setting: $0.setting)
+    }
   }
 
   /// The choice that refuses this part.

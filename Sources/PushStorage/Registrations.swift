@@ -29,6 +29,8 @@ package protocol Registrations: AnyObject, Sendable {
   func isRevoked(certificate fingerprint: [UInt8]) -> Bool
   /// What may be answered to a category's pushes.
   func actions(of app: AppID, _ category: String) -> [AlertAction]
+  /// Whether a category is a question's: it was put with an end.
+  func isQuestion(_ app: AppID, _ category: String) -> Bool
 
   // Lists
 
@@ -70,7 +72,15 @@ package protocol Registrations: AnyObject, Sendable {
   func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
-  func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws
+  /// Adds a category, or changes it.
+  ///
+  /// - Parameter expires: when it ends, in seconds since 1970, of at most ``Limits/maximumQuestions`` for each app; nil: it
+  ///   stays.
+  func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?) async throws
+  /// Removes a category; that there is none is no error.
+  func removeCategory(_ app: AppID, _ category: String) async throws
+  /// Removes the categories whose end has come at `now`, in seconds since 1970.
+  func expireCategories(now: Int64) async throws
   /// Enrolls a device; without a person it gets one of its own name. Nothing is changed, and no invitation used up, when
   /// it is refused.
   ///
@@ -137,6 +147,11 @@ package protocol Registrations: AnyObject, Sendable {
 }
 
 extension Registrations {
+  /// Adds a category that stays, or changes it.
+  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+    try await putCategory(app, category, actions, expires: nil)
+  }
+
   /// Replaces a person's choices.
   package func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
     _ = try await changePreferences(of: person) { $0 = preferences }

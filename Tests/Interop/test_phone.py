@@ -238,7 +238,7 @@ def test_a_question_is_answered_once_and_its_exit_code_is_the_answer(gateway, ph
     second.press("v", "2")
     assert question.wait(10) == 0
     assert json.loads(question.stdout.read()) | {"apns_id": ""} == {
-        "action": "approve", "title": "Approve", "apns_id": "", "outcome": "answered"}
+        "action": "approve", "title": "Approve", "apns_id": "", "outcome": "answered", "device": one.name}
 
 
 def test_a_question_that_nobody_answers_times_out(gateway, device):

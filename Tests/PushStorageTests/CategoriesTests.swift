@@ -31,6 +31,23 @@ import Testing
     #expect(registrations.actions(of: app.id, "OTHER").isEmpty)
   }
 
+  @Test func `an app has a thousand open questions at most, beside its own categories`() async throws {
+    let (registrations, app) = try await home()
+    let actions = [AlertAction(id: "yes", title: "Yes")]
+    let open = try Categories(store: try SQLiteStore(path: folder.file("db.sqlite"), durability: .normal))
+    for number in 1...Limits.maximumQuestions {
+      try await open.put(app.id, "ASK-\(number)", actions, expires: Int64(number))
+    }
+    let refusal = await #expect(throws: RegistrationRefusal.self) {
+      try await open.put(app.id, "ASK-0", actions, expires: 1)
+    }
+    #expect(refusal?.kind == .conflict)
+    try await open.put(app.id, "DEPLOY", actions)
+    try await open.expire(now: 1)
+    try await open.put(app.id, "ASK-0", actions, expires: 1)
+    _ = registrations
+  }
+
   @Test(arguments: [
     ("", [AlertAction(id: "a", title: "A")]), ("C", (1...5).map { AlertAction(id: "a\($0)", title: "A") }),
     ("C", [AlertAction(id: "close", title: "A")]), ("C", [AlertAction(id: "a b", title: "A")]),

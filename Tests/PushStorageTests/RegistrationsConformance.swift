@@ -33,6 +33,7 @@ struct RegistrationsConformance {
     ("what can't be is refused, and changes nothing", { try await $0.refusing() }),
     ("a secret finds its device and no other", { try await $0.secrets() }),
     ("categories belong to their app", { try await $0.categories() }),
+    ("the category of a question ends with it", { try await $0.questions() }),
     ("every lookup sees a changed app", { try await $0.changingApps() }),
     ("an app is a team's, where it is said", { try await $0.owningApps() }),
     ("a report of a push is kept once", { try await $0.reporting() }),
@@ -389,6 +390,27 @@ struct RegistrationsConformance {
       #expect(home.actions(of: app.id, "DEPLOY") == actions)
       #expect(home.actions(of: other.id, "DEPLOY").isEmpty)
       #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
+    }
+  }
+
+  private func questions() async throws {
+    let app = try await addApp()
+    let actions = [AlertAction(id: "approve", title: "Approve")]
+    try await registrations.putCategory(app.id, "DEPLOY", actions)
+    for (name, end) in [("ASK-1", Int64(100)), ("ASK-2", 200), ("ASK-3", 300)] {
+      try await registrations.putCategory(app.id, name, actions, expires: end)
+    }
+    for home in [registrations, try reopened()] {
+      #expect(home.isQuestion(app.id, "ASK-1") && !home.isQuestion(app.id, "DEPLOY"))
+      #expect(!home.isQuestion(app.id, "ASK-4"))
+      #expect(home.actions(of: app.id, "ASK-1") == actions)
+    }
+    try await registrations.expireCategories(now: 200)
+    try await registrations.removeCategory(app.id, "ASK-3")
+    try await registrations.removeCategory(app.id, "ASK-3")
+    for home in [registrations, try reopened()] {
+      #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
+      #expect(!home.isQuestion(app.id, "ASK-1"))
     }
   }
 

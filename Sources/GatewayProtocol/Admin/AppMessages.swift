@@ -40,10 +40,16 @@ package struct CategoryRecord: Codable, Sendable {
   /// As payloads name it.
   package var category: String
   package var actions: [AlertAction]
+  /// In a request: after how many seconds the category ends, as a question's does; nil: it stays.
+  package var validSeconds: Int?
 
-  package init(category: String, actions: [AlertAction]) {
-    self.category = category
-    self.actions = actions
+  package init(category: String, actions: [AlertAction], validSeconds: Int? = nil) {
+    (self.category, self.actions, self.validSeconds) = (category, actions, validSeconds)
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case category, actions
+    case validSeconds = "valid_seconds"
   }
 }
 

@@ -49,11 +49,11 @@ struct AdminAPI: Sendable {
         let categories = services.registrations.categories(of: app.id).sorted { $0.key < $1.key }
         return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
       },
-      .init("POST", "/admin/v1/apps/{topic}/categories") { request in
+      .init("POST", "/admin/v1/apps/{topic}/categories", putCategory),
+      .init("DELETE", "/admin/v1/apps/{topic}/categories/{category}") { request in
         let app = try services.registrations.app(topic: request.parameters[0])
-        let category: CategoryRecord = try request.decoded()
-        try await services.registrations.putCategory(app.id, category.category, category.actions)
-        return Response(category, status: 201)
+        try await services.registrations.removeCategory(app.id, request.parameters[1])
+        return .noContent
       },
       .init("DELETE", "/admin/v1/devices/{name}") { request in
         try await RemoveDevice(services)(try device(request).id)
@@ -172,6 +172,18 @@ struct AdminAPI: Sendable {
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
         isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
       status: 201)
+  }
+
+  private func putCategory(_ request: ControlRequest) async throws -> Response {
+    let app = try services.registrations.app(topic: request.parameters[0])
+    let category: CategoryRecord = try request.decoded()
+    guard category.validSeconds.map({ (1...Limits.maximumLifetime).contains($0) }) ?? true else {
+      throw Problem.badRequest("a question's category is valid for 1 to \(Limits.maximumLifetime) seconds (30 days)")
+    }
+    try await services.registrations.putCategory(
+      app.id, category.category, category.actions,
+      expires: category.validSeconds.map { services.clock.seconds + Int64($0) })
+    return Response(category, status: 201)
   }
 
   private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {

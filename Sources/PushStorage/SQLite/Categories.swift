@@ -5,9 +5,17 @@ package import PushPolicy
 import Synchronization
 
 /// The event types of apps, each with the actions that its alerts offer: all in memory, each change on disk first.
+///
+/// One that has an end is a question's (``Question``): whoever asks removes it, and where that never comes it ends by itself.
 package final class Categories: Sendable {
+  private struct Category {
+    var actions: [AlertAction]
+    /// Seconds since 1970; nil: it stays.
+    var expires: Int64?
+  }
+
   private let store: SQLiteStore
-  private let state: Mutex<[AppID: [String: [AlertAction]]]>
+  private let state: Mutex<[AppID: [String: Category]]>
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
@@ -21,38 +29,78 @@ package final class Categories: Sendable {
   /// Reads all of it as a start does, and keeps nothing.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 
-  private static func load(_ db: Database) throws -> [AppID: [String: [AlertAction]]] {
-    var categories: [AppID: [String: [AlertAction]]] = [:]
-    let rows = try PreparedStatement(db, "SELECT app, id, actions FROM category")
+  private static func load(_ db: Database) throws -> [AppID: [String: Category]] {
+    var categories: [AppID: [String: Category]] = [:]
+    let rows = try PreparedStatement(db, "SELECT app, id, actions, expires FROM category")
     while try rows.next() {
       let (app, id) = (AppID(row: try rows.integer(0)), try rows.text(1))
-      categories[app, default: [:]][id] = try rows.json(2, as: [AlertAction].self)
+      categories[app, default: [:]][id] = Category(
+        actions: try rows.json(2, as: [AlertAction].self),
+        expires: try rows.optionalInteger(3, in: StoredRange.seconds))
     }
     return categories
   }
 
   /// What the alerts of a category offer; nothing for a category that is not known.
   package func actions(of app: AppID, _ category: String) -> [AlertAction] {
-    state.withLock { $0[app]?[category] } ?? []
+    state.withLock { $0[app]?[category]?.actions } ?? []
+  }
+
+  /// Whether a category is a question's.
+  package func isQuestion(_ app: AppID, _ category: String) -> Bool {
+    state.withLock { $0[app]?[category]?.expires } != nil
   }
 
   /// All categories of an app.
-  package func all(of app: AppID) -> [String: [AlertAction]] { state.withLock { $0[app] } ?? [:] }
+  package func all(of app: AppID) -> [String: [AlertAction]] {
+    state.withLock { $0[app] }?.mapValues(\.actions) ?? [:]
+  }
 
-  /// Adds a category or changes its actions.
-  package func put(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+  /// Adds a category or changes it.
+  ///
+  /// - Parameter expires: when it ends, in seconds since 1970; nil: it stays.
+  package func put(_ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64? = nil) async throws {
     try Categories.check(category, actions)
-    let text = String(decoding: try JSONEncoder().encode(actions), as: UTF8.self)
-    do {
-      try await store.pool.write { db in
-        try db.execute(
-          sql: "INSERT OR REPLACE INTO category (app, id, actions) VALUES (?, ?, ?)",
-          arguments: [app.row, category, text])
-      }
-    } catch let error as DatabaseError {
-      throw SQLiteStore.explain(error, path: store.path)
+    let count = state.withLock { $0[app]?.count { $0.value.expires != nil } } ?? 0
+    guard expires == nil || count < Limits.maximumQuestions else {
+      throw RegistrationRefusal(
+        kind: .conflict, description: "\(Limits.maximumQuestions) questions of this app are open: wait for an answer")
     }
-    state.withLock { $0[app, default: [:]][category] = actions }
+    let text = String(decoding: try JSONEncoder().encode(actions), as: UTF8.self)
+    try await write { db in
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO category (app, id, actions, expires) VALUES (?, ?, ?, ?)",
+        arguments: [app.row, category, text, expires])
+    }
+    state.withLock { $0[app, default: [:]][category] = Category(actions: actions, expires: expires) }
+  }
+
+  /// Removes a category; that there is none is no error.
+  package func remove(_ app: AppID, _ category: String) async throws {
+    try await remove([(app, category)])
+  }
+
+  /// Removes those whose end has come at `now`, in seconds since 1970.
+  package func expire(now: Int64) async throws {
+    let ended = state.withLock { state in
+      state.flatMap { app, categories in
+        categories.filter { $0.value.expires.map { $0 <= now } ?? false }.map { (app, $0.key) }
+      }
+    }
+    if !ended.isEmpty { try await remove(ended) }
+  }
+
+  private func remove(_ ended: [(AppID, String)]) async throws {
+    try await write { db in
+      for (app, category) in ended {
+        try db.execute(sql: "DELETE FROM category WHERE app = ? AND id = ?", arguments: [app.row, category])
+      }
+    }
+    state.withLock { state in for (app, category) in ended { state[app]?[category] = nil } }
+  }
+
+  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    do { try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 
   /// Actions that every alert has by itself.

@@ -364,9 +364,19 @@ package final class SQLiteRegistrations: Sendable {
 
   package func categories(of app: AppID) -> [String: [AlertAction]] { categories.all(of: app) }
 
-  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
-    try await categories.put(app, category, actions)
+  package func isQuestion(_ app: AppID, _ category: String) -> Bool { categories.isQuestion(app, category) }
+
+  package func putCategory(
+    _ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?
+  ) async throws {
+    try await categories.put(app, category, actions, expires: expires)
   }
+
+  package func removeCategory(_ app: AppID, _ category: String) async throws {
+    try await categories.remove(app, category)
+  }
+
+  package func expireCategories(now: Int64) async throws { try await categories.expire(now: now) }
 
   // MARK: Certificates of providers
 

@@ -4,7 +4,6 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 import PushPolicy
-import Synchronization
 
 /// `pushcli ask`: a question to a person, whose answer is the exit code.
 struct Ask: AsyncParsableCommand {
@@ -12,14 +11,22 @@ struct Ask: AsyncParsableCommand {
     abstract: "Ask a person, and wait for the answer.",
     discussion: """
       Sends an alert with actions and prints the id of the one that was picked. The exit code is 0 for the first \
-      action, 11, 12, … for the others, 1 when the alert was closed without an answer, 7 when the time was up. A \
-      question that nobody waits for any longer leaves the screen. A gateway that is started again meanwhile changes \
-      nothing: the question is still there, and so is who waits.
+      action, 11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the person's \
+      choices let nobody see it, 7 when the time was up. What quiet hours, a Focus or a summary keep back is in the \
+      notification center, and is waited for. A question that nobody waits for any longer leaves the screens, and \
+      nothing of it stays. A gateway that is started again meanwhile changes nothing: the question is still there, and \
+      so is who waits.
+
+      With --escalate-to another device, or all devices of another person, are asked as well when the first has not \
+      answered after some time, at once when the first has closed the question or can't see it. The first answer counts, \
+      and takes the question off the other's screens.
 
       Examples:
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
           --action approve=Approve --action reject=Reject! --timeout 5m && ./deploy
         pushcli ask --to me/com.example.builds --title "Ready?" --action yes=Ready --timeout 1h --repeat
+        pushcli ask --to ann/com.example.ops --title "Restart the Database?" --action yes=Restart! --timeout 1h \\
+          --escalate-to bob --after 2m
       """)
 
   @Option(help: "DEVICE/TOPIC, by the names of this gateway.") var to: String
@@ -30,22 +37,24 @@ struct Ask: AsyncParsableCommand {
   @Option(help: "How long to wait: 30s, 5m, 2h. (5m)") var timeout = "5m"
   @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
   var repeats = false
+  @Option(help: "A device, or a person, to ask as well when there is no answer.") var escalateTo: String?
+  @Option(help: "With --escalate-to: how long the first has for an answer. (2m, or half of --timeout)") var after:
+    String?
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
-
-  /// The pause before a question is sent again to a gateway that was away.
-  private static let retryPause = Duration.milliseconds(500)
-  /// The pause before a closed question comes again.
-  private static let pause = Duration.seconds(5)
 
   private struct Result: Encodable {
     var action: String?
     var title: String?
     var apnsID: String
     var outcome: String
+    /// The device on which it was answered.
+    var device: String?
+    /// The rule by which the person's choices refuse the question.
+    var rule: String?
 
     enum CodingKeys: String, CodingKey {
-      case action, title, outcome
+      case action, title, outcome, device, rule
       case apnsID = "apns_id"
     }
   }
@@ -53,6 +62,9 @@ struct Ask: AsyncParsableCommand {
   func validate() throws {
     if !(1...4).contains(action.count) { throw ValidationError("--action is given one to four times") }
     if to.split(separator: "/").count < 2 { throw ValidationError("--to is DEVICE/TOPIC") }
+    if after != nil, escalateTo == nil {
+      throw ValidationError("--after says when to ask whom: name one with --escalate-to")
+    }
   }
 
   func run() async throws {
@@ -60,120 +72,90 @@ struct Ask: AsyncParsableCommand {
     guard wait.seconds > 0 else {
       throw CommandFailure(.usage, "--timeout is \"\(timeout)\": expected a time above 0s")
     }
+    let grace = try after.map { try TimeSpan($0, option: "--after").seconds } ?? min(120, wait.seconds / 2)
+    guard escalateTo == nil || grace < wait.seconds else {
+      throw CommandFailure(
+        .usage, "--after is \"\(after ?? "")\", and --timeout \"\(timeout)\": nobody else would be asked in that time")
+    }
     let admin = try await Admin(gateway.state)
-    let end = ContinuousClock.now + wait.duration
-    let category = try await putCategory(admin)
-    // A question that is asked again takes the place of its last alert.
-    let collapseID = UUID().uuidString
-    let asked = Mutex<String?>(nil)
+    let parts = to.split(separator: "/", maxSplits: 1).map(String.init)
+    var parties = Question.Parties(first: [parts[0]], grace: .seconds(grace))
+    if let escalateTo {
+      parties.next = try await devices(of: escalateTo, parts[1], admin).filter { $0 != parts[0] }
+      guard !parties.next.isEmpty else {
+        throw CommandFailure(.usage, "--escalate-to is \"\(escalateTo)\": expected somebody else than \(parts[0])")
+      }
+    }
+    let question = Question(
+      self, topic: parts[1], parties: parties, end: ContinuousClock.now + wait.duration, admin)
     let stops = StopSignals()
     let stopping = Task {
       guard await stops.next() != nil else { return }
-      if let id = asked.withLock({ $0 }) { try? await takeBack(id) }
+      await question.takeBack()
       Ask.exit(withError: ExitCode(Exit.interrupted.rawValue))
     }
     defer { stopping.cancel() }
-    while true {
-      let id = UUID().uuidString
-      asked.withLock { $0 = id }
-      try await send(id, category: category, collapseID: collapseID, end: end)
-      let outcome = try await outcome(of: id, admin, end: end)
-      if outcome.event == "closed", repeats, ContinuousClock.now + Ask.pause < end {
-        try await Task.sleep(for: Ask.pause)
-        continue
-      }
-      if outcome.event == "expired" { try? await takeBack(id) }
-      return try report(outcome, id)
+    let (id, outcome) = try await question.ask()
+    try report(outcome, id)
+  }
+
+  /// The device of this name, or the devices of the person of this name that are registered for the app.
+  private func devices(of name: String, _ topic: String, _ admin: Admin) async throws -> [String] {
+    func isRegistered(_ device: String) async throws -> Bool {
+      let registrations: [RegistrationRecord] = try await admin.get(
+        "/admin/v1/devices/\(pathPart(device))/registrations")
+      return registrations.contains { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
     }
+    var found: [String] = []
+    do {
+      found = try await isRegistered(name) ? [name] : []
+    } catch let failure as CommandFailure where failure.status == 404 {
+      let person: PersonRecord
+      do {
+        person = try await admin.get("/admin/v1/persons/\(pathPart(name))")
+      } catch let failure as CommandFailure where failure.status == 404 {
+        throw CommandFailure(.suppressed, "there is no device and no person named \(name)")
+      }
+      for device in person.devices where try await isRegistered(device) { found.append(device) }
+    }
+    guard !found.isEmpty else {
+      throw CommandFailure(
+        .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
+    }
+    return found
   }
 
-  /// The app's category for these actions, the same for the same ones.
-  private func putCategory(_ admin: Admin) async throws -> String {
-    let topic = String(to.split(separator: "/", maxSplits: 1)[1])
-    let actions = action.map(\.action)
-    let category =
-      "ASK-" + actions.map { $0.id + ($0.isDestructive ? "!" : "") + "=" + $0.title }.joined(separator: "-")
-    let name = category.utf8.count <= 64 ? category : "ASK-" + String(Ask.hash(category), radix: 16)
-    let _: CategoryRecord = try await admin.post(
-      "/admin/v1/apps/\(pathPart(topic))/categories", CategoryRecord(category: name, actions: actions))
-    return name
-  }
-
-  /// FNV-1a.
-  private static func hash(_ text: String) -> UInt64 {
-    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-  }
-
-  private func send(_ id: String, category: String, collapseID: String, end: ContinuousClock.Instant) async throws {
-    let left = max(1, (end - ContinuousClock.now).components.seconds)
-    var arguments = [
-      "--to", to, "--title=\(title)", "--category=\(category)", "--collapse-id", collapseID, "--id", id, "--expires",
-      "\(left)s",
-    ]
-    if let body { arguments.append("--body=\(body)") }
-    if sound != "none" { arguments.append("--sound=\(sound)") }
+  /// Sends a push as `pushcli send` does, to the gateway that was named.
+  func send(_ arguments: [String]) async throws -> Client.Answer {
+    var arguments = arguments
     if let address = gateway.gateway { arguments += ["--gateway", address] }
     if let trust = gateway.trustPath { arguments += ["--ca", trust] }
     if let state = gateway.state.state { arguments += ["--state", state] }
-    while true {
-      do {
-        let answer = try await Send.parse(arguments).delivered()
-        if answer.status == 200 { return }
-        let words = String(decoding: answer.body, as: UTF8.self)
-        // A gateway that stops answers so. Under its id the question comes once, however often it is sent.
-        let isStopping = words.contains("\"\(Reason.shutdown.rawValue)\"")
-        guard isStopping, ContinuousClock.now + Ask.retryPause < end else {
-          throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
-        }
-      } catch let failure as CommandFailure
-        where failure.exit == .unreachable && ContinuousClock.now + Ask.retryPause < end
-      {}
-      try await Task.sleep(for: Ask.retryPause)
-    }
+    return try await Send.parse(arguments).delivered()
   }
 
-  /// The outcome of the question: `action`, `viewed`, `closed`, or nothing in time.
-  private func outcome(of id: String, _ admin: Admin, end: ContinuousClock.Instant) async throws -> (
-    event: String, detail: String
-  ) {
-    // Only the device that was asked can answer.
-    let device = pathPart(String(to.split(separator: "/", maxSplits: 1)[0]))
-    var events = PushEvents(
-      ["id=\(pathPart(id))", "device=\(device)", "event=action,viewed,closed,dropped,expired,collapsed"],
-      of: gateway.state, admin)
-    while let records = try await events.next(until: end) {
-      for record in records {
-        switch record.event {
-        case "action", "viewed", "closed": return (record.event, record.detail ?? "")
-        default: return ("expired", "")
-        }
-      }
+  private func report(_ outcome: QuestionProgress.Outcome, _ id: String) throws {
+    var result = Result(apnsID: id, outcome: "timed out")
+    var failure: CommandFailure?
+    var index: Int?
+    switch outcome {
+    case .answered(let picked, let device):
+      index = action.firstIndex { $0.action.id == picked }
+      (result.outcome, result.device) = ("answered", device)
+      (result.action, result.title) = (picked, index.map { action[$0].action.title })
+    case .closed(let event):
+      result.outcome = event
+      failure = CommandFailure(.failed, "the question was \(event) without an answer")
+    case .refused(let words):
+      (result.outcome, result.rule) = ("refused", words)
+      failure = CommandFailure(.suppressed, "nothing of the question can be shown: \(words)")
+    case .expired: failure = CommandFailure(.timedOut, "nobody answered in time")
     }
-    return ("expired", "")
-  }
-
-  /// Takes a question that nobody waits for any longer off the person's screens.
-  private func takeBack(_ id: String) async throws {
-    let device = String(to.split(separator: "/", maxSplits: 1)[0])
-    try await Admin(gateway.state).delete("/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))")
-  }
-
-  private func report(_ outcome: (event: String, detail: String), _ id: String) throws {
-    let index = outcome.event == "action" ? action.firstIndex { $0.action.id == outcome.detail } : nil
-    let picked = index.map { action[$0].action }
-    if format.json {
-      Output.json(
-        Result(
-          action: picked?.id, title: picked?.title, apnsID: id,
-          outcome: picked != nil ? "answered" : outcome.event == "expired" ? "timed out" : outcome.event))
-    } else if let picked {
-      Output.data(picked.id)
+    if format.json { Output.json(result) } else if let picked = result.action { Output.data(picked) }
+    if var failure {
+      if format.json { failure.message = "" }
+      throw failure
     }
-    if let index {
-      if index > 0 { throw ExitCode(10 + Int32(index)) }
-      return
-    }
-    if outcome.event == "expired" { throw CommandFailure(.timedOut, format.json ? "" : "nobody answered in time") }
-    throw CommandFailure(.failed, format.json ? "" : "the question was \(outcome.event) without an answer")
+    if let index, index > 0 { throw ExitCode(10 + Int32(index)) }
   }
 }

@@ -4,6 +4,7 @@ import GatewayClient
 import GatewayProtocol
 import HTTP2Transport
 import PushCore
+import PushPolicy
 
 /// `pushcli send`: one push, through the APNs provider API.
 struct Send: AsyncParsableCommand {
@@ -34,6 +35,7 @@ struct Send: AsyncParsableCommand {
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
   @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires:
     String?
+  @Option(name: .customLong("in"), help: "Deliver it later: 30s, 10m, 2h, 7d from now.") var delay: String?
   @Option(help: "10, 5 or 1.") var priority: Int?
   @Option(help: "alert, background, voip, … (what the topic's suffix says, else alert)") var pushType: String?
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
@@ -61,6 +63,8 @@ struct Send: AsyncParsableCommand {
     var reason: String?
     var message: String?
     var rule: String?
+    /// When it is delivered, with its zone.
+    var deliverAt: String?
 
     enum CodingKeys: String, CodingKey {
       case apnsID = "apns_id"
@@ -264,7 +268,9 @@ struct Send: AsyncParsableCommand {
   // MARK: Waiting
 
   /// Follows the push until it is where it should be, or never will be, also over restarts of the gateway.
-  private func follow(_ id: String, until awaited: Awaited, atMost timeout: TimeSpan) async throws {
+  private func follow(
+    _ id: String, until awaited: Awaited, atMost timeout: TimeSpan, _ payload: [UInt8]
+  ) async throws {
     let end = ContinuousClock.now + timeout.duration
     var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
     var progress = DeliveryProgress(awaited: awaited)
@@ -274,16 +280,32 @@ struct Send: AsyncParsableCommand {
       device = device ?? records.last { $0.event == "accepted" }?.device
       for record in records where device == nil || record.device == device {
         if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
-        if try progress.take(record.event) { return }
+        if record.event == "accepted", let refused = await refusal(of: payload, record) {
+          throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refused.words)")
+        }
+        if try progress.take(record.event, record.facts) { return }
       }
     }
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout.seconds) seconds")
   }
 }
 
+extension Send {
+  /// The choice by which the person refuses all of an accepted push; nil where something of it can be shown, and where
+  /// that can't be asked now.
+  private func refusal(of payload: [UInt8], _ record: LogRecord) async -> Refused? {
+    guard let device = record.device, let topic = record.topic,
+      let push = try? JSONParser().payload(payload.span).notification, let admin = try? await Admin(gateway.state)
+    else { return nil }
+    let parts = AskedPush(push, on: .init()).parts
+    return try? await Refused(parts, category: push.category, topic: topic, on: device, admin)
+  }
+}
+
 /// How far a push has come, by the events of the delivery log.
 struct DeliveryProgress {
   let awaited: Send.Awaited
+  private var asked: [Part] = []
   private var isSuppressed = false
 
   init(awaited: Send.Awaited) { self.awaited = awaited }
@@ -291,12 +313,20 @@ struct DeliveryProgress {
   /// Takes the next event; true when the push is where it should be.
   ///
   /// - Throws: ``CommandFailure`` when it never will be, or arrived without a part.
-  mutating func take(_ event: String) throws(CommandFailure) -> Bool {
+  mutating func take(_ event: String, _ facts: DeliveryDetail = .nothing) throws(CommandFailure) -> Bool {
     switch event {
-    case "suppressed": isSuppressed = true
+    case "transmitted": if case .asked(let push) = facts { asked = push.parts }
+    case "suppressed":
+      if case .removed(let removed) = facts, let refusal = Decision.Removal.refusalOfAll(asked, removed) {
+        throw CommandFailure(.suppressed, "nothing of the push can be shown: \(Refused(refusal).words)")
+      }
+      // What a circumstance keeps back is in the center, and may be seen there.
+      isSuppressed = true
+    // Whoever answered it has seen it.
+    case "viewed", "closed", "action": return true
     case "presented": isSuppressed = false
     case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(event) before it arrived")
-    case awaited.rawValue, "viewed", "closed", "action":
+    case awaited.rawValue:
       guard isSuppressed else { return true }
       throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice")
     default: break

@@ -83,7 +83,8 @@ private final class DamagedDatabase {
     "token VALUES (randomblob(32), 1, 1, 'development', 1700000000000, 1800000000000), "
       + "(randomblob(32), 2, 2, 'production', NULL, NULL)",
     "certificate VALUES (randomblob(32), 'a.b', '[\"a.b\"]', '[\"production\"]', 1800000000, NULL)",
-    "category VALUES (1, 'ASK', '[{\"id\":\"yes\",\"title\":\"Yes\",\"destructive\":false}]')",
+    "category VALUES (1, 'ASK', '[{\"id\":\"yes\",\"title\":\"Yes\",\"destructive\":false}]', NULL), "
+      + "(1, 'ASK-1', '[{\"id\":\"no\",\"title\":\"No\",\"destructive\":true}]', 1800000000)",
     "mailbox VALUES (1, 1, 1, 1, zeroblob(20), 1, zeroblob(20), 1700000000000, 9000000000, 10, '', CAST('{}' AS BLOB), NULL), "
       + "(2, 1, 2, 1, randomblob(20), 0, randomblob(20), 1700000000000, 9000000000, 5, 'c', CAST('{}' AS BLOB), NULL)",
     "mailbox_state VALUES (1, 0, 2, NULL, NULL, NULL), (2, 1, 3, 1, 2, 2)",

@@ -40,7 +40,7 @@ import Testing
       "(\(blob($0, size: 32)), 'a.b', '[\"a.b\"]', '[\"production\"]', 1800000000, 1700000000000)"
     },
     Table(name: "category", first: "app = 1") {
-      "(\($0), 'ASK', '[{\"id\":\"yes\",\"title\":\"Yes\",\"destructive\":false}]')"
+      "(\($0), 'ASK', '[{\"id\":\"yes\",\"title\":\"Yes\",\"destructive\":false}]', 1800000000)"
     },
     Table(name: "mailbox", first: "id = 1") {
       """

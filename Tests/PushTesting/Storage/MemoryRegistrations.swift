@@ -15,6 +15,8 @@ package final class MemoryRegistrations: Registrations {
     case acceptsAnything
     /// A category belongs to every app.
     case sharesCategories
+    /// A question leaves its category behind.
+    case keepsQuestions
     /// The devices of a batch are one person's.
     case sharesPersons
     /// A token that ended was never there.
@@ -67,6 +69,7 @@ package final class MemoryRegistrations: Registrations {
       case .givesNewTokens: "a device keeps its token until it unregisters"
       case .acceptsAnything: "what can't be is refused, and changes nothing"
       case .sharesCategories: "categories belong to their app"
+      case .keepsQuestions: "the category of a question ends with it"
       case .sharesPersons: "each device of a batch has a name, a person, a secret and a token"
       case .forgetsTokens: "a token that ended says when, for ever"
       case .undoesChoices: "choices change one after another, and are told"
@@ -102,6 +105,8 @@ package final class MemoryRegistrations: Registrations {
     /// Apps as they were first, for ``Fault/answersOldApps``.
     var oldApps: [AppID: App] = [:]
     var categories: [AppID: [String: [AlertAction]]] = [:]
+    /// When categories of questions end, in seconds since 1970.
+    var questions: [AppID: [String: Int64]] = [:]
     var persons: [PersonID: Person] = [:]
     /// Devices that are gone, with their persons.
     var former: [DeviceID: PersonID] = [:]
@@ -179,6 +184,7 @@ package final class MemoryRegistrations: Registrations {
     look { $0.certificates.contains { $0.fingerprint == fingerprint && $0.revoked != nil } }
   }
   package func actions(of app: AppID, _ category: String) -> [AlertAction] { categories(of: app)[category] ?? [] }
+  package func isQuestion(_ app: AppID, _ category: String) -> Bool { look { $0.questions[app]?[category] } != nil }
 
   package var teams: [String] { look { $0.teams.sorted() } }
   package var keys: [ProviderKey] { look { $0.keys.values.sorted { $0.id < $1.id } } }
@@ -342,9 +348,29 @@ package final class MemoryRegistrations: Registrations {
     }
   }
 
-  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
+  package func putCategory(
+    _ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?
+  ) async throws {
     try Self.require(!category.isEmpty, .invalid)
-    state.withLock { $0.categories[app, default: [:]][category] = actions }
+    state.withLock { state in
+      state.categories[app, default: [:]][category] = actions
+      state.questions[app, default: [:]][category] = expires
+    }
+  }
+
+  package func removeCategory(_ app: AppID, _ category: String) async throws {
+    if fault == .keepsQuestions { return }
+    state.withLock { state in
+      state.categories[app]?[category] = nil
+      state.questions[app]?[category] = nil
+    }
+  }
+
+  package func expireCategories(now: Int64) async throws {
+    let ended = look { state in
+      state.questions.flatMap { app, ends in ends.filter { $0.value <= now }.map { (app, $0.key) } }
+    }
+    for (app, category) in ended { try await removeCategory(app, category) }
   }
 
   package func enroll(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayClient
+import PushPolicy
 import Testing
 
 @testable import pushcli
@@ -136,5 +137,40 @@ import Testing
     _ awaited: Send.Awaited, _ events: [String], _ expected: String?
   ) {
     #expect(outcome(awaited, events) == expected)
+  }
+
+  private static func removal(_ part: Part, _ rule: Rule) -> Decision.Removal {
+    Decision.Removal(part: part, rule: rule, setting: "a setting")
+  }
+
+  @Test(
+    arguments: [
+      ([.sound, .alert], [removal(.sound, .n4), removal(.alert, .n4)], true),
+      ([.badge, .alert], [removal(.badge, .n5), removal(.alert, .a9)], true),
+      // The sound is gone; what decides is that nobody sees the alert.
+      ([.sound, .alert], [removal(.sound, .n7), removal(.alert, .n5)], true),
+      ([.sound, .alert], [removal(.sound, .n7), removal(.alert, .n7)], false),
+      ([.sound, .alert], [removal(.sound, .n6), removal(.alert, .a8)], false),
+      ([.badge, .alert], [removal(.alert, .n5)], false), ([.sound], [removal(.sound, .s4)], false),
+      ([.sound], [removal(.sound, .n6)], true),
+    ] as [([Part], [Decision.Removal], Bool)])
+  func `waiting ends at once when nothing of the push can ever be shown`(
+    _ asked: [Part], _ removed: [Decision.Removal], _ isOver: Bool
+  ) throws {
+    var push = PushNotification()
+    if asked.contains(.badge) { push.badge = 1 }
+    if asked.contains(.sound) { push.sound = .init(name: "default") }
+    if asked.contains(.alert) { push.alert = .init() }
+    var progress = DeliveryProgress(awaited: .viewed)
+    _ = try progress.take("transmitted", .asked(AskedPush(push, on: .init())))
+    guard isOver else {
+      #expect(try !progress.take("suppressed", .removed(removed)))
+      // What was kept back is found in the center.
+      #expect(try progress.take("viewed"))
+      return
+    }
+    let failure = #expect(throws: CommandFailure.self) { try progress.take("suppressed", .removed(removed)) }
+    #expect(failure?.exit == .suppressed)
+    #expect(failure?.description.contains("rule ") == true)
   }
 }
