@@ -19,6 +19,12 @@ package struct Credentials: Codable, Sendable {
     return credentials
   }
 
+  /// The names of the devices that were enrolled here, in their order.
+  package static func names(in folder: StateFolder) -> [String] {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.devicesPath)) ?? []
+    return files.filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
+  }
+
   /// Writes them where ``read(_:in:)`` finds them.
   package func save(in folder: StateFolder) throws {
     let path = Credentials.path(of: name, in: folder)

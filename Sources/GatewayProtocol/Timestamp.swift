@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 
 /// Times as the gateway writes them: RFC 3339 in UTC, with milliseconds.
-enum Timestamp {
+package enum Timestamp {
   /// Reads `2026-11-21T14:03:09.123Z`; nil for another form.
-  static func date(_ text: some Collection<UInt8>) -> Date? {
+  package static func date(_ text: some Collection<UInt8>) -> Date? {
     let bytes = Array(text)
     func number(_ range: Range<Int>) -> Int? {
       bytes[range].reduce(0 as Int?) { value, byte in

@@ -215,6 +215,8 @@ package enum Limits {
   /// work, so that everything else is still answered; whoever waits longer asks again.
   package static let maximumLogWaits = 512
   package static let maximumLogWaitTime = 60
+  /// What the delivery log keeps of a push's title and texts, in bytes: enough to know it by.
+  package static let maximumKeptText = 512
   /// What a search for a device reads, from the newest on: the rows of a million events, in half a second.
   package static let deviceLogSearchSize = 64 << 20
 

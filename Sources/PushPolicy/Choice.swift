@@ -58,6 +58,11 @@ extension Choice {
       "focus", title: "Focus “NAME” Lets Through", label: "focus NAME", isNamed: true,
       help: "the apps that a Focus lets through; `off` forgets it", everything: ChoiceSlot(\.focuses, .focuses)),
     Choice(
+      "log-text", key: "log_text", title: "Find Pushes by Text",
+      help: "who finds a push by its text in the delivery log: nobody, then no text is kept there; the person's own "
+        + "devices; senders as well",
+      everything: ChoiceSlot(\.logText, .logText)),
+    Choice(
       "delivery", title: "Deliver", help: "whether its pushes interrupt now or are held for the summary",
       app: ChoiceSlot(\.delivery, .delivery, refusal: "the app's pushes come in the summary", remark: "in the summary")),
     Choice(

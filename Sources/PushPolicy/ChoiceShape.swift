@@ -1,6 +1,6 @@
 /// What a value of a choice may be in JSON.
 indirect enum Shape: Sendable {
-  case bool, boolOrNull, budget, delivery, summary, window, topic
+  case bool, boolOrNull, budget, delivery, logText, summary, window, topic
   /// An array with at most so many elements.
   case list(Shape, maximum: Int)
   /// Any names, with values of one shape.
@@ -62,6 +62,7 @@ indirect enum Shape: Sendable {
     case .boolOrNull: value.kind == .bool || value.kind == .null
     case .budget: value.kind == .null || value.integer.map((0...AppPreferences.maximumBudget).contains) ?? false
     case .delivery: value.string.flatMap(Delivery.init) != nil
+    case .logText: value.string.flatMap(LogText.init) != nil
     case .summary: value.string.flatMap(SummaryTimes.init(_:)) != nil
     case .window: value.string.flatMap(QuietWindow.init(_:)) != nil
     case .topic: value.string.map { !$0.isEmpty } ?? false
@@ -75,6 +76,7 @@ indirect enum Shape: Sendable {
     case .boolOrNull: "true, false or null"
     case .budget: "a whole number from 0 to \(AppPreferences.maximumBudget), or null"
     case .delivery: "\"now\" or \"summary\""
+    case .logText: "\"off\", \"devices\" or \"senders\""
     case .summary: "times such as \"08:00,18:00 Europe/Berlin\""
     case .window: "a window such as \"22:00-07:00 mon-fri Europe/Berlin\""
     case .topic: "a topic such as \"com.example.news\""

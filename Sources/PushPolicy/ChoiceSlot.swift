@@ -172,6 +172,16 @@ extension ChoiceType<AlertBudget> {
           return Int(text).flatMap { (0...AppPreferences.maximumBudget).contains($0) ? .alerts($0) : nil }
         }
       })
+    type.null = .unlimited
+    return type
+  }
+}
+
+extension ChoiceType<LogText> {
+  static var logText: Self {
+    ChoiceType(
+      values: LogText.allCases.map(\.rawValue), shape: .logText, letting: "devices",
+      expected: "off, devices or senders", text: { $0.rawValue }, read: { _, text in LogText(rawValue: text) })
   }
 }
 

@@ -18,8 +18,20 @@ package struct Preferences: Sendable, Equatable {
   package var focuses: [String: Set<String>] = [:]
   /// When what is held for the summary arrives; by default at 08:00 and 18:00.
   package var summary = SummaryTimes()
+  /// Who finds a push by its text in the delivery log.
+  package var logText = LogText.devices
 
   package init() {}
+}
+
+/// Whether the delivery log keeps the texts of a person's pushes, and who finds pushes by them.
+package enum LogText: String, Sendable, Codable, CaseIterable {
+  /// They are not kept.
+  case off
+  /// The person's own devices.
+  case devices
+  /// Senders who may read the log as well.
+  case senders
 }
 
 /// On or off for each of the three parts of a notification (N5).

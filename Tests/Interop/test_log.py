@@ -1,7 +1,8 @@
 """The delivery log: looked up by either id, with the statuses of the real service's console (reference §9.1)."""
 
+import subprocess
 
-from gateway import TOPIC, poll
+from gateway import PUSHCLI, TOPIC, poll
 
 
 def statuses(gateway, id):
@@ -76,3 +77,80 @@ def test_events_can_be_chosen(gateway, device, connection):
     assert "is no event; there are accepted" in gateway.run("log", "--event", "lost", code=1).err
     [line] = gateway.run("log", id, "--event", "stored").out.splitlines()
     assert line.endswith("device offline  [Stored – Device Offline]")
+
+
+def found(gateway, text, *options):
+    return [record["text"] for record in gateway.run("log", "--text", text, "--json", *options).records]
+
+
+def test_a_push_is_found_by_its_text(start):
+    gateway = start()
+    # A device of this state folder, as `pushcli subscribe` enrolls it.
+    gateway.run("devices", "enroll", "mine")
+    token = gateway.register("mine", TOPIC)
+    for title, body in (("Train in 5 Minutes", "Platform 4"), ("Mail", "A train of thought"), ("Lunch", "Soup")):
+        gateway.accepted(token, {"aps": {"alert": {"title": title, "body": body}}})
+    gateway.run("subscribe", "--device", "mine", "--json", "--once")
+    poll(lambda: len(found(gateway, "train")) == 2, "both")
+    assert found(gateway, "TRAIN") == ["Train in 5 Minutes\nPlatform 4", "Mail\nA train of thought"]
+    assert found(gateway, "platform 4", "--device", "mine") == ["Train in 5 Minutes\nPlatform 4"]
+    assert "“Lunch – Soup”" in gateway.run("log", "--text", "soup").out
+    # Not by whoever else may read the log, until the person says so.
+    assert all("text" not in record for record in gateway.run("log", "--device", "mine", "--json").records)
+    gateway.run("prefs", "set", "--device", "mine", "log-text=senders")
+    assert sum("text" in record for record in gateway.run("log", "--device", "mine", "--json").records) == 3
+    # What was kept goes with the choice, and does not come back.
+    gateway.run("prefs", "set", "--device", "mine", "log-text=off")
+    gateway.run("prefs", "set", "--device", "mine", "log-text=senders")
+    assert found(gateway, "train") == []
+    assert not any(b"Platform 4" in path.read_bytes() for path in gateway.state.glob("delivery-log*"))
+
+
+def test_texts_of_others_are_found_where_they_let_senders(start):
+    gateway = start()
+    device = gateway.device()
+    # It belongs to somebody elsewhere: nobody here has its secret.
+    (gateway.state / "devices" / f"{device.name}.json").unlink()
+
+    def send(text):
+        id = gateway.accepted(device.token, {"aps": {"alert": text}})
+        stream = gateway.stream(device)
+        stream.acknowledge(stream.caught_up()[-1]["seq"])
+        gateway.events(id, "acknowledged")
+        stream.connection.close()
+    send("first words")
+    assert found(gateway, "words") == []
+    gateway.run("prefs", "set", "--device", device.name, "log-text=senders")
+    send("second words")
+    assert found(gateway, "words") == ["\nfirst words", "\nsecond words"]
+    gateway.run("persons", "remove", device.name)
+    assert found(gateway, "words") == []
+
+
+def test_the_log_shows_local_time(gateway, device, connection):
+    id = gateway.push(device.token, connection=connection)["apns-id"]
+    poll(lambda: len(gateway.run("log", id, "--json").records) == 2, "both rows")
+    [utc, _] = [record["at"] for record in gateway.run("log", id, "--json").records]
+    assert gateway.run("log", id, "--utc").out.startswith(utc)
+    hour = (int(utc[11:13]) + 14) % 24
+    assert gateway.run("log", id, env={"TZ": "Pacific/Kiritimati"}).out[11:13] == f"{hour:02}"
+
+
+def test_following_begins_with_ten_rows(start):
+    gateway = start()
+    device = gateway.device()
+    with gateway.connect() as connection:
+        ids = [gateway.accepted(device.token, connection=connection) for _ in range(12)]
+    poll(lambda: len(gateway.run("log", "--json").records) == 24, "all rows")
+    follow = subprocess.Popen(
+        [PUSHCLI, "log", "--follow", "--event", "accepted", "--state", str(gateway.state)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert [follow.stdout.readline().split()[3] for _ in range(10)] == ids[2:]
+    finally:
+        follow.kill()
+        follow.wait()
+
+
+def test_a_search_that_can_not_be_is_usage(gateway):
+    assert "--text" in gateway.run("log", "--text", "x", "--follow", code=2).err
+    assert "--text is empty" in gateway.run("log", "--text", "", code=2).err

@@ -101,7 +101,7 @@ import Testing
     ("badge", nil, nil, #""badge" is no assignment: write <setting>=<value>, such as badge=off"#),
     (
       "vibrate=on", nil, nil,
-      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
+      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
     ),
     ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound or alert"#),
     (
@@ -127,7 +127,7 @@ import Testing
     ("focus.work=none", "a", "c", #"the category "c" has no choice of focus: write badge, sound or alert"#),
     (
       "focus=none", nil, nil,
-      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary or focus.NAME"#
+      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
     ),
     ("delivery=later", "a", nil, #""later" is no value of delivery: write now or summary"#),
     (

@@ -64,14 +64,17 @@ package struct LogRecord: Codable, Sendable {
   package var detail: String?
   /// The same in facts; nil from a gateway that only has words.
   package var details: DeliveryDetail?
+  /// The push's title and texts, a line each, where the person lets whoever asks find it by them.
+  package var text: String?
 
   /// What it is about, also where there are only words.
   package var facts: DeliveryDetail { details ?? DeliveryDetail(words: detail ?? "", of: event) }
 
   package init(
     number: Int64, at: String, event: String, id: String, uniqueID: String?, status: String?, device: String?,
-    topic: String?, _ details: DeliveryDetail
+    topic: String?, _ details: DeliveryDetail, text: String? = nil
   ) {
+    self.text = text
     (self.number, self.at, self.event, self.id, self.uniqueID) = (number, at, event, id, uniqueID)
     (self.status, self.device, self.topic) = (status, device, topic)
     let words = details.words
@@ -80,7 +83,7 @@ package struct LogRecord: Codable, Sendable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case number, at, event, id, status, device, topic, detail, details
+    case number, at, event, id, status, device, topic, detail, details, text
     case uniqueID = "unique_id"
   }
 }

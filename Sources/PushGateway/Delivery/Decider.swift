@@ -48,7 +48,8 @@ struct Decider {
     }
     let made = DeliveryDecision(
       push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,
-      removed: decision.removed, isAlertCounted: budget != nil && decision.presentation.alert != nil)
+      removed: decision.removed, isAlertCounted: allowance != nil && decision.presentation.alert != nil,
+      keepsText: preferences.logText != .off)
     made.checkInvariants()
     return made
   }
@@ -67,12 +68,17 @@ struct DeliveryDecision {
   let removed: [Decision.Removal]
   /// Whether an alert is shown that counts against a budget.
   let isAlertCounted: Bool
+  /// Whether the person lets the delivery log keep the text.
+  let keepsText: Bool
 
   /// What the push waits for besides; nil when it is in no digest.
   var hold: Hold? { presentation.held }
 
   /// The log's row that the push goes out.
   var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: .asked(asked)) }
+
+  /// The text that the log keeps with ``transmitted``: what the person sees; nil for none.
+  var keptText: AlertPresentation? { keepsText ? presentation.alert ?? presentation.center : nil }
 
   /// The log's row of what does not go out; nil when all of it does.
   var suppressed: DeliveryLog.Row? {

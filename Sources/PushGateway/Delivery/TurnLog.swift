@@ -20,6 +20,12 @@ final class TurnLog {
     loop.scheduleTurnEnd()
   }
 
+  /// Takes a row with a text by which it is found; nil: it has none.
+  func append(_ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?) {
+    batch.append(row, keeping: text)
+    loop.scheduleTurnEnd()
+  }
+
   /// Takes a row about a push whose detail is a fact or nothing.
   func append(_ event: DeliveryEvent, of push: StoredPush, at time: Int64, _ fact: DeliveryDetail.Fact? = nil) {
     batch.append(event, of: push, at: time, fact)

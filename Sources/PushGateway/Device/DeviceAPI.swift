@@ -182,7 +182,7 @@ struct DeviceAPI: Sendable {
       throw Problem.tooManyRequests("another search of this device's log goes on: wait for its answer")
     }
     defer { services.budgets.endSearch(device.id) }
-    let search = LogSearch(services)
+    let search = LogSearch(services, for: device.id)
     // The names of other devices are none of its business.
     var query = try search.query(request.query.filter { $0.key != "device" })
     query.device = device.id

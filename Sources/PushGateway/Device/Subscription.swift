@@ -394,7 +394,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let hold = decision.hold {
       shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
-    shared.log.append(decision.transmitted)
+    shared.log.append(decision.transmitted, keeping: decision.keptText)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
     let sent = SentPush(id: push.id, app: push.app, category: content.notification.category)
     if entry.seq > 0, framing == .lines {

@@ -5,15 +5,28 @@ import PushStorage
 /// Changes some of a person's choices, and leaves the others as they are, whoever else changes them now.
 struct ChangePreferences: Sendable {
   let registrations: any Registrations
+  let log: DeliveryLog
 
   /// - Returns: all of the person's choices.
   func callAsFunction(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Preferences {
-    try await registrations.changePreferences(of: person) { preferences in
+    try await apply(to: person) { preferences in
       change(&preferences)
       try preferences.checkZones()
     }
+  }
+
+  /// Makes a change; where the person wants no texts kept any longer, those that are go from the log.
+  private func apply(
+    to person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
+  ) async throws -> Preferences {
+    let kept = registrations.devices(of: person).first.map { registrations.preferences(of: $0).logText } ?? .off
+    let preferences = try await registrations.changePreferences(of: person, change)
+    if kept != .off, preferences.logText == .off {
+      try await log.eraseTexts(of: registrations.allDevices(of: person))
+    }
+    return preferences
   }
 
   /// Makes assignments such as `badge=off`, for everything, an app, or a category of it: all of them, or none.
@@ -23,7 +36,7 @@ struct ChangePreferences: Sendable {
     of person: PersonID, assigning settings: [String], app topic: String?, category: String?
   ) async throws -> Preferences {
     if let topic { _ = try registrations.app(topic: topic) }
-    return try await registrations.changePreferences(of: person) { preferences in
+    return try await apply(to: person) { preferences in
       for setting in settings {
         do throws(SettingError) {
           try preferences.set(setting, app: topic, category: category)

@@ -9,7 +9,7 @@ extension LogRecord {
     self.init(
       number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device?.name,
-      topic: found.app?.topic, row.detail)
+      topic: found.app?.topic, row.detail, text: found.record.text)
   }
 }
 

@@ -1,10 +1,13 @@
 import PushCore
+import PushPolicy
 import PushStorage
 
 /// Finds rows of the delivery log by the names that people know, and names what they are about.
 struct LogSearch: Sendable {
   let log: DeliveryLog
   let registrations: any Registrations
+  /// Who asks: a device, of its own pushes; nil: whoever may read all of the log, as senders do.
+  var reader: DeviceID?
 
   /// A row, and what it names.
   struct Found: Sendable {
@@ -13,7 +16,7 @@ struct LogSearch: Sendable {
     var app: App?
   }
 
-  /// What the values of a query ask for: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`.
+  /// What the values of a query ask for: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`, `text`.
   func query(_ values: [String: String]) throws(RegistrationRefusal) -> DeliveryLog.Query {
     func invalid(_ words: String) -> RegistrationRefusal { RegistrationRefusal(kind: .invalid, description: words) }
     var query = DeliveryLog.Query()
@@ -37,6 +40,19 @@ struct LogSearch: Sendable {
     if let text = values["since"] {
       guard let since = Int64(text) else { throw invalid("since is in milliseconds since 1970") }
       query.since = since
+    }
+    if let text = values["text"] {
+      guard !text.isEmpty else { throw invalid("text is what the title or the texts of a push hold") }
+      query.text = text
+      // The rows that have one.
+      query.events = query.events?.intersection([.transmitted]) ?? [.transmitted]
+    }
+    query.readsTexts = { [registrations, reader] device in
+      switch registrations.preferences(of: device).logText {
+      case .off: false
+      case .devices: device == reader
+      case .senders: reader == nil || device == reader
+      }
     }
     query.after = values["after"].flatMap(Int64.init)
     query.before = values["before"].flatMap(Int64.init)

@@ -1,3 +1,5 @@
+import PushCore
+
 /// What each use case takes of a gateway's parts: the one place where they are put together.
 
 extension AnnounceChanges {
@@ -22,7 +24,7 @@ extension AnswerPush {
 }
 
 extension ChangePreferences {
-  init(_ services: Services) { self.init(registrations: services.registrations) }
+  init(_ services: Services) { self.init(registrations: services.registrations, log: services.log) }
 }
 
 extension CheckHealth {
@@ -59,7 +61,9 @@ extension ListAdReports {
 }
 
 extension LogSearch {
-  init(_ services: Services) { self.init(log: services.log, registrations: services.registrations) }
+  init(_ services: Services, for reader: DeviceID? = nil) {
+    self.init(log: services.log, registrations: services.registrations, reader: reader)
+  }
 }
 
 extension ManageChannels {
@@ -80,7 +84,9 @@ extension Register {
 
 extension RemoveBatch {
   init(_ services: Services) {
-    self.init(registrations: services.registrations, mailbox: services.mailbox, channels: services.channels)
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, schedule: services.schedule,
+      channels: services.channels)
   }
 }
 
@@ -88,7 +94,7 @@ extension RemoveDevice {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held,
-      channels: services.channels, clock: services.clock)
+      schedule: services.schedule, channels: services.channels, clock: services.clock)
   }
 }
 
@@ -120,6 +126,6 @@ extension Unregister {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held,
-      channels: services.channels, router: services.router, clock: services.clock)
+      schedule: services.schedule, channels: services.channels, router: services.router, clock: services.clock)
   }
 }

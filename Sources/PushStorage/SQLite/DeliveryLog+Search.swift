@@ -288,7 +288,12 @@ extension DeliveryLog.Query {
       // A batch has at most as many rows as it has numbers.
       index < 1 << LogBatch.numberBits && matches(row, first + Int64(index))
     }
-    return rows.map { DeliveryLog.Record(number: first + Int64($0.index), row: $0.row) }
+    let sought = text?.lowercased()
+    return rows.compactMap { index, row, text in
+      let text = row.device.map(readsTexts) == true ? text : nil
+      if let sought, text?.lowercased().contains(sought) != true { return nil }
+      return DeliveryLog.Record(number: first + Int64(index), row: row, text: text)
+    }
   }
 
   /// Whether a row of this number is asked for.

@@ -58,6 +58,10 @@ package final class DeliveryLog: Sendable {
     package var after: Int64?
     /// Rows before this one, for reading back.
     package var before: Int64?
+    /// Rows whose text holds this, in whatever case.
+    package var text: String?
+    /// Whether texts about a device are for whoever asks; where they are not, none is found and none is told.
+    package var readsTexts: @Sendable (DeviceID) -> Bool = { _ in false }
     package var limit = 1000
     /// How many bytes of the log are looked through, from the newest on.
     package var maximumReadSize = Int.max
@@ -83,10 +87,11 @@ package final class DeliveryLog: Sendable {
   package struct Record: Sendable {
     package var number: Int64
     package var row: Row
+    /// The title and texts of the push, a line each, where they are kept and for whoever asks.
+    package var text: String?
 
-    package init(number: Int64, row: Row) {
-      self.number = number
-      self.row = row
+    package init(number: Int64, row: Row, text: String? = nil) {
+      (self.number, self.row, self.text) = (number, row, text)
     }
   }
 
@@ -99,6 +104,12 @@ package final class DeliveryLog: Sendable {
     var isClosed = false
   }
 
+  /// Texts that are to be taken out of the log.
+  private struct Erasures {
+    var waiting: [(devices: Set<DeviceID>, continuation: CheckedContinuation<Void, any Error>)] = []
+    var isUnderWay = false
+  }
+
   /// How often each of ``countedEvents`` has happened, in their order.
   package let events = Counters(count: LogBatch.events.count)
   package let limits = LimitCounters()
@@ -107,6 +118,7 @@ package final class DeliveryLog: Sendable {
   let file: LogFile
   let waits = LogWaits()
   private let inbox = Mutex(Inbox())
+  private let erasures = Mutex(Erasures())
   private let wake = Wakeup()
   /// Cuts the writer's pause short.
   private let hurry = Wakeup()
@@ -211,16 +223,50 @@ package final class DeliveryLog: Sendable {
   ///
   /// It goes through all of the log, some batches at a time, so that what happens meanwhile is written. Rows behind those
   /// that go get lower numbers.
-  package func erase(_ devices: Set<DeviceID>) async throws {
+  package func erase(_ devices: Set<DeviceID>) async throws { try await erase(devices, onlyTexts: false) }
+
+  /// Takes the texts of devices out of the log; their rows stay.
+  ///
+  /// It goes through all of the log: one does at a time, and whoever asks meanwhile shares the next.
+  package func eraseTexts(of devices: Set<DeviceID>) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      let mustErase = erasures.withLock { erasures in
+        erasures.waiting.append((devices, continuation))
+        defer { erasures.isUnderWay = true }
+        return !erasures.isUnderWay
+      }
+      if mustErase { Task { await eraseTexts() } }
+    }
+  }
+
+  private func eraseTexts() async {
+    while true {
+      let taken = erasures.withLock { erasures in
+        defer { erasures.waiting = [] }
+        erasures.isUnderWay = !erasures.waiting.isEmpty
+        return erasures.waiting
+      }
+      if taken.isEmpty { return }
+      let devices = taken.reduce(into: Set()) { $0.formUnion($1.devices) }
+      do {
+        try await erase(devices, onlyTexts: true)
+        for one in taken { one.continuation.resume() }
+      } catch {
+        for one in taken { one.continuation.resume(throwing: error) }
+      }
+    }
+  }
+
+  private func erase(_ devices: Set<DeviceID>, onlyTexts: Bool) async throws {
     guard !devices.isEmpty else { return }
     await settle()
     var last: Int64 = -1
-    while let next = try await erase(devices, after: last) { last = next }
+    while let next = try await erase(devices, onlyTexts: onlyTexts, after: last) { last = next }
     try await file.removeJournal()
   }
 
   /// - Returns: the number of the last batch that was looked at; nil when there is none after `number`.
-  private func erase(_ devices: Set<DeviceID>, after number: Int64) async throws -> Int64? {
+  private func erase(_ devices: Set<DeviceID>, onlyTexts: Bool, after number: Int64) async throws -> Int64? {
     try await file.database().write { db in
       let batches = try PreparedStatement(
         db, "SELECT number, rows FROM batch WHERE number > ? ORDER BY number LIMIT 16")
@@ -231,7 +277,9 @@ package final class DeliveryLog: Sendable {
       while try batches.next() {
         let number = try batches.integer(0)
         last = number
-        if let rows = LogBatch.bytes(batches.blob(1), without: devices) { changed.append((number, rows)) }
+        if let rows = LogBatch.bytes(batches.blob(1), without: devices, onlyTexts: onlyTexts) {
+          changed.append((number, rows))
+        }
       }
       for (number, rows) in changed {
         try db.execute(sql: "UPDATE batch SET rows = ? WHERE number = ?", arguments: [Data(rows), number])

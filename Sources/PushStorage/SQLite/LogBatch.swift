@@ -6,7 +6,8 @@ package import PushPolicy
 /// A row is the time (8 bytes), the event's code (1), the id (20), the device and the app (8 each, -1 for none), the size
 /// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
 /// begins with the 20 bytes of the unique id. Where the next bit is set, the detail is a code, which is one byte, or JSON
-/// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them.
+/// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them. Where the bit after that is set, the
+/// detail ends with a text by which the row is found, and its size (2).
 package struct LogBatch: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var count = 0
@@ -23,6 +24,9 @@ package struct LogBatch: Sendable {
   private static let fixedSize = LogLayout.fixedSize
   private static let uniqueIDMark = LogLayout.uniqueIDMark
   private static let factsMark: UInt8 = 0x40
+  private static let textMark: UInt8 = 0x20
+  /// Bytes of a text's size.
+  private static let textSizeSize = 2
 
   /// Codes of events are places here: the order never changes, new ones come last.
   package static let events: [DeliveryEvent] = [
@@ -37,6 +41,38 @@ package struct LogBatch: Sendable {
     } else if code == nil {
       appendLong(row.detail, idSize: row.uniqueID == nil ? 0 : APNSID.storedSize)
     }
+  }
+
+  /// Appends a row with a text by which it is found; nil: it has none.
+  package mutating func append(_ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?) {
+    let start = bytes.count
+    append(row)
+    if let text { keep(text, of: start) }
+  }
+
+  /// Adds a text to the last row, which begins at `row`.
+  private mutating func keep(_ text: AlertPresentation, of row: Int) {
+    let start = bytes.count
+    bytes += text.title.utf8
+    for part in [text.subtitle, text.body] where !part.isEmpty {
+      bytes.append(UInt8(ascii: "\n"))
+      bytes += part.utf8
+    }
+    var end = min(bytes.count, start + Limits.maximumKeptText, row + LogBatch.fixedSize + Int(UInt16.max) - 2)
+    guard end > start else { return bytes.removeSubrange(start...) }
+    if end < bytes.count {
+      // Not within a character.
+      while end > start, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+      bytes.removeSubrange(end...)
+    }
+    let size = UInt16(end - start)
+    bytes += [UInt8(truncatingIfNeeded: size), UInt8(size >> 8)]
+    bytes[row + 8] |= LogBatch.textMark
+    setDetailSize(bytes.count - row - LogBatch.fixedSize, of: row)
+  }
+
+  private mutating func setDetailSize(_ size: Int, of row: Int) {
+    (bytes[row + 45], bytes[row + 46]) = (UInt8(truncatingIfNeeded: size), UInt8(truncatingIfNeeded: size >> 8))
   }
 
   /// Appends a row about a push, as nearly every row is: no value is made for it that would have to be freed.
@@ -63,7 +99,7 @@ package struct LogBatch: Sendable {
   ) {
     let idSize = uniqueID == nil ? 0 : APNSID.storedSize
     let size = idSize + (code == nil ? 0 : 1)
-    let index = LogBatch.events.firstIndex(of: event) ?? 63
+    let index = LogBatch.events.firstIndex(of: event) ?? 31
     if index < counts.count { counts[index] &+= 1 }
     var mark = UInt8(index)
     if idSize > 0 { mark |= LogBatch.uniqueIDMark }
@@ -102,8 +138,7 @@ package struct LogBatch: Sendable {
       bytes += detail.words.utf8.prefix(maximum)
     }
     if isFacts { bytes[row + 8] |= LogBatch.factsMark }
-    let size = UInt16(bytes.count - start + idSize)
-    (bytes[row + 45], bytes[row + 46]) = (UInt8(truncatingIfNeeded: size), UInt8(size >> 8))
+    setDetailSize(bytes.count - start + idSize, of: row)
   }
 
   /// Moves another batch's rows behind these; that one keeps its storage.
@@ -120,9 +155,11 @@ package struct LogBatch: Sendable {
     }
   }
 
-  /// A batch without the rows of some devices; nil when it has none of them.
-  package static func bytes(_ bytes: [UInt8], without devices: Set<DeviceID>) -> [UInt8]? {
-    var kept: [UInt8] = []
+  /// A batch without the rows of some devices, or without their texts; nil when it has none of them.
+  package static func bytes(
+    _ bytes: [UInt8], without devices: Set<DeviceID>, onlyTexts: Bool = false
+  ) -> [UInt8]? {
+    var kept = LogBatch()
     var start = 0
     while start + fixedSize <= bytes.count {
       let (device, size) = unsafe bytes.withUnsafeBytes {
@@ -132,10 +169,31 @@ package struct LogBatch: Sendable {
         )
       }
       let end = min(start + fixedSize + Int(size), bytes.count)
-      if !devices.contains(DeviceID(row: device)) { kept += bytes[start..<end] }
+      if !devices.contains(DeviceID(row: device)) {
+        kept.bytes += bytes[start..<end]
+      } else if onlyTexts {
+        kept.takeWithoutText(bytes[start..<end])
+      }
       start = end
     }
-    return kept.count + (bytes.count - start) == bytes.count ? nil : kept
+    return kept.bytes.count + (bytes.count - start) == bytes.count ? nil : kept.bytes
+  }
+
+  /// Takes a row over, but for its text.
+  private mutating func takeWithoutText(_ row: ArraySlice<UInt8>) {
+    let start = bytes.count
+    bytes += row
+    guard let size = LogBatch.textSize(of: row) else { return }
+    bytes.removeLast(size + LogBatch.textSizeSize)
+    bytes[start + 8] &= ~LogBatch.textMark
+    setDetailSize(bytes.count - start - LogBatch.fixedSize, of: start)
+  }
+
+  /// The size of the text of a row; nil when it has none.
+  private static func textSize(of row: ArraySlice<UInt8>) -> Int? {
+    guard row.count >= fixedSize + textSizeSize, row[row.startIndex + 8] & textMark != 0 else { return nil }
+    let size = Int(row[row.endIndex - 2]) | Int(row[row.endIndex - 1]) << 8
+    return size <= row.count - fixedSize - textSizeSize ? size : nil
   }
 
   /// Where to cut the rows so that no piece has more bytes than this, but for a row that has more by itself.
@@ -159,8 +217,8 @@ package struct LogBatch: Sendable {
   /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
   package static func rows(
     _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
-  ) -> [(index: Int, row: DeliveryLog.Row)] {
-    var rows: [(index: Int, row: DeliveryLog.Row)] = []
+  ) -> [(index: Int, row: DeliveryLog.Row, text: String?)] {
+    var rows: [(index: Int, row: DeliveryLog.Row, text: String?)] = []
     unsafe bytes.withUnsafeBytes { bytes in
       var (index, start) = (0, 0)
       func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
@@ -174,7 +232,7 @@ package struct LogBatch: Sendable {
         let end = start + fixedSize + size
         guard end <= bytes.count, let rowID = id(at: start + 9) else { break }
         let mark = unsafe bytes[start + 8]
-        let code = Int(mark & ~(uniqueIDMark | factsMark))
+        let code = Int(mark & ~(uniqueIDMark | factsMark | textMark))
         var detail = start + fixedSize
         var uniqueID: APNSID?
         if mark & uniqueIDMark != 0 {
@@ -190,9 +248,13 @@ package struct LogBatch: Sendable {
             at: at, event: events[code], id: rowID, uniqueID: uniqueID,
             device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
           if matches(index, row) {
-            row.detail = unsafe LogBatch.detail(
-              Array(bytes[detail..<end])[...], isFacts: mark & factsMark != 0, of: row.event)
-            rows.append((index, row))
+            let whole = unsafe Array(bytes[start..<end])
+            let size = textSize(of: whole[...])
+            let textStart = whole.count - (size.map { $0 + textSizeSize } ?? 0)
+            row.detail = LogBatch.detail(
+              whole[min(detail - start, textStart)..<textStart], isFacts: mark & factsMark != 0, of: row.event)
+            let text = size.map { String(decoding: whole[textStart..<textStart + $0], as: UTF8.self) }
+            rows.append((index, row, text))
           }
           index += 1
         }

@@ -85,6 +85,12 @@ struct Admin {
 
   func get<Value: Decodable>(_ path: String) async throws -> Value { try await call("GET", path, body: []) }
 
+  /// Asks as a device, which has this secret.
+  func get<Value: Decodable>(_ path: String, secret: String) async throws -> Value {
+    let answer = try await answer("GET", path, [(.authorization, "Bearer " + secret)], body: [])
+    return try decodeJSON(Value.self, from: answer.body)
+  }
+
   func post<Value: Decodable>(_ path: String, _ body: some Encodable) async throws -> Value {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
@@ -105,10 +111,12 @@ struct Admin {
     return try decodeJSON(Value.self, from: answer.body)
   }
 
-  private func answer(_ method: String, _ path: String, body: [UInt8]) async throws -> Client.Answer {
+  private func answer(
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)] = [], body: [UInt8]
+  ) async throws -> Client.Answer {
     let answer: Client.Answer
     do {
-      answer = try await client.request(method, path, body: body)
+      answer = try await client.request(method, path, fields, body: body)
     } catch let error as ClientError {
       throw CommandFailure(error)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
 import GatewayProtocol
 import PushCore
 
@@ -13,6 +14,13 @@ struct Log: AsyncParsableCommand {
         pushcli log --device me --since 10m --event dropped,expired
         pushcli log --follow --json
         pushcli log --since 7d --limit 100000000 --json > week.ndjson
+        pushcli log --text "platform 4"
+
+      Times are those of this machine's zone, and UTC in JSON and with --utc. --follow begins with the last ten rows.
+
+      --text finds what was sent to the devices that were enrolled from this state folder, unless their person chose \
+      log-text=off, and to those of persons who chose log-text=senders. The row is that of the delivery: `pushcli log ID` \
+      shows the others.
 
       In JSON, detail is what the words say and details the same in facts: asked, removed, rule, fact and so on.
       """)
@@ -22,12 +30,21 @@ struct Log: AsyncParsableCommand {
   @Option(help: "The app's topic.") var app: String?
   @Option(help: "Only these events, with commas between them: accepted, dropped, …") var event: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
-  @Option(help: "At most this many of the newest rows; any number is read page by page.") var limit = 1000
+  @Option(help: "Only pushes whose title or texts hold this, in whatever case.") var text: String?
+  @Option(help: "At most this many of the newest rows; any number is read page by page. (1000; 10 with --follow)")
+  var limit: Int?
+  @Flag(help: "Show times in UTC.") var utc = false
   @Flag(help: "Go on printing as things happen.") var follow = false
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
 
-  func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
+  func validate() throws {
+    try OptionRange.check(maximumCount, "--limit", 1...1_000_000_000)
+    if text?.isEmpty == true { throw ValidationError("--text is empty: expected what a title or a text holds") }
+    if text != nil, follow { throw ValidationError("--text looks back, and --follow ahead: give one of the two") }
+  }
+
+  private var maximumCount: Int { limit ?? (follow ? 10 : 1000) }
 
   func run() async throws {
     let since = try since.map { try TimeSpan($0, option: "--since", requiresUnit: true) }
@@ -38,8 +55,9 @@ struct Log: AsyncParsableCommand {
     if let app { query.append("app=\(pathPart(app))") }
     if let event { query.append("event=\(pathPart(event))") }
     if let since { query.append("since=\(since.before(Date()))") }
+    if let text { return try await printRows(holding: text, query, admin) }
     let last: LogRecord?
-    if limit <= Limits.maximumLogPage || id != nil {
+    if maximumCount <= Limits.maximumLogPage || id != nil {
       last = try await printNewest(query, admin)
     } else {
       last = try await printPages(query, admin)
@@ -58,10 +76,30 @@ struct Log: AsyncParsableCommand {
     }
   }
 
+  /// Prints the rows of pushes by their texts: each device of this state folder finds its own, and the admin socket those
+  /// of persons who let senders find them.
+  private func printRows(holding text: String, _ query: [String], _ admin: Admin) async throws {
+    let count = min(maximumCount, Limits.maximumLogPage)
+    let values = (query + ["text=\(pathPart(text))", "limit=\(count)"]).joined(separator: "&")
+    var found: [Int64: LogRecord] = [:]
+    func add(_ rows: [LogRecord]) { for row in rows { found[row.number] = row } }
+    add(try await admin.get("/admin/v1/log?" + values))
+    let folder = try state.folder
+    for name in Credentials.names(in: folder) where device == nil || device == name {
+      guard let credentials = try Credentials.read(name, in: folder) else { continue }
+      do {
+        add(try await admin.get("/v1/device/log?" + values, secret: credentials.secret))
+      } catch let failure as CommandFailure where failure.status == 401 {
+        // The gateway has forgotten the device.
+      }
+    }
+    found.values.sorted { $0.number < $1.number }.suffix(count).forEach(print)
+  }
+
   /// Prints what one answer can hold, or the rows of one push.
   private func printNewest(_ query: [String], _ admin: Admin) async throws -> LogRecord? {
     var pages: [[LogRecord]] = []
-    var (left, before) = (limit, "")
+    var (left, before) = (maximumCount, "")
     while left > 0 {
       let size = min(left, Limits.maximumLogPage)
       let rows: [LogRecord] = try await admin.get(
@@ -77,7 +115,7 @@ struct Log: AsyncParsableCommand {
 
   /// Prints any number of rows, page by page: neither end holds more than one.
   private func printPages(_ query: [String], _ admin: Admin) async throws -> LogRecord? {
-    var (left, after, before) = (limit, Int64.max, "")
+    var (left, after, before) = (maximumCount, Int64.max, "")
     // Where they begin, so that the oldest are printed first.
     while left > 0, after > 0 {
       let size = min(left, Limits.maximumLogPage)
@@ -87,7 +125,7 @@ struct Log: AsyncParsableCommand {
       left -= size
     }
     var last: LogRecord?
-    left = limit
+    left = maximumCount
     while left > 0 {
       let page = try await self.page(query, after: after, seconds: 0, size: min(left, Limits.maximumLogPage), admin)
       page.rows.forEach(print)
@@ -110,7 +148,9 @@ struct Log: AsyncParsableCommand {
     if format.json { return Output.json(record) }
     let place = [record.device, record.topic].compactMap { $0 }.joined(separator: "/")
     let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
-    var words = [record.at, event, record.id, place, record.detail ?? ""]
+    let time = utc ? record.at : LocalTime.text(record.at)
+    var words = [time, event, record.id, place, record.detail ?? ""]
+    if let text = record.text { words.append("“\(text.replacing("\n", with: " – "))”") }
     if let status = record.status { words.append("[\(status)]") }
     Output.data(words.filter { !$0.isEmpty }.joined(separator: "  "))
   }

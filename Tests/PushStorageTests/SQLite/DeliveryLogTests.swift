@@ -45,6 +45,37 @@ import Testing
     #expect(LogBatch.rows(Array(batch.bytes.prefix(200))).count < rows.count)
   }
 
+  @Test func `a text comes back with its row, cut between two characters, and can be taken out`() {
+    var batch = LogBatch()
+    let long = AlertPresentation(title: "é" + String(repeating: "é", count: 400), body: "gone")
+    let cases: [(DeliveryLog.Row, AlertPresentation?)] = [
+      (row(1, .transmitted, detail: .held(3)), AlertPresentation(title: "Platform 4", body: "Boards at 14:03")),
+      (row(2, .transmitted, device: 2), AlertPresentation(title: "T", subtitle: "S", body: "B")),
+      (row(3, .accepted, detail: .fact(.deviceOffline)), nil), (row(4, .transmitted), AlertPresentation()),
+      (row(5, .transmitted, device: 2, detail: .words(String(repeating: "x", count: 70_000))), long), (row(6), long),
+    ]
+    for (row, text) in cases { batch.append(row, keeping: text) }
+    func check(_ bytes: [UInt8], _ texts: [String?]) {
+      let read = LogBatch.rows(bytes)
+      #expect(read.map(\.row.id) == cases.map(\.0.id) && read.map(\.row.device) == cases.map(\.0.device))
+      #expect(read.prefix(4).map(\.row.detail) == cases.prefix(4).map(\.0.detail))
+      #expect(read.map(\.text) == texts)
+    }
+    let cut = String(repeating: "é", count: Limits.maximumKeptText / 2)
+    check(batch.bytes, ["Platform 4\nBoards at 14:03", "T\nS\nB", nil, nil, nil, cut])
+    let rest = LogBatch.bytes(batch.bytes, without: [2], onlyTexts: true)
+    check(rest ?? [], ["Platform 4\nBoards at 14:03", nil, nil, nil, nil, cut])
+    #expect(LogBatch.bytes(batch.bytes, without: [7], onlyTexts: true) == nil)
+    // A batch that was cut off, or damaged, gives what makes sense.
+    for size in 0..<min(600, batch.bytes.count) { _ = LogBatch.rows(Array(batch.bytes.prefix(size))) }
+    for place in 0..<300 {
+      var damaged = Array(batch.bytes.prefix(300))
+      damaged[place] ^= 0xFF
+      _ = LogBatch.rows(damaged)
+      _ = LogBatch.bytes(damaged, without: [1, 2], onlyTexts: true)
+    }
+  }
+
   @Test func `a failure is known, and over when the file takes pages again`() async throws {
     let log = try log()
     defer { log.close() }

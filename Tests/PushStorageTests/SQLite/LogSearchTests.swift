@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushPolicy
 import PushTesting
 import Synchronization
 import Testing
@@ -35,6 +36,36 @@ import Testing
       // Each part is a batch of its own.
       _ = try await log.rows(.init(limit: 1))
     }
+  }
+
+  @Test func `a push is found by its text, by those whom it is for`() async throws {
+    let log = log()
+    defer { log.close() }
+    var batch = LogBatch()
+    for (number, title, body) in [(1, "Train in 5 Minutes", "Platform 4"), (2, "Zug", "GLEIS VIER"), (3, "", "train")] {
+      let row = DeliveryLog.Row(
+        at: Int64(1000 + number), event: .transmitted, id: .number(number), device: DeviceID(row: Int64(number % 2)),
+        app: 1)
+      batch.append(row, keeping: AlertPresentation(title: title, body: body))
+    }
+    log.append(&batch)
+    func found(_ text: String, _ readsTexts: @escaping @Sendable (DeviceID) -> Bool = { _ in true }) async throws
+      -> [String?]
+    {
+      var query = DeliveryLog.Query(events: [.transmitted])
+      (query.text, query.readsTexts) = (text, readsTexts)
+      return try await log.rows(query).map(\.text)
+    }
+    #expect(try await found("TRAIN") == ["Train in 5 Minutes\nPlatform 4", "\ntrain"])
+    #expect(try await found("gleis v") == ["Zug\nGLEIS VIER"])
+    #expect(try await found("bus").isEmpty)
+    #expect(try await found("train") { $0 == DeviceID(row: 0) }.isEmpty)
+    // Who may not read them is told none, also where nothing is looked for.
+    let rows = try await log.rows(DeliveryLog.Query())
+    #expect(rows.count == 3 && rows.allSatisfy { $0.text == nil })
+    try await log.eraseTexts(of: [DeviceID(row: 1)])
+    #expect(try await found("") == ["Zug\nGLEIS VIER"])
+    #expect(try await log.rows(DeliveryLog.Query()).count == 3)
   }
 
   private func query(_ sql: String) throws -> [Int] {
