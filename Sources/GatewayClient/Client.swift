@@ -24,12 +24,15 @@ package final class Client: Sendable {
     package var apnsID: String?
     /// `apns-unique-id`, as it came.
     package var apnsUniqueID: String?
+    /// `apns-deliver-at`, as it came: the push is scheduled.
+    package var apnsDeliverAt: String?
   }
 
   /// Fields of a request besides the pseudo-fields, by the names this client knows.
   package enum Field: Sendable {
     case accept, authorization, contentType, lastEventID
-    case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
+    case apnsChannelID, apnsCollapseID, apnsDeliverAt, apnsExpiration, apnsID, apnsPriority, apnsPushType,
+      apnsRequestID, apnsTopic
   }
 
   private let core: NIOLoopBound<ClientCore>
@@ -308,7 +311,7 @@ package final class ClientCore: HTTP2SessionDelegate {
     let answer = Client.Answer(
       status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
       apnsID: stream.message.text(.apnsID) ?? stream.message.text(.apnsRequestID),
-      apnsUniqueID: stream.message.text(.apnsUniqueID))
+      apnsUniqueID: stream.message.text(.apnsUniqueID), apnsDeliverAt: stream.message.text(.apnsDeliverAt))
     switch use {
     case .answer(let completion): completion(.success(answer))
     case .lines(let reader): reader.refuse(answer)
@@ -494,6 +497,7 @@ extension Client.Field {
     case .lastEventID: .lastEventID
     case .apnsChannelID: .apnsChannelID
     case .apnsCollapseID: .apnsCollapseID
+    case .apnsDeliverAt: .apnsDeliverAt
     case .apnsExpiration: .apnsExpiration
     case .apnsID: .apnsID
     case .apnsPriority: .apnsPriority
@@ -505,7 +509,7 @@ extension Client.Field {
 
   fileprivate var isUnindexed: Bool {
     switch self {
-    case .apnsID, .apnsRequestID, .apnsExpiration, .apnsCollapseID: true
+    case .apnsID, .apnsRequestID, .apnsDeliverAt, .apnsExpiration, .apnsCollapseID: true
     default: false
     }
   }

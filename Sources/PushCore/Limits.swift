@@ -153,6 +153,15 @@ package enum Limits {
   package static let maximumDeliveryWait = Duration.milliseconds(100)
   /// How long any push waits, in seconds.
   package static let maximumLifetime = 30 * 86_400
+  /// How far ahead a push may be scheduled, in seconds: as long as one may wait.
+  package static let maximumScheduleTime = 30 * 86_400
+  /// Pushes that are scheduled for devices of one app, of the apps of one team, and in all: with the largest payload some
+  /// 50, 100 and 500 MB of the disk, and nobody takes all of the room.
+  package static let maximumAppScheduled = 10_000
+  package static let maximumTeamScheduled = 20_000
+  package static let maximumScheduled = 100_000
+  /// Scheduled pushes that are read and handed to the mailbox at once.
+  package static let scheduleSlice = 256
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.
   package static let duplicateWindow = 300
   /// Identifiers remembered after their push was acknowledged; beyond it the oldest are forgotten early.

@@ -92,6 +92,7 @@ package final class Gateway: Sendable {
       let registrations = backend.registrations
       let services = Services(
         backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
+        schedule: try Schedule(store: store, backend: backend, log: log, clock: clock),
         environment: configuration.environment, rateLimit: configuration.rateLimit,
         senderRates: SenderRates(team: configuration.teamRate, app: configuration.appRate), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
@@ -115,6 +116,8 @@ package final class Gateway: Sendable {
       Digests(services).deliverDue(isStart: true)
       // A log that can't be read decides nothing: its own thread says so.
       try? await RestoreAnswers(services)()
+      // What was due while no gateway ran is delivered now.
+      services.schedule.wake()
       let gateway = try await Gateway(configuration, folder, claim, user, services, store, tls, logger)
       if configuration.user == nil, ServiceUser.isRoot {
         logger.warning("the gateway runs as root: name a user of its own with --user NAME")
@@ -250,6 +253,7 @@ package final class Gateway: Sendable {
     for listener in listeners { await listener.close() }
     await admin.close()
     await loops.drain()
+    await services.schedule.stop()
     await services.held.settle()
     await services.channels.settle()
     await services.answers.settle()

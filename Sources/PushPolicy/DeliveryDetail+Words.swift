@@ -9,6 +9,7 @@ extension DeliveryDetail {
     case .finding(let finding): finding.words
     case .channel(let channel): "channel \(channel)"
     case .held(let count): "\(count) held"
+    case .scheduled(let time): "for \(time)"
     case .presented(let parts): parts.joined(separator: " ")
     case .answered(let action): action
     case .fault(let name, let effect): "\(name): \(effect)"

@@ -14,6 +14,8 @@ package enum DeliveryDetail: Sendable, Equatable {
   case channel(String)
   /// How many held pushes a digest tells of.
   case held(Int)
+  /// When the push is to be delivered, RFC 3339, UTC (`accepted`).
+  case scheduled(String)
   /// What the device says it has shown and played (`presented`).
   case presented([String])
   /// What the person has chosen (`action`, `closed`).
@@ -38,6 +40,8 @@ package enum DeliveryDetail: Sendable, Equatable {
     case mailboxFull = "mailbox_full"
     /// The payload can't be read.
     case unreadable
+    /// It was scheduled, and taken back before its time.
+    case cancelled
 
     /// Its byte in the log; these never change.
     package var code: UInt8 {
@@ -49,6 +53,7 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .deviceLags: 5
       case .mailboxFull: 6
       case .unreadable: 7
+      case .cancelled: 8
       }
     }
 
@@ -61,6 +66,7 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .deviceLags: "device lags"
       case .mailboxFull: "the mailbox is full"
       case .unreadable: "the payload can't be read"
+      case .cancelled: "cancelled before its time"
       }
     }
   }
@@ -142,6 +148,7 @@ extension DeliveryDetail {
       if finding.isReportOnly { object.literal("report_only", "true") }
     case .channel(let channel): object.member("channel", channel)
     case .held(let count): object.literal("held", String(count))
+    case .scheduled(let time): object.member("scheduled", time)
     case .presented(let parts): object.list("presented", parts) { appendJSONString($0, to: &$1) }
     case .answered(let action): object.member("action", action)
     case .fault(let name, let effect):
@@ -225,6 +232,7 @@ extension DeliveryDetail: Codable {
     var isReportOnly: Bool?
     var channel: String?
     var held: Int?
+    var scheduled: String?
     var presented: [String]?
     var action: String?
     var fault: String?
@@ -233,7 +241,7 @@ extension DeliveryDetail: Codable {
 
     enum CodingKeys: String, CodingKey {
       case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
-      case channel, held, presented, action, fault, effect, words
+      case channel, held, scheduled, presented, action, fault, effect, words
       case isReportOnly = "report_only"
     }
   }
@@ -259,6 +267,8 @@ extension DeliveryDetail: Codable {
       self = .channel(channel)
     } else if let held = form.held {
       self = .held(held)
+    } else if let time = form.scheduled {
+      self = .scheduled(time)
     } else if let presented = form.presented {
       self = .presented(presented)
     } else if let action = form.action {
@@ -287,6 +297,7 @@ extension DeliveryDetail: Codable {
       if finding.isReportOnly { form.isReportOnly = true }
     case .channel(let channel): form.channel = channel
     case .held(let count): form.held = count
+    case .scheduled(let time): form.scheduled = time
     case .presented(let parts): form.presented = parts
     case .answered(let action): form.action = action
     case .fault(let name, let effect): (form.fault, form.effect) = (name, effect)

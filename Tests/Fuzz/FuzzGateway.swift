@@ -44,7 +44,9 @@ final class FuzzGateway {
       promise: .localDisk(.normal), close: {})
     services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), answers: Answers(store: store),
-      audit: AuditTrail(store: store), environment: .development,
+      audit: AuditTrail(store: store),
+      schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
+      environment: .development,
       rateLimit: nil, clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
     let announce = AnnounceChanges(services)
     backend.registrations.onChange { announce($0) }

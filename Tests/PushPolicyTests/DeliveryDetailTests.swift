@@ -6,7 +6,8 @@ import Testing
 @Suite struct DeliveryDetailTests {
   static let details: [DeliveryDetail] =
     [
-      .nothing, .removed([]), .channel("dHN0LXNyY2gtY2hubA=="), .held(12), .presented([]),
+      .nothing, .removed([]), .channel("dHN0LXNyY2gtY2hubA=="), .held(12), .scheduled("2026-11-23T17:00:00.000Z"),
+      .presented([]),
       .presented(["badge", "al\"ert"]), .answered("accept"), .fault(name: "slow", effect: "waits: 5s"),
       .words("what is \u{1} this?"),
       .removed([

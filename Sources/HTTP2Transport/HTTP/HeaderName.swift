@@ -8,6 +8,8 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
   case accept, authorization, contentLength, contentType, expect, host, lastEventID, userAgent
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
+  /// When a push is to be delivered: this gateway's own.
+  case apnsDeliverAt
 
   /// The name on the wire, in lower case as RFC 9113 §8.2 requires.
   package var wireName: StaticString {
@@ -34,6 +36,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .apnsRequestID: "apns-request-id"
     case .apnsTopic: "apns-topic"
     case .apnsUniqueID: "apns-unique-id"
+    case .apnsDeliverAt: "apns-deliver-at"
     }
   }
 
@@ -70,6 +73,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case (14, "i"): .apnsUniqueID
     case (14, "s"): .apnsPushType
     case (15, "a"): .apnsChannelID
+    case (15, "l"): .apnsDeliverAt
     case (15, "p"): .apnsExpiration
     case (15, "q"): .apnsRequestID
     case (16, "l"): .apnsCollapseID

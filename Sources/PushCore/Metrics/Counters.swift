@@ -46,7 +46,7 @@ package struct Counter: ~Copyable, Sendable {
 /// What has a bound that can be reached, for whoever wonders why something was refused or dropped.
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
-    lineSize, logBacklog, teamRate, appRate
+    lineSize, logBacklog, teamRate, appRate, scheduled
 
   /// How it is named to people and monitors.
   package var label: String { row.label }
@@ -71,6 +71,8 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .logBacklog: ("log_backlog", "the delivery log was too far behind: a row of it went")
     case .teamRate: ("team_rate", "a team sent more than `team_rate` allows: `TooManyRequests`")
     case .appRate: ("app_rate", "an app was sent more than `app_rate` allows: `TooManyRequests`")
+    case .scheduled:
+      ("scheduled", "an app, a team or the gateway had as many pushes scheduled as it may: `TooManyRequests`")
     }
   }
 }

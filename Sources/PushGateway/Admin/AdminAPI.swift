@@ -28,7 +28,8 @@ struct AdminAPI: Sendable {
   var router: Router {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
     let changing =
-      routes + lists.routes + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
+      routes + lists.routes + ScheduleAPI(schedule: services.schedule, registrations: services.registrations).routes
+      + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
     return Router(changing.map(audit.audited) + audit.routes + (metrics?.routes ?? []))
   }
 

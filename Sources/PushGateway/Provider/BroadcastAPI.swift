@@ -91,7 +91,8 @@ final class BroadcastAPI {
     let caller = try caller(exchange, bundleID: bundleID)
     let id = try channelID(exchange)
     try checkPushType(request.text(.apnsPushType))
-    guard let field = request[.apnsExpiration], let expiration = decimal(field) else {
+    // A broadcast is for who is there: none is kept for later.
+    guard request[.apnsDeliverAt] == nil, let field = request[.apnsExpiration], let expiration = decimal(field) else {
       throw Rejection(.badExpirationDate)
     }
     var priority: UInt8 = 10

@@ -13,6 +13,8 @@ struct NotificationHeaders {
   var expiration: Int64?
   /// Empty for none.
   var collapseID = ""
+  /// When it is to be delivered, in seconds since 1970; nil: now.
+  var deliverAt: Int64?
   var topic: NamedTopic
 
   /// Checks in the order of reference §2.5.
@@ -37,6 +39,10 @@ struct NotificationHeaders {
       guard let number = decimal(value) else { throw Rejection(.badExpirationDate) }
       expiration = number
     }
+    if let value = request[.apnsDeliverAt] {
+      guard let number = decimal(value) else { throw Rejection(.badExpirationDate) }
+      deliverAt = number
+    }
     if let value = request[.apnsCollapseID] {
       guard value.count <= Limits.maximumCollapseIDSize else { throw Rejection(.badCollapseId) }
       collapseID = String(repairing: value)
@@ -47,6 +53,16 @@ struct NotificationHeaders {
       return
     }
     topic = try topics.topic(value)
+  }
+
+  /// When it is to be delivered, in milliseconds since 1970; nil: now, as for a time that has come.
+  ///
+  /// - Throws: `BadExpirationDate` for a time that is too far away, or comes when the push is over.
+  func scheduledTime(now: Int64) throws(Rejection) -> Int64? {
+    guard let deliverAt, deliverAt > now else { return nil }
+    let isOver = expiration.map { $0 != 0 && $0 <= deliverAt } ?? false
+    guard deliverAt - now <= Limits.maximumScheduleTime, !isOver else { throw Rejection(.badExpirationDate) }
+    return deliverAt * 1000
   }
 
   /// When the push ends, in seconds since 1970; nil when it is never stored (0, or a time that is over).

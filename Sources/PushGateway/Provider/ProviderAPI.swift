@@ -1,5 +1,6 @@
 import GatewayProtocol
 import HTTP2Transport
+import NIOCore
 import PushCore
 import PushPolicy
 import PushStorage
@@ -44,8 +45,10 @@ final class ProviderAPI {
   /// Serves one request whose body is there.
   func serve(_ exchange: Exchange) {
     do {
-      let push = try check(exchange)
-      if push.expires > push.received / 1000 {
+      let (push, time, expiration) = try check(exchange)
+      if let time {
+        schedule(push, at: time, expiration, exchange)
+      } else if push.expires > push.received / 1000 {
         dispatcher.store(push, for: exchange)
       } else {
         dispatcher.deliverNow(push)
@@ -61,7 +64,9 @@ final class ProviderAPI {
 
   // MARK: Checks
 
-  private func check(_ exchange: Exchange) throws(Rejection) -> StoredPush {
+  /// - Returns: the push, when it is to be delivered in milliseconds since 1970, where that is not now, and what the sender
+  ///   says of its end.
+  private func check(_ exchange: Exchange) throws(Rejection) -> (StoredPush, time: Int64?, expiration: Int64?) {
     let request = exchange.request
     let now = services.clock.milliseconds()
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
@@ -69,6 +74,7 @@ final class ProviderAPI {
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
     let sender = try authenticate(exchange, now: now / 1000)
     let headers = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic)
+    let time = headers.deliverAt == nil ? nil : try headers.scheduledTime(now: now / 1000)
     let topic = headers.topic
     guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
     let type = headers.pushType ?? topic.suffixType ?? .alert
@@ -85,10 +91,31 @@ final class ProviderAPI {
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     try admit(advertising: content, id: id, registration, app, now: now)
-    return StoredPush(
+    let push = StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
       priority: headers.priority, collapseID: headers.collapseID, payload: content.payload, content: content)
+    return (push, time, headers.expiration)
+  }
+
+  /// Keeps a push for its time; the answer comes when that is on disk.
+  private func schedule(_ push: StoredPush, at time: Int64, _ expiration: Int64?, _ exchange: Exchange) {
+    let team = services.registrations.app(push.app)?.team
+    let this = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
+    services.schedule.add(ScheduledPush(push, at: time, expires: expiration, team: team)) { outcome in
+      this.eventLoop.execute {
+        let (api, reference) = this.value
+        guard let exchange = reference.exchange else { return }
+        switch outcome {
+        case .success(.stored): api.accept(exchange, push, .stored, scheduled: time)
+        case .success(.duplicate): api.accept(exchange, push, .duplicate, scheduled: time)
+        case .success(.full):
+          api.shared.meter.reached(.scheduled)
+          api.refuse(exchange, Rejection(.tooManyRequests))
+        case .failure: api.refuse(exchange, Rejection(.serviceUnavailable))
+        }
+      }
+    }
   }
 
   /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`,
@@ -250,6 +277,22 @@ final class ProviderAPI {
       unsafe acceptance.plain.overwriteValue(1) { unsafe push.id.write(to: $0) }
       exchange.respond(acceptance.plain, body: EmptyCollection())
     }
+  }
+
+  /// The head of a 200 says for which second the push is scheduled: a gateway that knows no such field says nothing.
+  private func accept(
+    _ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance, scheduled time: Int64
+  ) {
+    shared.meter.accept(outcome)
+    exchange.connection.allowAllStreams()
+    begin(status: "200", exchange, push.id)
+    if exchange.connection.environment == .development {
+      var text: [UInt8] = []
+      push.uniqueID.append(to: &text)
+      fields.append(.apnsUniqueID, text, isUnindexed: true)
+    }
+    fields.append(.apnsDeliverAt, String(time / 1000).utf8, isUnindexed: true)
+    exchange.respond(fields, body: EmptyCollection())
   }
 
   /// Answers a request with a rejection.

@@ -11,6 +11,8 @@ struct Services: Sendable {
   let answers: Answers
   /// What administrators have asked for.
   let audit: AuditTrail
+  /// Pushes for a later time.
+  let schedule: Schedule
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes per second one device token takes; nil: any number.
@@ -35,4 +37,16 @@ struct Services: Sendable {
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }
   var router: any PushRouter { backend.router }
+}
+
+extension Schedule {
+  /// What is scheduled in the gateway's own database, for the mailboxes of a backend.
+  convenience init(
+    store: SQLiteStore, backend: GatewayBackend, log: DeliveryLog, clock: WallClock
+  ) throws(StoreError) {
+    self.init(
+      DeliverScheduled(
+        scheduled: try ScheduledPushes(store: store), registrations: backend.registrations, mailbox: backend.mailbox,
+        router: backend.router, log: log, clock: clock))
+  }
 }

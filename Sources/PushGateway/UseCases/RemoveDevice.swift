@@ -6,11 +6,13 @@ struct RemoveDevice: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
   let held: HeldPushes
+  let schedule: Schedule
   let channels: Channels
   let clock: WallClock
 
   func callAsFunction(_ device: DeviceID) async throws {
     _ = try await registrations.remove(device, now: clock.milliseconds())
+    try await schedule.purge([device])
     try await mailbox.purge([device], app: nil)
     held.purge(device)
     try await channels.unsubscribe([device])

@@ -7,6 +7,7 @@ struct Unregister: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
   let held: HeldPushes
+  let schedule: Schedule
   let channels: Channels
   let router: any PushRouter
   let clock: WallClock
@@ -14,6 +15,7 @@ struct Unregister: Sendable {
   func callAsFunction(_ device: DeviceID, topic: String) async throws {
     try await registrations.unregister(device, topic: topic, now: clock.milliseconds())
     let app = try registrations.app(topic: topic).id
+    try await schedule.purge([device], app: app)
     try await mailbox.purge([device], app: app)
     held.purge(device, app)
     try await channels.unsubscribe([device]) { $0.app == app }

@@ -109,7 +109,7 @@ extension SQLiteRegistrations {
         throw Refusal(kind: .conflict, description: "this person has devices: remove them first")
       }
       let former = "SELECT id FROM former_device WHERE person = ?"
-      for table in ["ad_report", "former_token", "channel_subscription", "held", "digest"] {
+      for table in ["ad_report", "former_token", "channel_subscription", "held", "digest", "scheduled"] {
         // Tokens that ended go on saying so, of nobody.
         let change = table == "former_token" ? "UPDATE former_token SET device = 0" : "DELETE FROM \(table)"
         try db.execute(sql: "\(change) WHERE device IN (\(former))", arguments: [person.row])

@@ -254,6 +254,35 @@ package enum Schema {
           ALTER TABLE mailbox ADD COLUMN checksum INTEGER;             -- RowChecksum; NULL: an earlier version's
           """)
     }
+    migrator.registerMigration("questions") { db in
+      try db.execute(
+        sql: """
+          -- When the category of a question ends, in seconds since 1970; NULL: an app's own, which stays.
+          ALTER TABLE category ADD COLUMN expires INTEGER;
+          """)
+    }
+    migrator.registerMigration("scheduled pushes") { db in
+      try db.execute(
+        sql: """
+          -- Accepted for a later time. What is due goes to the mailbox, and then from here.
+          CREATE TABLE scheduled (
+            number INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,           -- when it is due, in milliseconds since 1970
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            team TEXT,
+            apns_id BLOB NOT NULL,
+            unique_id BLOB NOT NULL,
+            received INTEGER NOT NULL,     -- milliseconds since 1970
+            expires INTEGER,               -- seconds since 1970; 0: one attempt; NULL: the sender said nothing
+            priority INTEGER NOT NULL,
+            collapse_id TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            UNIQUE (device, app, apns_id)
+          );
+          CREATE INDEX scheduled_at ON scheduled (at);
+          """)
+    }
     return migrator
   }
 }

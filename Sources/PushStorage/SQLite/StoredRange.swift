@@ -21,10 +21,10 @@ package enum StoredRange {
   /// The range of a column of `pushgateway.sqlite`, as those who read it have it.
   package static func range(ofColumn column: String, in table: String) -> ClosedRange<Int64> {
     switch (table, column) {
-    case ("mailbox", "id"), ("channel_message", "number"), (_, "gap_from"), (_, "gap_to"),
+    case ("mailbox", "id"), ("channel_message", "number"), ("scheduled", "number"), (_, "gap_from"), (_, "gap_to"),
       (_, "gap_dropped"):
       number
-    case ("app", "id"), ("mailbox", "app"): app
+    case ("app", "id"), ("mailbox", "app"), ("scheduled", "app"): app
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case ("certificate", "expires"): certificateEnd

@@ -19,6 +19,7 @@ struct Send: AsyncParsableCommand {
         pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
         pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
+        pushcli send --to me/com.example.news --title "Stand-up in Five Minutes" --at 09:55
         pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
       """)
 
@@ -33,7 +34,9 @@ struct Send: AsyncParsableCommand {
   @Option(help: "The sound's name, or default.") var sound: String?
   @Option(help: "The app's category.") var category: String?
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
-  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now; 0 for one attempt.") var expires:
+  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now, or from --at; 0 for one attempt.")
+  var expires: String?
+  @Option(help: "Deliver it later: 18:00, 2026-11-23T18:00, 2026-11-23T18:00+01:00, \"18:00 Europe/Berlin\".") var at:
     String?
   @Option(name: .customLong("in"), help: "Deliver it later: 30s, 10m, 2h, 7d from now.") var delay: String?
   @Option(help: "10, 5 or 1.") var priority: Int?
@@ -70,6 +73,7 @@ struct Send: AsyncParsableCommand {
       case apnsID = "apns_id"
       case apnsUniqueID = "apns_unique_id"
       case status, reason, message, rule
+      case deliverAt = "deliver_at"
     }
   }
 
@@ -80,6 +84,10 @@ struct Send: AsyncParsableCommand {
     if file != nil, [title, subtitle, body, sound, category].contains(where: { $0 != nil }) || badge != nil {
       throw ValidationError("the payload comes from the flags or from a file, not from both")
     }
+    guard at == nil || delay == nil else { throw ValidationError("give one of --at and --in, not both") }
+    guard channel == nil || (at ?? delay) == nil else {
+      throw ValidationError("a broadcast can't be scheduled: leave --at and --in out")
+    }
     guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
       throw ValidationError("--environment is development or production")
     }
@@ -87,13 +95,19 @@ struct Send: AsyncParsableCommand {
 
   func run() async throws {
     let timeout = try TimeSpan(timeout, option: "--timeout")
+    _ = try deliveryTime(now: Date())
     var payload = try Payload.read(self)
     let (token, topic) = try await target(&payload)
     let answer = try await post(payload.bytes, token: token, topic: topic)
     let refusal = try? decodeJSON(Refusal.self, from: answer.body)
     report(answer, refusal, payload.bytes)
     guard answer.status == 200 else { throw CommandFailure(Send.exit(answer.status, refusal?.reason)) }
-    if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout) }
+    if let time = try deliveryTime(now: Date()), answer.apnsDeliverAt == nil,
+      Double(time.seconds) > Date().timeIntervalSince1970
+    {
+      throw CommandFailure(.failed, "this gateway schedules nothing: the push was delivered at once")
+    }
+    if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout, payload.bytes) }
   }
 
   // MARK: Where to
@@ -180,7 +194,11 @@ struct Send: AsyncParsableCommand {
     }
     if let priority { fields.append((.apnsPriority, String(priority))) }
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
-    if let expires { fields.append((.apnsExpiration, try expiration(expires, now: now))) }
+    let time = try deliveryTime(now: now)
+    if let time { fields.append((.apnsDeliverAt, String(time.seconds))) }
+    // What comes later lives from then on.
+    let start = time.map { Date(timeIntervalSince1970: Double($0.seconds)) } ?? now
+    if let expires { fields.append((.apnsExpiration, try expiration(expires, now: start))) }
     return (path, fields)
   }
 
@@ -222,6 +240,20 @@ struct Send: AsyncParsableCommand {
     return try ProviderTokenSigner(path: path, keyID: keyID, teamID: team)
   }
 
+  /// When it is to be delivered; nil: now.
+  private func deliveryTime(now: Date) throws(CommandFailure) -> DeliveryTime? {
+    if let at { return try DeliveryTime(at: at, now: now) }
+    guard let delay else { return nil }
+    return try DeliveryTime(in: delay, now: now)
+  }
+
+  /// The moment that the gateway has confirmed, in the zone in which it was meant; nil: it schedules nothing.
+  private func confirmed(_ answer: Client.Answer) -> String? {
+    guard let seconds = answer.apnsDeliverAt.flatMap({ Int64($0) }) else { return nil }
+    let zone = (try? deliveryTime(now: Date()))?.zone ?? .current
+    return DeliveryTime(seconds: seconds, zone: zone).words
+  }
+
   private func expiration(_ text: String, now: Date) throws -> String {
     if Int(text) != nil { return text }
     let span = try TimeSpan(text, option: "--expires", requiresUnit: true)
@@ -246,9 +278,11 @@ struct Send: AsyncParsableCommand {
       Output.json(
         Result(
           apnsID: answer.apnsID, apnsUniqueID: answer.apnsUniqueID, status: answer.status, reason: refusal?.reason,
-          message: refusal?.policy?.message ?? advice, rule: refusal?.policy?.rule))
+          message: refusal?.policy?.message ?? advice, rule: refusal?.policy?.rule,
+          deliverAt: confirmed(answer)))
     } else if answer.status == 200 {
       Output.data(answer.apnsID ?? "")
+      if let time = confirmed(answer) { Output.words("it is delivered at \(time)") }
     }
     guard answer.status != 200 else { return }
     let why = refusal?.policy.map { "rule \($0.rule) at \($0.at): \($0.message)" } ?? advice

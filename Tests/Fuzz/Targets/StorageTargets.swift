@@ -96,6 +96,9 @@ private final class DamagedDatabase {
     "broadcast_off VALUES (2)",
     "mailbox_commit VALUES (1, 7)",
     "answer VALUES (1, 1, zeroblob(20), 'view', 1, 1, 1700000000000), (2, 1, randomblob(20), 'close', 1, 1, 1700000000000)",
+    "scheduled VALUES (1, 1800000000000, 1, 1, 'TEAM000001', zeroblob(20), zeroblob(20), 1700000000000, NULL, 10, '', "
+      + "CAST('{}' AS BLOB)), (2, 1800000000000, 1, 1, NULL, randomblob(20), zeroblob(20), 1700000000000, 0, 5, 'c', "
+      + "CAST('{}' AS BLOB))",
     "audit VALUES (1, 1700000000000, 'DELETE', '/admin/v1/devices/d', '', 204), (2, 1700000000000, 'POST', '/', '{}', NULL)",
   ]
 

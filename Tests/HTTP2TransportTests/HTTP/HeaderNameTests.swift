@@ -30,7 +30,7 @@ import Testing
   @Test func `authorization and the apns fields may come once`() {
     let single: Set<HeaderName> = [
       .authorization, .apnsChannelID, .apnsCollapseID, .apnsExpiration, .apnsID, .apnsPriority, .apnsPushType,
-      .apnsRequestID, .apnsTopic, .apnsUniqueID,
+      .apnsRequestID, .apnsTopic, .apnsUniqueID, .apnsDeliverAt,
     ]
     #expect(Set(HeaderName.allCases.filter(\.mustBeSingle)) == single)
   }

@@ -32,10 +32,15 @@ import Testing
     log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .silent)
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let registrations = MemoryRegistrations()
+    let (mailbox, router) = (MemoryMailbox(clock: clock) { _ in }, SubscriptionRegistry())
+    let schedule = Schedule(
+      DeliverScheduled(
+        scheduled: try ScheduledPushes(store: store), registrations: registrations, mailbox: mailbox, router: router,
+        log: log, clock: clock.wallClock))
     let unregister = Unregister(
-      registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in },
-      held: try HeldPushes(store: store, logger: .silent), channels: try Channels(store: store, logger: .silent),
-      router: SubscriptionRegistry(), clock: clock.wallClock)
+      registrations: registrations, mailbox: mailbox, held: try HeldPushes(store: store, logger: .silent),
+      schedule: schedule, channels: try Channels(store: store, logger: .silent), router: router,
+      clock: clock.wallClock)
     let seen = seen
     injector = FaultInjector(
       faults: table, log: log, registrations: registrations, unregister: unregister, clock: clock.wallClock,

@@ -40,7 +40,9 @@ import Testing
       promise: .localDisk(.full), close: {})
     services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent), answers: Answers(store: store),
-      audit: AuditTrail(store: store), environment: .development,
+      audit: AuditTrail(store: store),
+      schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
+      environment: .development,
       rateLimit: 3, clock: clock.wallClock, channels: try Channels(store: store, logger: .silent))
     key = try ES256Key.generate()
     try await registrations.addTeam(TestGateway.team)

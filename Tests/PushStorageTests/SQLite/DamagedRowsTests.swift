@@ -64,6 +64,12 @@ import Testing
     },
     Table(name: "channel_subscription", first: "id = 1") { "(\($0), \($0), \(blob($0, size: 16)), 0)" },
     Table(name: "broadcast_off", first: "app = 1") { "(\($0))" },
+    Table(name: "scheduled", first: "number = 1") {
+      """
+      (\($0), 1800000000000, \($0), 1, 'TEAM000001', \(blob($0, size: 20)), \(blob($0, size: 20)), 1700000000000,
+        1900000000, 10, '', CAST('{"n":1}' AS BLOB))
+      """
+    },
     Table(name: "ad_report", first: "id = 1") {
       "(\($0), 1700000000000, \($0), 1, \(blob($0, size: 20)), 'Buy now')"
     },

@@ -147,6 +147,19 @@ enum ReleasedSchemas {
         INSERT INTO mailbox_commit VALUES (1, 7);
         """),
     Step(migration: "checksums", dump: "ALTER TABLE mailbox ADD COLUMN checksum INTEGER;"),
+    Step(migration: "questions", dump: "ALTER TABLE category ADD COLUMN expires INTEGER;"),
+    Step(
+      migration: "scheduled pushes",
+      dump: """
+        CREATE TABLE scheduled (
+          number INTEGER PRIMARY KEY, at INTEGER NOT NULL, device INTEGER NOT NULL, app INTEGER NOT NULL, team TEXT,
+          apns_id BLOB NOT NULL, unique_id BLOB NOT NULL, received INTEGER NOT NULL, expires INTEGER,
+          priority INTEGER NOT NULL, collapse_id TEXT NOT NULL, payload BLOB NOT NULL, UNIQUE (device, app, apns_id)
+        );
+        CREATE INDEX scheduled_at ON scheduled (at);
+        INSERT INTO scheduled VALUES (1, 1800000000000, 1, 1, 'TEAM000001', randomblob(20), randomblob(20),
+          1700000000000, NULL, 10, '', CAST('{"n":5}' AS BLOB));
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

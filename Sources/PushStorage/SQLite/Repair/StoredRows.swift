@@ -28,5 +28,6 @@ package enum StoredRows {
     try Channels.checkRows(db)
     try Answers.checkRows(db)
     try AuditTrail.checkRows(db)
+    try ScheduledPushes.checkRows(db)
   }
 }

@@ -1,0 +1,39 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// `/admin/v1/scheduled`: what is to be delivered later. Texts are not told: they are for the device.
+struct ScheduleAPI: Sendable {
+  let schedule: Schedule
+  let registrations: any Registrations
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/scheduled", list),
+      .init("DELETE", "/admin/v1/scheduled/{id}") { request in
+        let text = request.parameters[0]
+        guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
+        guard try await schedule.cancel(id) > 0 else {
+          throw Problem.notFound("no push \(text) is scheduled: `pushcli log \(text)` says what became of it")
+        }
+        return .noContent
+      },
+    ]
+  }
+
+  /// The earliest first; `after` is `AT-NUMBER` of the last row of the page before.
+  private func list(_ request: ControlRequest) async throws -> Response {
+    let limit = min(Limits.maximumListPage, max(1, request.query["limit"].flatMap(Int.init) ?? Limits.maximumListPage))
+    let numbers = (request.query["after"] ?? "").split(separator: "-").compactMap { Int64($0) }
+    let after = numbers.count == 2 ? (at: numbers[0], number: numbers[1]) : nil
+    let rows = try await schedule.pushes.list(after: after, limit: limit)
+    return Response(
+      rows: rows.map { row in
+        ScheduledRecord(
+          id: row.push.id.description, at: Schedule.timestamp(row.push.at),
+          device: registrations.device(row.push.device)?.name, topic: registrations.app(row.push.app)?.topic,
+          accepted: Schedule.timestamp(row.push.received), place: "\(row.push.at)-\(row.number)")
+      })
+  }
+}

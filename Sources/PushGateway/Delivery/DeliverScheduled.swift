@@ -1,0 +1,121 @@
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// Puts scheduled pushes whose time has come into their mailboxes: from there on each is a push like any other, decided by
+/// the choices of that moment.
+///
+/// It leaves the schedule when it is stored. Should the gateway die between the two it is put in once more, which the
+/// mailbox recognizes by its id, and delivers once.
+struct DeliverScheduled: Sendable {
+  let scheduled: ScheduledPushes
+  let registrations: any Registrations
+  let mailbox: any Mailbox
+  let router: any PushRouter
+  let log: DeliveryLog
+  let clock: WallClock
+
+  /// Delivers all that is due.
+  ///
+  /// - Returns: false when something could not be stored now, and stays due.
+  func callAsFunction() async -> Bool {
+    while true {
+      let now = clock.milliseconds()
+      guard let rows = try? await scheduled.due(at: now, limit: Limits.scheduleSlice) else { return false }
+      guard !rows.isEmpty else {
+        let isAhead = scheduled.next.map { $0 > now } ?? true
+        if !isAhead { do { try await scheduled.refresh() } catch { return false } }
+        return true
+      }
+      let (done, isComplete) = await deliver(rows, now: now)
+      do { try await scheduled.remove(done) } catch { return false }
+      if !isComplete { return false }
+    }
+  }
+
+  /// - Returns: the numbers of those that are done with, and whether that is all of them.
+  private func deliver(_ rows: [ScheduledPushes.Row], now: Int64) async -> (done: [Int64], isComplete: Bool) {
+    var (done, stored, numbers): ([Int64], [StoredPush], [Int64]) = ([], [], [])
+    for row in rows {
+      guard let push = StoredPush(row.push, now: now) else {
+        log.append([row.push.event(.expired, at: now)])
+        done.append(row.number)
+        continue
+      }
+      let isRegistered = registrations.registrations(of: push.device).contains { registration, app in
+        app.id == push.app && !registration.isExpired(at: now)
+      }
+      if !isRegistered {
+        log.append([push.event(.dropped, at: now, detail: .fact(.unregistered))])
+        done.append(row.number)
+      } else if push.expires == 0 {
+        if router.deliverNow(push) == .nowhere {
+          log.append([push.event(.dropped, at: now, detail: .fact(.notConnected))])
+        }
+        done.append(row.number)
+      } else {
+        stored.append(push)
+        numbers.append(row.number)
+      }
+    }
+    let outcomes = await append(stored)
+    for (number, outcome) in zip(numbers, outcomes) {
+      switch outcome {
+      case .queued, .deferred, .duplicate: done.append(number)
+      case .unavailable, .failed: break
+      }
+    }
+    return (done, done.count == rows.count)
+  }
+
+  private func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {
+    if pushes.isEmpty { return [] }
+    return await withCheckedContinuation { continuation in
+      mailbox.append(pushes) { outcomes in
+        hand(over: pushes, outcomes)
+        continuation.resume(returning: outcomes)
+      }
+    }
+  }
+
+  /// What was stored goes to the streams of its devices, and into the log.
+  private func hand(over pushes: [StoredPush], _ outcomes: [AppendOutcome]) {
+    let now = clock.milliseconds()
+    var (entries, rows): ([MailboxEntry], [DeliveryLog.Row]) = ([], [])
+    for (push, outcome) in zip(pushes, outcomes) {
+      switch outcome {
+      case .queued(let seq, let replaced):
+        entries.append(MailboxEntry(seq: seq, push: push))
+        if let replaced { router.notify(push.device, .retract(replaced)) }
+      case .deferred: rows.append(push.event(.stored, at: now))
+      case .duplicate, .unavailable, .failed: break
+      }
+    }
+    for (entry, isConnected) in zip(entries, router.areConnected(entries)) {
+      rows.append(entry.push.event(.stored, at: now, detail: isConnected ? .nothing : .fact(.deviceOffline)))
+    }
+    log.append(rows)
+    router.deliver(entries)
+  }
+}
+
+extension StoredPush {
+  /// The push that a scheduled one is at its time, in milliseconds since 1970; nil when its time to live is over.
+  fileprivate convenience init?(_ push: ScheduledPush, now: Int64) {
+    let latest = now / 1000 + Int64(Limits.maximumLifetime)
+    let expires = push.expires ?? latest
+    guard expires == 0 || expires > now / 1000 else { return nil }
+    self.init(
+      device: push.device, app: push.app, id: push.id, isSenderID: true, uniqueID: push.uniqueID, received: now,
+      expires: min(expires, latest), priority: push.priority, collapseID: push.collapseID, payload: push.payload)
+  }
+}
+
+extension ScheduledPush {
+  /// A row of the delivery log about this push.
+  func event(_ event: DeliveryEvent, at time: Int64, detail: DeliveryDetail = .nothing) -> DeliveryLog.Row {
+    DeliveryLog.Row(
+      at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: device, app: app,
+      detail: detail)
+  }
+}

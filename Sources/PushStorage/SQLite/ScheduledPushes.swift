@@ -1,0 +1,308 @@
+import Foundation
+import GRDB
+package import PushCore
+import PushPolicy
+import Synchronization
+
+/// A push that was accepted for a later time (`apns-deliver-at`).
+package struct ScheduledPush: Sendable {
+  /// When it is delivered, in milliseconds since 1970.
+  package var at: Int64
+  package var device: DeviceID
+  package var app: AppID
+  /// Whose it counts as; nil: nobody's.
+  package var team: String?
+  package var id: APNSID
+  package var uniqueID: APNSID
+  /// When it was accepted, in milliseconds since 1970.
+  package var received: Int64
+  /// As the sender said, in seconds since 1970; 0: one attempt; nil: the sender said nothing.
+  package var expires: Int64?
+  package var priority: UInt8
+  package var collapseID: String
+  /// The JSON as sent, without line breaks between its tokens.
+  package var payload: [UInt8]
+
+  package init(_ push: StoredPush, at time: Int64, expires: Int64?, team: String?) {
+    (at, device, app, self.team) = (time, push.device, push.app, team)
+    (id, uniqueID, received) = (push.id, push.uniqueID, push.received)
+    (self.expires, priority, collapseID, payload) = (expires, push.priority, push.collapseID, push.payload)
+  }
+}
+
+/// Pushes that were accepted for a later time, on disk before their 200: of each the store says once that its time has
+/// come, and until ``remove(_:)`` again after a crash.
+///
+/// Those that come while a commit runs share the next one. In memory are their numbers alone, by which they are bounded.
+package final class ScheduledPushes: Sendable {
+  package enum Outcome: Sendable {
+    case stored
+    /// The device has one with this id already.
+    case duplicate
+    /// The app, the team or the gateway has as many as it may.
+    case full
+  }
+
+  /// A push with its number in the store.
+  package struct Row: Sendable {
+    package var number: Int64
+    package var push: ScheduledPush
+  }
+
+  fileprivate struct Waiting {
+    var push: ScheduledPush
+    var completion: @Sendable (Result<Outcome, StoreError>) -> Void
+  }
+
+  fileprivate struct State {
+    var count = 0
+    var apps: [AppID: Int] = [:]
+    var teams: [String: Int] = [:]
+    /// The earliest time, or an earlier one.
+    var next: Int64?
+    var waiting: [Waiting] = []
+    var isWriting = false
+    var settling: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let store: SQLiteStore
+  private let state: Mutex<State>
+
+  package init(store: SQLiteStore) throws(StoreError) {
+    self.store = store
+    do {
+      state = Mutex(try store.pool.read(ScheduledPushes.load))
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// When the first is due, in milliseconds since 1970, or a moment before that; nil: nothing is scheduled.
+  package var next: Int64? { state.withLock { $0.next } }
+
+  /// How many there are.
+  package var count: Int { state.withLock { $0.count } }
+
+  /// Keeps a push, and calls `completion` when that is on disk, or with a ``StoreError`` when the disk refuses.
+  package func add(_ push: ScheduledPush, completion: @escaping @Sendable (Result<Outcome, StoreError>) -> Void) {
+    let (isFull, mustWrite) = state.withLock { state -> (Bool, Bool) in
+      guard state.has(room: push) else { return (true, false) }
+      state.count(push.app, push.team, by: 1)
+      state.waiting.append(Waiting(push: push, completion: completion))
+      defer { state.isWriting = true }
+      return (false, !state.isWriting)
+    }
+    if isFull { return completion(.success(.full)) }
+    if mustWrite { Task { await write() } }
+  }
+
+  /// Returns when everything given so far is on disk, or can't be.
+  package func settle() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = state.withLock { state in
+        if state.isWriting { state.settling.append(continuation) }
+        return !state.isWriting
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
+  private func write() async {
+    while true {
+      let (taken, settling) = state.withLock { state in
+        let now = (state.waiting, state.settling)
+        state.waiting = []
+        if now.0.isEmpty { (state.isWriting, state.settling) = (false, []) }
+        return now
+      }
+      guard !taken.isEmpty else {
+        for continuation in settling { continuation.resume() }
+        return
+      }
+      let pushes = taken.map(\.push)
+      do {
+        let isNew = try await store.pool.write { [self] db in
+          let isNew = try pushes.map { try ScheduledPushes.insert($0, db) }
+          state.withLock { state in
+            for (push, isNew) in zip(pushes, isNew) where isNew { state.next = min(state.next ?? .max, push.at) }
+          }
+          return isNew
+        }
+        state.withLock { state in
+          for (push, isNew) in zip(pushes, isNew) where !isNew { state.count(push.app, push.team, by: -1) }
+        }
+        for (waiting, isNew) in zip(taken, isNew) { waiting.completion(.success(isNew ? .stored : .duplicate)) }
+      } catch {
+        let failure = SQLiteStore.explain(error, path: store.path)
+        state.withLock { state in for push in pushes { state.count(push.app, push.team, by: -1) } }
+        for waiting in taken { waiting.completion(.failure(failure)) }
+      }
+    }
+  }
+
+  private static func insert(_ push: ScheduledPush, _ db: Database) throws -> Bool {
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT OR IGNORE INTO scheduled (at, device, app, team, apns_id, unique_id, received, expires, priority,
+          collapse_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    try insert.execute(
+      arguments: [
+        push.at, push.device.row, push.app.row, push.team, Data(push.id.stored), Data(push.uniqueID.stored),
+        push.received, push.expires, Int64(push.priority), push.collapseID, Data(push.payload),
+      ])
+    return db.changesCount > 0
+  }
+
+  // MARK: Reading
+
+  /// The first that are due at `now`, in milliseconds since 1970, in the order of their times.
+  package func due(at now: Int64, limit: Int) async throws -> [Row] {
+    try await rows("WHERE at <= ? ORDER BY at, number LIMIT \(limit)", [now])
+  }
+
+  /// Looks anew when the first is due, where nothing was found to be: what was to be kept may not have been.
+  package func refresh() async throws {
+    do {
+      try await store.pool.write { [self] db in
+        let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
+        state.withLock { $0.next = next }
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// Those after the time and number of a row, in the order of their times; nil: the first ones.
+  package func list(after row: (at: Int64, number: Int64)?, limit: Int) async throws -> [Row] {
+    try await rows(
+      "WHERE (at, number) > (?, ?) ORDER BY at, number LIMIT \(limit)", [row?.at ?? -1, row?.number ?? -1])
+  }
+
+  private func rows(_ condition: String, _ values: [Int64]) async throws -> [Row] {
+    do {
+      return try await store.pool.read { db in
+        let rows = try PreparedStatement(db, "SELECT \(ScheduledPushes.columns) FROM scheduled " + condition)
+        for value in values { rows.bind(value) }
+        var found: [Row] = []
+        while try rows.next() { found.append(try ScheduledPushes.row(rows)) }
+        return found
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  // MARK: Removing
+
+  /// What is told of a push that is scheduled no longer.
+  package struct Removed: Sendable {
+    package var device: DeviceID
+    package var app: AppID
+    package var id: APNSID
+    fileprivate var team: String?
+  }
+
+  /// Forgets those that were delivered, or are over.
+  package func remove(_ numbers: [Int64]) async throws {
+    _ = try await remove(numbers.map { ("number = ?", [$0.databaseValue]) })
+  }
+
+  /// Takes back the pushes of an id.
+  package func cancel(_ id: APNSID) async throws -> [Removed] {
+    try await remove([("substr(apns_id, 1, 16) = ?", [Data(id.stored.prefix(16)).databaseValue])])
+  }
+
+  /// Takes back what is scheduled for devices, of one app or of all.
+  package func purge(_ devices: [DeviceID], app: AppID? = nil) async throws -> [Removed] {
+    if count == 0 { return [] }
+    return try await remove(
+      devices.map { device in
+        guard let app else { return ("device = ?", [device.row.databaseValue]) }
+        return ("device = ? AND app = ?", [device.row.databaseValue, app.row.databaseValue])
+      })
+  }
+
+  private func remove(_ conditions: [(String, [DatabaseValue])]) async throws -> [Removed] {
+    do {
+      return try await store.pool.write { [self] db in
+        var removed: [Removed] = []
+        for (condition, values) in conditions {
+          let rows = try GRDB.Row.fetchAll(
+            db, sql: "DELETE FROM scheduled WHERE \(condition) RETURNING device, app, apns_id, team",
+            arguments: StatementArguments(values))
+          for row in rows {
+            guard let id = APNSID(stored: Array(row["apns_id"] as Data)) else { continue }
+            removed.append(
+              Removed(device: DeviceID(row: row["device"]), app: AppID(row: row["app"]), id: id, team: row["team"]))
+          }
+        }
+        let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
+        // One writes at a time, so that what comes after is counted after.
+        state.withLock { state in
+          for push in removed { state.count(push.app, push.team, by: -1) }
+          state.next = next
+        }
+        return removed
+      }
+    } catch {
+      // What is there is looked for anew.
+      state.withLock { $0.next = 0 }
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  // MARK: Rows
+
+  private static let columns =
+    "number, at, device, app, team, apns_id, unique_id, received, expires, priority, collapse_id, payload"
+
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws {
+    let rows = try PreparedStatement(db, "SELECT \(columns) FROM scheduled")
+    while try rows.next() { _ = try row(rows) }
+  }
+
+  private static func load(_ db: Database) throws -> State {
+    var state = State()
+    let rows = try PreparedStatement(db, "SELECT app, team, at FROM scheduled")
+    while try rows.next() {
+      state.count(AppID(row: try rows.integer(0, in: StoredRange.app)), try rows.optionalText(1), by: 1)
+      state.next = min(state.next ?? .max, try rows.integer(2, in: StoredRange.milliseconds))
+    }
+    return state
+  }
+
+  private static func row(_ row: PreparedStatement) throws -> Row {
+    guard let id = row.id(5) else { throw row.damage(5, "20 bytes are expected") }
+    guard let uniqueID = row.id(6) else { throw row.damage(6, "20 bytes are expected") }
+    let payload = row.blob(11)
+    guard (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload(payload.span)) != nil else {
+      throw row.damage(11, "a JSON object is expected")
+    }
+    let push = StoredPush(
+      device: DeviceID(row: try row.integer(2)), app: AppID(row: try row.integer(3, in: StoredRange.app)), id: id,
+      isSenderID: true, uniqueID: uniqueID, received: try row.integer(7, in: StoredRange.milliseconds), expires: 0,
+      priority: try row.priority(9), collapseID: try row.text(10), payload: payload)
+    return Row(
+      number: try row.integer(0, in: StoredRange.number),
+      push: ScheduledPush(
+        push, at: try row.integer(1, in: StoredRange.milliseconds),
+        expires: try row.optionalInteger(8, in: StoredRange.seconds), team: try row.optionalText(4)))
+  }
+}
+
+extension ScheduledPushes.State {
+  /// Whether one more is within the limits.
+  fileprivate func has(room push: ScheduledPush) -> Bool {
+    count < Limits.maximumScheduled && apps[push.app] ?? 0 < Limits.maximumAppScheduled
+      && push.team.map { teams[$0] ?? 0 < Limits.maximumTeamScheduled } ?? true
+  }
+
+  fileprivate mutating func count(_ app: AppID, _ team: String?, by change: Int) {
+    count += change
+    func counted(_ number: Int?) -> Int? { (number ?? 0) + change > 0 ? (number ?? 0) + change : nil }
+    apps[app] = counted(apps[app])
+    if let team { teams[team] = counted(teams[team]) }
+  }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import GatewayProtocol
+import PushCore
+
+/// `pushcli scheduled`: pushes that are delivered later.
+struct Scheduled: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Pushes that are delivered later: list them, take them back.",
+    subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List what is scheduled, the earliest first.",
+      discussion: """
+        Texts are not shown: they are for the device. Times are those of this machine's zone, and UTC in JSON and with \
+        --utc.
+
+        Example:
+          pushcli scheduled list --device me
+        """)
+    @Option(help: "The device's name.") var device: String?
+    @Option(help: "The app's topic.") var app: String?
+    @Flag(help: "Show times in UTC.") var utc = false
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      var (after, rows): (String, [[String]]) = ("", [])
+      while true {
+        let page: [ScheduledRecord] = try await admin.get(
+          "/admin/v1/scheduled?limit=\(Limits.maximumListPage)" + after)
+        let records = page.filter { record in
+          (device.map { $0 == record.device } ?? true) && (app.map { $0 == record.topic } ?? true)
+        }
+        if format.json {
+          Output.json(lines: records)
+        } else {
+          rows += records.map { record in
+            [utc ? record.at : LocalTime.text(record.at), record.device ?? "-", record.topic ?? "-", record.id]
+          }
+        }
+        guard page.count == Limits.maximumListPage, let last = page.last else { break }
+        after = "&after=\(last.place)"
+      }
+      if !format.json { Output.table(["AT", "DEVICE", "TOPIC", "ID"], rows) }
+    }
+  }
+
+  struct Cancel: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Take a push back before its time.",
+      discussion: """
+        It is not delivered, and its log says so. One whose time has come is on its way: it ends with 3.
+
+        Example:
+          pushcli scheduled cancel 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
+        """)
+    @Argument(help: "The apns-id.") var id: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      do {
+        try await Admin(state).delete("/admin/v1/scheduled/\(pathPart(id))")
+      } catch let failure as CommandFailure where failure.status == 404 {
+        throw CommandFailure(.suppressed, failure.message)
+      } catch let failure as CommandFailure where failure.status == 400 {
+        throw CommandFailure(.usage, failure.message)
+      }
+      if format.json { Output.json(["cancelled": id]) } else { Output.words("cancelled \(id)") }
+    }
+  }
+}

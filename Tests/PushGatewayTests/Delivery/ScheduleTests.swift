@@ -1,0 +1,195 @@
+import Foundation
+import PushPolicy
+import PushTesting
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Pushes for a later time, from the request to the device.
+@Suite(.timeLimit(.minutes(2))) struct ScheduleTests {
+  private func open(_ gateway: TestGateway, _ device: TestDevice) async throws -> TestStream {
+    let stream = try await TestStream.open(try await gateway.client(), device)
+    _ = try await stream.lines(upTo: "caught-up")
+    return stream
+  }
+
+  /// Sends a push for a time, in seconds from now.
+  private func send(
+    _ gateway: TestGateway, to device: TestDevice, in seconds: Int64, _ fields: [(Client.Field, String)] = [],
+    payload: String = #"{"aps":{"alert":"later"}}"#
+  ) async throws -> Client.Answer {
+    try await gateway.push(
+      try await gateway.client(), to: device.token,
+      [(.apnsDeliverAt, String(gateway.clock.seconds + seconds))] + fields, payload: payload)
+  }
+
+  /// Moves the clock, and has what is due delivered.
+  private func advance(_ gateway: TestGateway, _ seconds: Int64) {
+    gateway.clock.advance(seconds: seconds)
+    gateway.services.schedule.wake()
+  }
+
+  @Test func `a push comes at its time, and not before`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let stream = try await open(gateway, device)
+      let answer = try await send(gateway, to: device, in: 3600)
+      #expect(answer.status == 200 && answer.apnsDeliverAt == String(gateway.clock.seconds + 3600))
+      let id = try #require(answer.apnsID.flatMap { APNSID($0) })
+      #expect(answer.apnsUniqueID != nil)
+      advance(gateway, 3599)
+      // One that is sent now comes first.
+      _ = try await gateway.push(try await gateway.client(), to: device.token, payload: #"{"aps":{"alert":"now"}}"#)
+      #expect(try await stream.next()?.text.contains("now") == true)
+      advance(gateway, 1)
+      let line = try #require(try await stream.next())
+      #expect(line.text.contains("later") && line.json["id"] as? String == id.description)
+      // It was received when it was delivered: it has not waited.
+      #expect(line.text.contains(#""received":"2027-01-15T09:00:00.000Z""#))
+      try await settle { gateway.services.schedule.pushes.count == 0 }
+      let rows = try await gateway.services.log.rows(.init(id: id))
+      #expect(rows.map(\.row.event) == [.accepted, .stored, .transmitted])
+      #expect(rows.first?.row.detail == .scheduled("2027-01-15T09:00:00.000Z"))
+    }
+  }
+
+  @Test func `the choices of that moment hold`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let stream = try await open(gateway, device)
+      _ = try await send(gateway, to: device, in: 60)
+      let person = try #require(gateway.registrations.device(device.id)).person
+      _ = try await ChangePreferences(gateway.services)(
+        of: person, assigning: ["alert=off"], app: SampleRequest.topic, category: nil)
+      _ = try await stream.lines(upTo: "preferences")
+      advance(gateway, 60)
+      let line = try #require(try await stream.next())
+      #expect(line.json["presentation"] as? [String: String] == [:])
+    }
+  }
+
+  @Test(
+    arguments: [
+      // A time that has come is now.
+      ("1799999999", nil), ("0", nil), ("1800000000", nil),
+      ("1802592000", nil), ("1802592001", .badExpirationDate), ("999999999999999999", .badExpirationDate),
+      ("", .badExpirationDate), ("-1", .badExpirationDate), ("1800000060.5", .badExpirationDate),
+      ("2027-01-15T09:00:00Z", .badExpirationDate), ("1e9", .badExpirationDate),
+    ] as [(String, Reason?)])
+  func `a time is whole seconds since 1970, and thirty days ahead at most`(_ value: String, _ reason: Reason?)
+    async throws
+  {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let answer = try await gateway.push(
+        try await gateway.client(), to: device.token, [(.apnsDeliverAt, value)])
+      #expect(answer.status == reason?.status ?? 200)
+      if let reason { #expect(String(decoding: answer.body, as: UTF8.self).contains(reason.rawValue)) }
+      let isScheduled = reason == nil && (Int64(value) ?? 0) > gateway.clock.seconds
+      #expect((answer.apnsDeliverAt != nil) == isScheduled)
+      #expect(gateway.services.schedule.pushes.count == (isScheduled ? 1 : 0))
+    }
+  }
+
+  @Test func `what would be over before it comes is refused, and so is what the door refuses`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      func status(_ payload: String, _ fields: [(Client.Field, String)] = []) async throws -> Int {
+        try await send(gateway, to: device, in: 60, fields, payload: payload).status
+      }
+      let now = gateway.clock.seconds
+      #expect(try await status(#"{"aps":{"alert":"x"}}"#, [(.apnsExpiration, "\(now + 60)")]) == 400)
+      #expect(try await status(#"{"aps":{"badge":"3"}}"#) == 403)
+      #expect(try await status(#"{"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"}}}"#) == 403)
+      #expect(try await status("[]") == 400)
+      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(try await status(#"{"aps":{"alert":"x"}}"#, [(.apnsExpiration, "\(now + 61)")]) == 200)
+      #expect(try await status(#"{"aps":{"alert":"x"}}"#, [(.apnsExpiration, "0")]) == 200)
+    }
+  }
+
+  @Test func `one whose time to live is over when a late gateway starts is not delivered`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let stream = try await open(gateway, device)
+      let late = try await send(gateway, to: device, in: 60, [(.apnsExpiration, "\(gateway.clock.seconds + 90)")])
+      let good = try await send(gateway, to: device, in: 70)
+      advance(gateway, 100)
+      #expect(try await stream.next()?.json["id"] as? String == good.apnsID)
+      let id = try #require(late.apnsID.flatMap { APNSID($0) })
+      #expect(try await gateway.events(of: id) == [.accepted, .expired])
+    }
+  }
+
+  @Test func `one attempt is one attempt, at its time`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let away = try await send(gateway, to: device, in: 60, [(.apnsExpiration, "0")])
+      advance(gateway, 60)
+      try await settle { gateway.services.schedule.pushes.count == 0 }
+      let id = try #require(away.apnsID.flatMap { APNSID($0) })
+      #expect(try await gateway.events(of: id) == [.accepted, .dropped])
+      let stream = try await open(gateway, device)
+      _ = try await send(gateway, to: device, in: 60, [(.apnsExpiration, "0")])
+      advance(gateway, 60)
+      #expect(try await stream.next()?.seq == 0)
+    }
+  }
+
+  @Test func `the same id is scheduled once, and delivered once`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let stream = try await open(gateway, device)
+      for _ in 0..<2 {
+        #expect(try await send(gateway, to: device, in: 60, [(.apnsID, SampleRequest.id)]).status == 200)
+      }
+      #expect(gateway.services.schedule.pushes.count == 1)
+      // As after a crash between the mailbox and the schedule: it is due once more.
+      let row = try #require(try await gateway.services.schedule.pushes.due(at: .max / 2, limit: 1).first)
+      advance(gateway, 60)
+      #expect(try await stream.next()?.json["id"] as? String == SampleRequest.id)
+      try await settle { gateway.services.schedule.pushes.count == 0 }
+      await withCheckedContinuation { continuation in
+        gateway.services.schedule.add(row.push) { _ in continuation.resume() }
+      }
+      try await settle { gateway.services.schedule.pushes.count == 0 }
+      _ = try await gateway.push(try await gateway.client(), to: device.token)
+      #expect(try await stream.next()?.json["id"] as? String != SampleRequest.id)
+    }
+  }
+
+  @Test func `what belongs to a device that goes, goes`() async throws {
+    try await TestGateway.run { gateway in
+      let (device, other) = (try await gateway.enroll(), try await gateway.enroll("phone"))
+      let gone = try await send(gateway, to: device, in: 60)
+      _ = try await send(gateway, to: other, in: 60)
+      try await RemoveDevice(gateway.services)(device.id)
+      #expect(gateway.services.schedule.pushes.count == 1)
+      let id = try #require(gone.apnsID.flatMap { APNSID($0) })
+      #expect(try await gateway.events(of: id) == [.accepted, .dropped])
+      try await Unregister(gateway.services)(other.id, topic: SampleRequest.topic)
+      #expect(gateway.services.schedule.pushes.count == 0)
+    }
+  }
+
+  @Test func `nobody waits while nothing is scheduled`() async throws {
+    try await TestGateway.run { gateway in
+      #expect(!gateway.services.schedule.isWaiting)
+      let device = try await gateway.enroll()
+      _ = try await send(gateway, to: device, in: 60)
+      #expect(gateway.services.schedule.isWaiting)
+      advance(gateway, 60)
+      try await settle { !gateway.services.schedule.isWaiting }
+    }
+  }
+
+  private func settle(_ condition: () -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    #expect(condition())
+  }
+}

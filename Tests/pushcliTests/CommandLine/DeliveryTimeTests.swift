@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import pushcli
+
+@Suite struct DeliveryTimeTests {
+  /// Sunday 2026-03-29 00:30 in Berlin, whose clocks go from 2:00 to 3:00 that night.
+  private static let now = Date(timeIntervalSince1970: 1_774_740_600)
+  private static let berlin = TimeZone(identifier: "Europe/Berlin")!
+
+  @Test(
+    arguments: [
+      // The next time of day to come, in the sender's zone.
+      ("18:00", "2026-03-29 18:00:00 +02:00 (Europe/Berlin)"), ("00:29", "2026-03-30 00:29:00 +02:00 (Europe/Berlin)"),
+      ("1:59", "2026-03-29 01:59:00 +01:00 (Europe/Berlin)"), ("02:30", "2026-03-29 03:00:00 +02:00 (Europe/Berlin)"),
+      ("18:00:30 Asia/Kolkata", "2026-03-29 18:00:30 +05:30 (Asia/Kolkata)"), ("18:00Z", "2026-03-29 18:00:00 +00:00"),
+      ("2026-11-23T18:00", "2026-11-23 18:00:00 +01:00 (Europe/Berlin)"),
+      ("2026-11-23T18:00+01:00", "2026-11-23 18:00:00 +01:00"),
+      ("2026-11-23 18:00 America/New_York", "2026-11-23 18:00:00 -05:00 (America/New_York)"),
+      ("2026-11-23T18:00:15-0330", "2026-11-23 18:00:15 -03:30"),
+    ])
+  func `a time is read in its own zone, or the sender's, and said with it`(_ text: String, _ words: String) throws {
+    #expect(try DeliveryTime(at: text, now: Self.now, zone: Self.berlin).words == words)
+  }
+
+  @Test(arguments: [
+    "", "soon", "6pm", "24:00", "18:60", "18", "2026-02-30T10:00", "2026-13-01T10:00", "18:00 Mars/Olympus",
+    "18:00+99:00",
+    "2026-11-23", "١٨:٠٠", "18:00 Europe/Berlin x",
+  ])
+  func `anything else is an error that says what to write`(_ text: String) {
+    let failure = #expect(throws: CommandFailure.self) {
+      try DeliveryTime(at: text, now: Self.now, zone: Self.berlin)
+    }
+    #expect(failure?.exit == .usage)
+    #expect(failure?.description.hasPrefix("--at is \"\(text)\": expected a time as 18:00") == true)
+  }
+
+  @Test func `a span counts from now`() throws {
+    let time = try DeliveryTime(in: "90m", now: Self.now, zone: Self.berlin)
+    #expect(time.words == "2026-03-29 03:00:00 +02:00 (Europe/Berlin)")
+    #expect(try DeliveryTime(in: "250ms", now: Self.now).seconds == 1_774_740_601)
+    #expect(throws: CommandFailure.self) { try DeliveryTime(in: "10", now: Self.now) }
+  }
+}
