@@ -46,7 +46,7 @@ package final class JSONParser {
     let problem = unsafe bytes.withUnsafeBufferPointer { buffer in
       unsafe csimdjson_parse(handle, buffer.baseAddress, buffer.count, &root)
     }
-    if let problem = unsafe problem { throw JSONSyntaxError(message: unsafe String(cString: problem)) }
+    if unsafe problem != nil { throw JSONSyntaxError(of: bytes) }
     isReading = true
     defer { isReading = false }
     return body(unsafe JSONElement(root, of: self))
@@ -55,11 +55,19 @@ package final class JSONParser {
 
 /// Why some bytes are not JSON.
 package struct JSONSyntaxError: Error, Sendable, Equatable {
-  /// simdjson's words, for people.
+  /// Where and why, for people.
   package var message: String
 
   package init(message: String) {
     self.message = message
+  }
+
+  /// Of a document that the parser refused, for its form or for what it can't hold.
+  init(of bytes: Span<UInt8>) {
+    message =
+      bytes.isEmpty
+      ? "it is empty"
+      : JSONFault(in: bytes)?.description ?? "it is too deep, or has a number or a character that is none"
   }
 }
 

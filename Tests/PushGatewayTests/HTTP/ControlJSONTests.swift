@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     (#"{"name":"a"}"#, #""count" is missing"#), (#"{"name":"a","count":"3"}"#, #""count" has another type"#),
     (#"{"name":null,"count":3}"#, #""name" has another type"#),
-    ("{", "the body is not JSON: The JSON document has an improper structure"), ("", "Empty: no JSON found"),
+    ("{", "the body is not JSON: line 1, column 2: the text ends"), ("", "the body is not JSON: it is empty"),
   ])
   func `what is wrong with a body is said in words`(_ body: String, _ words: String) {
     let decoded = decode(body)
