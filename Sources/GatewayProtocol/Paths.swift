@@ -2,6 +2,8 @@
 package enum Paths {
   /// The streams of devices.
   package static let deviceStream: StaticString = "/v1/device/stream"
+  /// The same with the beginning of a query.
+  package static let deviceStreamQuery: StaticString = "/v1/device/stream?"
   /// Pushes to a device token, which follows.
   package static let devicePush: StaticString = "/3/device/"
   /// Broadcasts to a channel of an app, whose bundle id follows.

@@ -70,7 +70,7 @@ final class GatewayHandler: Handler {
           431, "Request Header Fields Too Large",
           "the header fields of a request have at most \(Limits.maximumHeaderListSize) bytes, 32 more counted for each"
         ).response)
-    } else if request.has(.path, Paths.deviceStream), !exchange.connection.servesChannelsOnly {
+    } else if GatewayHandler.isForDeviceStream(request), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
       request.maximumBodySize = maximumBodySize(exchange)
@@ -100,6 +100,11 @@ final class GatewayHandler: Handler {
       services.registrations.device(secret: bearer) != nil
     else { return }
     exchange.connection.authenticated()
+  }
+
+  /// Whether a request is for a device's stream; one for a stream of events may say more in its query.
+  private static func isForDeviceStream(_ request: Message) -> Bool {
+    request.has(.path, Paths.deviceStream) || request.has(.path, beginningWith: Paths.deviceStreamQuery)
   }
 
   private static let devicePrefix: StaticString = "/v1/"

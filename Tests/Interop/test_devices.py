@@ -457,6 +457,16 @@ def test_events_go_on_from_last_event_id(gateway, device, connection):
     assert response.body.count(b'"type":"push"') == 1 and b"id: 3\n" in response.body
 
 
+def test_a_stream_of_events_says_in_its_query_that_the_device_is_silent(gateway, device, connection):
+    fields = [("authorization", f"bearer {device.secret}"), ("accept", "text/event-stream")]
+    stream = connection.open("GET", "/v1/device/stream?silent=true&focus=work", fields, end=True)
+    response = connection.responses[stream]
+    connection.until(lambda: b"caught-up" in response.body)
+    assert response.status == 200
+    [record] = [entry for entry in gateway.run("devices", "--json").records if entry["name"] == device.name]
+    assert (record["silent"], record["focus"]) == (True, "work")
+
+
 # The log, and the end
 
 
