@@ -50,10 +50,7 @@ package final class Client: Sendable {
     let tls: (TLSContext, String)?
     switch endpoint {
     case .tls(let host, let port, let trustPath, let identity):
-      guard FileManager.default.fileExists(atPath: trustPath) else {
-        throw ClientError(.unreachable, "\(trustPath) is not there: name the gateway's state folder with --state DIR")
-      }
-      tls = (try TLSContext.client(trustPath: trustPath, identity: identity), host)
+      tls = (try context(trustPath: trustPath, identity: identity), host)
       authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .admin:
       tls = nil
@@ -89,9 +86,22 @@ package final class Client: Sendable {
     do {
       return Client(try await promise.futureResult.get())
     } catch let error as TLSError {
-      throw ClientError(.unreachable, "\(endpoint.description): \(error)")
+      throw ClientError(error.kind == .untrusted ? .untrusted : .unreachable, "\(endpoint.description): \(error)")
     } catch {
       throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
+    }
+  }
+
+  private static func context(trustPath: String, identity: ClientIdentity?) throws(ClientError) -> TLSContext {
+    guard FileManager.default.isReadableFile(atPath: trustPath) else {
+      throw ClientError(
+        .misconfigured, "\(trustPath) can't be read: name the certificates to trust with --ca FILE or --state DIR")
+    }
+    do {
+      return try TLSContext.client(trustPath: trustPath, identity: identity)
+    } catch {
+      let isIdentity = identity.map { error.description.contains($0.certificatePath) } ?? false
+      throw ClientError(isIdentity ? .unidentified : .misconfigured, error.description)
     }
   }
 
@@ -138,8 +148,14 @@ extension Client.Endpoint: CustomStringConvertible {
 /// Why a request got no answer.
 package struct ClientError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
-    /// Nobody answers, or the connection was lost.
+    /// Nobody answers, or the connection was lost: it may be otherwise soon.
     case unreachable
+    /// Whoever answers is not the gateway that is trusted.
+    case untrusted
+    /// The file of certificates to trust is none.
+    case misconfigured
+    /// The file of the own certificate is none.
+    case unidentified
     /// The gateway refused; the status says how.
     case refused(status: Int)
   }
@@ -151,6 +167,14 @@ package struct ClientError: Error, CustomStringConvertible {
   package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
+  }
+
+  /// Whether trying again can't help.
+  package var isPermanent: Bool {
+    switch kind {
+    case .unreachable, .refused: false
+    case .untrusted, .misconfigured, .unidentified: true
+    }
   }
 }
 

@@ -24,11 +24,13 @@ package final class DeviceSession: Sendable {
   private let pace = Mutex(AcknowledgementPace())
   /// Whether the gateway that is connected says when it has an answer.
   private let confirmsAnswers = Mutex(false)
-  private let refused = Mutex(false)
+  private let failure = Mutex<ClientError?>(nil)
   private let finishing = Mutex(false)
 
-  /// Whether the gateway does not know this device, so that trying again helps nobody but a person who mends it.
-  package var isRefused: Bool { refused.withLock { $0 } }
+  /// Why this has given up: the gateway does not know the device, or is not the one to trust, and trying again would
+  /// help nobody.
+  package var permanentFailure: ClientError? { failure.withLock { $0 } }
+  package var isRefused: Bool { permanentFailure != nil }
 
   /// The number up to which pushes are stored here.
   package var cursorValue: UInt64 { cursor.value }
@@ -87,12 +89,14 @@ package final class DeviceSession: Sendable {
     var backoff = Backoff(first: .milliseconds(500), last: .seconds(60))
     // Attempts that are left when the gateway does not know the device.
     var attempts = 0
+    var wasConnected = false
     while !finishing.withLock({ $0 }) {
       var reason = "the gateway ended the stream"
       do {
         let end = try await receive(queue) {
           backoff.reset()
           attempts = 0
+          wasConnected = true
         }
         if end == "revoked" {
           reason = "the gateway has revoked this device's secret"
@@ -101,10 +105,12 @@ package final class DeviceSession: Sendable {
       } catch let error as ClientError {
         if case .refused(let status) = error.kind, status == 401 {
           attempts -= 1
-          refused.withLock { $0 = attempts <= 0 }
           reason = "the gateway does not know this device: it was removed or has another secret; enroll it again"
+          if attempts <= 0 { failure.withLock { $0 = ClientError(error.kind, reason) } }
         } else {
           reason = error.description
+          // One that was trusted before may be in the middle of a change.
+          if !wasConnected, error.isPermanent { failure.withLock { $0 = error } }
         }
       } catch {
         reason = "\(error)"

@@ -201,6 +201,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [ClientError.Kind.untrusted, .misconfigured])
+  func `a gateway that can't be trusted is tried once, unless it was trusted before`(_ kind: ClientError.Kind)
+    async throws
+  {
+    let failure = Result<ScriptedLink, ClientError>.failure(ClientError(kind, "who is this?"))
+    try await run([failure, failure]) { session, events, _ in
+      guard case .disconnected("who is this?", _)? = await events.next() else {
+        Issue.record("a disconnection is expected")
+        return
+      }
+      #expect(await events.next() == nil)
+      #expect(session.permanentFailure?.description == "who is this?")
+    }
+    let link = ScriptedLink()
+    try await run([.success(link)] + Array(repeating: failure, count: 3)) { session, events, _ in
+      _ = await link.hear()
+      link.say(Self.welcome)
+      link.finish()
+      await events.skip(3)
+      for _ in 0..<3 { await events.skip(1) }
+      #expect(!session.isRefused)
+    }
+  }
+
   @Test func `a device that was revoked looks for its new secret a few times, and then no more`() async throws {
     let refusal = Result<ScriptedLink, ClientError>.failure(ClientError(.refused(status: 401), "who?"))
     let (first, second) = (ScriptedLink(), ScriptedLink())

@@ -109,6 +109,7 @@ package struct ListenError: Error, CustomStringConvertible {
       case EADDRNOTAVAIL: "this machine does not have that address"
       default:
         (error as? NIOConnectionError) != nil || error is SocketAddressError
+          || error is SocketAddressError.UnknownHost
           ? "that name has no address" : "\(error)"
       }
     description = "can't listen on \(name): \(advice)"

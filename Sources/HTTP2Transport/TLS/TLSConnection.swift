@@ -132,6 +132,19 @@ package import PushCore
   /// What a record adds to its plaintext, with a cipher of this gateway (RFC 8446 §5.2; more in TLS 1.2).
   private static let recordOverhead = 64
 
+  /// Why a gateway's certificate is not trusted, and what to do.
+  private static func words(ofFault code: Int) -> String {
+    let reason =
+      switch Int32(truncatingIfNeeded: code) {
+      case X509_V_ERR_CERT_HAS_EXPIRED: "it has expired: give the gateway another"
+      case X509_V_ERR_CERT_NOT_YET_VALID: "it is not valid yet: check the clocks"
+      case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+        "it is for other names: `pushcli certs create-server` makes one for more"
+      default: "its authority is not among those to trust: name the gateway's ca.pem with --ca FILE"
+      }
+    return "the gateway's certificate is not trusted: \(reason)"
+  }
+
   private func handshake() throws(TLSError) {
     TLSConnection.forgetErrors()
     let result = unsafe SSL_do_handshake(ssl)
@@ -146,9 +159,8 @@ package import PushCore
     default:
       let verified = unsafe SSL_get_verify_result(ssl)
       if !isServer, verified != Int(X509_V_OK) {
-        let words = unsafe String(cString: X509_verify_cert_error_string(verified))
         ERR_clear_error()
-        throw TLSError("the gateway's certificate is not trusted: \(words)")
+        throw TLSError(TLSConnection.words(ofFault: verified), kind: .untrusted)
       }
       throw TLSError(openSSL: "the TLS handshake failed")
     }

@@ -19,10 +19,10 @@ import Synchronization
     let context = try unsafe TLSContext(TLS_server_method())
     let handle = unsafe context.handle
     guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificatePath) == 1 else {
-      throw TLSError(openSSL: "\(certificatePath) holds no certificate")
+      throw TLSError(file: "\(certificatePath) holds no certificate: expected PEM")
     }
     guard unsafe SSL_CTX_use_PrivateKey_file(handle, keyPath, SSL_FILETYPE_PEM) == 1 else {
-      throw TLSError(openSSL: "\(keyPath) holds no private key for \(certificatePath)")
+      throw TLSError(file: "\(keyPath) holds no private key for \(certificatePath)")
     }
     if let certificate = unsafe SSL_CTX_get0_certificate(handle) {
       if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
@@ -45,7 +45,7 @@ import Synchronization
     unsafe SSL_CTX_set_session_id_context(handle, name, UInt32(name.count))
     for path in clientTrustPaths {
       guard unsafe SSL_CTX_load_verify_locations(handle, path, nil) == 1 else {
-        throw TLSError(openSSL: "\(path) holds no certificates to trust")
+        throw TLSError(file: "\(path) holds no certificates to trust: expected PEM")
       }
     }
     if !clientTrustPaths.isEmpty { unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER) { _, _ in 1 } }
@@ -56,15 +56,15 @@ import Synchronization
   package static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
-      throw TLSError(openSSL: "\(trustPath) holds no certificates to trust")
+      throw TLSError(file: "\(trustPath) holds no certificates to trust: expected PEM, as ca.pem of a state folder")
     }
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
     if let identity {
       guard unsafe SSL_CTX_use_certificate_chain_file(context.handle, identity.certificatePath) == 1 else {
-        throw TLSError(openSSL: "\(identity.certificatePath) holds no certificate")
+        throw TLSError(file: "\(identity.certificatePath) holds no certificate: expected PEM")
       }
       guard unsafe SSL_CTX_use_PrivateKey_file(context.handle, identity.keyPath, SSL_FILETYPE_PEM) == 1 else {
-        throw TLSError(openSSL: "\(identity.keyPath) holds no private key for \(identity.certificatePath)")
+        throw TLSError(file: "\(identity.keyPath) holds no private key for \(identity.certificatePath)")
       }
     }
     return context
