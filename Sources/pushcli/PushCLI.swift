@@ -11,6 +11,7 @@ enum Main {
   /// cost of a push is counted with that.
   static func main() {
     openStandardStreams()
+    if CommandLine.arguments.dropFirst().first == "---completion" { PushCLI.complete() }
     let done = DispatchSemaphore(value: 0)
     Task.detached {
       await PushCLI.begin()
@@ -38,8 +39,8 @@ struct PushCLI: AsyncParsableCommand {
         pushcli subscribe --device me --app com.example.news
         pushcli send --to me/com.example.news --title "Train in 5 Minutes"
 
-      Exit codes: 0 done, 1 failed, 2 usage, 3 accepted but suppressed or no \
-      recipient, 4 not authorized, 5 refused for good, 6 unreachable after \
+      Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \
+      suppressed, 4 not authorized, 5 refused for good, 6 unreachable after \
       retries, 7 timed out, 130 interrupted.
       """,
     version: "0.1.0",
@@ -52,37 +53,51 @@ struct PushCLI: AsyncParsableCommand {
   fileprivate static func begin() async {
     // A reader that goes away ends a pipe, not the process in the middle of a write.
     signal(SIGPIPE, SIG_IGN)
+    let arguments = CommandLineArguments(Array(CommandLine.arguments.dropFirst()))
     do {
-      var command = try parseAsRoot()
+      if arguments.isVersion { return Output.data(configuration.version) }
+      try arguments.checkHelp(of: PushCLI.self)
+      var command = try parseAsRoot(arguments.words)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()
       }
     } catch {
-      leave(error)
+      leave(error, arguments)
+    }
+  }
+
+  /// Prints what a shell completes; the main thread may wait for the gateway.
+  fileprivate static func complete() -> Never {
+    do {
+      _ = try parseAsRoot()
+      Glibc.exit(Exit.done.rawValue)
+    } catch {
+      leave(error, CommandLineArguments([]))
     }
   }
 
   /// Says what went wrong in one line, and exits with the code that scripts rely on.
-  private static func leave(_ error: any Error) -> Never {
-    let code = exitCode(for: error)
+  private static func leave(_ error: any Error, _ arguments: CommandLineArguments) -> Never {
     switch error {
-    case let error as DeviceError: leave(CommandFailure(error))
-    case let error as ClientError: leave(CommandFailure(error))
-    case let failure as CommandFailure:
-      if !failure.message.isEmpty { Output.words("pushcli: \(failure.message)") }
-      Glibc.exit(failure.exit.rawValue)
-    case let error as ExitCode:
-      Glibc.exit(error.rawValue)
-    default:
-      if code == .success {
-        Output.help(fullMessage(for: error))
-        Glibc.exit(0)
-      }
-      Output.words(lines: fullMessage(for: error))
-      // The parser's own code for wrong usage is 64.
-      Glibc.exit(code == .validationFailure ? Exit.usage.rawValue : Exit.failed.rawValue)
+    case let error as ExitCode: Glibc.exit(error.rawValue)
+    case is CommandFailure, is ClientError, is DeviceError: leave(CommandFailure(any: error))
+    default: break
     }
+    switch exitCode(for: error) {
+    case .success:
+      Output.help(fullMessage(for: error))
+      Glibc.exit(Exit.done.rawValue)
+    case .validationFailure:
+      let wrong = WrongUsage(message: message(for: error), fullMessage: fullMessage(for: error))
+      leave(CommandFailure(.usage, arguments.unknownCommand(below: PushCLI.self) ?? wrong.line))
+    default: leave(CommandFailure(.failed, message(for: error)))
+    }
+  }
+
+  private static func leave(_ failure: CommandFailure) -> Never {
+    if !failure.message.isEmpty { Output.words("pushcli: \(failure.message)") }
+    Glibc.exit(failure.code)
   }
 }

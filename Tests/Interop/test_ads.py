@@ -76,6 +76,8 @@ def test_explain_names_the_rule_and_the_command_that_changes_it(gateway, ads, co
     assert answer["verdict"] == verdict
     assert [fault["rule"] for fault in answer["refused"]] == (["A9"] if ads == "refuse" else [])
     assert [(removal["part"], removal["rule"]) for removal in answer["removed"]] == [("sound", "A9"), ("alert", "A9")]
+    # What is refused at the door is presented nowhere, its badge neither.
+    assert answer["presented"].get("badge") == (None if ads == "refuse" else 3)
     remedy = answer["removed"][0]["remedy"]
     assert remedy == f"pushcli prefs set --device {device.name} --app {topic} advertising=allow"
     gateway.run(*remedy.split()[1:])
@@ -124,7 +126,8 @@ def test_lint_says_of_each_text_whether_it_advertises():
         "no json", "", '{"title":"no id"}', json.dumps({"id": "c"}), json.dumps({"id": "d", "body": AD_ZH}),
     ]
     done = run("lint", "--ads", stdin="\n".join(lines))
-    assert done.code == 0, done.err
+    # What is no notification is told, and the rest is judged all the same.
+    assert done.code == 1 and [line.partition(":")[0] for line in done.err.splitlines()] == ["line 3", "line 5", "pushcli"]
     rows = [line.split("\t") for line in done.out.splitlines()]
     assert [(row[0], row[2]) for row in rows] == [("a", "promo"), ("b", "ok"), ("c", "ok"), ("d", "promo")]
     assert all(float(row[1]) == float(row[1]) for row in rows)

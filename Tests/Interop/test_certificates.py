@@ -91,8 +91,8 @@ def test_a_certificate_is_issued_with_the_extensions_of_apples(gateway, tmp_path
     listed = found[TOPICS].value
     assert [topic in listed for topic in (TOPIC.encode(), b"app", TOPIC.encode() + b".voip", b".complication")] == [True] * 4
     gateway.run("certs", "create", "--topic", TOPIC, "--out", tmp_path, code=1)
-    gateway.run("certs", "create", "--topic", "no topic", "--out", tmp_path, code=1)
-    gateway.run("certs", "create", "--topic", TOPIC, "--kind", "alert", "--out", tmp_path / "..", code=1)
+    gateway.run("certs", "create", "--topic", "no topic", "--out", tmp_path, code=3)
+    gateway.run("certs", "create", "--topic", TOPIC, "--kind", "alert", "--out", tmp_path / "..", code=2)
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -170,7 +170,7 @@ def test_revoking_a_certificate_ends_its_connections_and_no_other(gateway, devic
     with gateway.connect(context=context, session=session) as connection:
         assert goaway(connection) == b'{"reason":"BadCertificate"}'
     assert [each for each in gateway.run("certs", "--json").records if each["id"] == record["id"]][0]["revoked"]
-    gateway.run("certs", "revoke", "0" * 16, code=1)
+    gateway.run("certs", "revoke", "0" * 16, code=3)
 
 
 def certificate_id(certificate):
@@ -255,7 +255,7 @@ def test_a_server_certificate_for_apples_names_is_used_at_once(start):
     gateway.restart()
     with gateway.connect(name="api.push.apple.com") as connection:
         assert gateway.push(device.token, connection=connection).status == 200
-    gateway.run("certs", "create-server", "--name", "no name", code=1)
+    gateway.run("certs", "create-server", "--name", "no name", code=2)
 
 
 def test_a_server_certificate_can_be_written_elsewhere(gateway, tmp_path):

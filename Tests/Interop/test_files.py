@@ -125,6 +125,19 @@ def is_free(port):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+def test_another_user_is_told_that_the_gateway_is_not_theirs(gateway):
+    """A socket that may not be used is another thing than a gateway that does not run."""
+    nobody = pwd.getpwnam("nobody").pw_uid
+    if subprocess.run([PUSHCLI, "version"], user=nobody, capture_output=True).returncode:
+        pytest.skip("nobody may not run this binary")
+    for line in [["devices"], ["send", "--to", "me/com.example.news", "x"]]:
+        done = subprocess.run(
+            [PUSHCLI, *line, "--state", gateway.state], user=nobody, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert done.returncode == 4 and "may not be used by this user" in done.stderr, done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
 def test_root_without_a_user_goes_on_and_says_so(tmp_path):
     gateway = Gateway(tmp_path / "state").start()
     gateway.stop()

@@ -74,7 +74,7 @@ def test_events_can_be_chosen(gateway, device, connection):
     poll(lambda: len(gateway.run("log", id, "--json").records) == 2, "both rows")
     chosen = gateway.run("log", id, "--event", "stored,dropped", "--json").records
     assert [record["event"] for record in chosen] == ["stored"]
-    assert "is no event; there are accepted" in gateway.run("log", "--event", "lost", code=1).err
+    assert "is no event; there are accepted" in gateway.run("log", "--event", "lost", code=2).err
     [line] = gateway.run("log", id, "--event", "stored").out.splitlines()
     assert line.endswith("device offline  [Stored – Device Offline]")
 

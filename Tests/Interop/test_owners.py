@@ -114,7 +114,7 @@ def test_a_key_reaches_the_apps_of_its_team(start):
         fields = [("authorization", gateway.bearer(other))]
         response = connection.request("GET", f"/1/apps/{TOPIC}/all-channels", fields)
         assert (response.status, response.reason) == (403, "TopicMismatch")
-    refused = gateway.run("apps", "add", "com.example.shop", "--name", "Shop", code=1)
+    refused = gateway.run("apps", "add", "com.example.shop", "--name", "Shop", code=2)
     assert "--team" in refused.err and "OTHERTEAM1" in refused.err
     gateway.run("apps", "add", "com.example.shop", "--name", "Shop", "--team", "OTHERTEAM1")
     token = gateway.register(device.name, "com.example.shop")
@@ -180,7 +180,7 @@ def test_invitations_are_listed_and_taken_back(start):
     assert listed == {key: made[key] for key in ["id", "person", "role", "expires"]}
     assert made["id"] in gateway.run("devices", "invitations").out
     gateway.run("devices", "uninvite", made["id"])
-    gateway.run("devices", "uninvite", made["id"], code=1)
+    gateway.run("devices", "uninvite", made["id"], code=3)
     assert gateway.run("devices", "invitations", "--json").records == []
     assert enroll(gateway, {"name": "laptop", "invitation": made["invitation"]}).status == 403
     gateway.run("devices", "invite", "--role", "provider", code=2)
@@ -216,7 +216,7 @@ def test_a_device_that_is_removed_is_told_and_stays_away(start, subscribe, comma
     subscriber = subscribe(gateway, Device("me", "", token))
     poll(lambda: subscriber.is_connected, "the subscriber is connected")
     gateway.run(*command)
-    assert subscriber.wait() == 4
+    assert subscriber.wait() == 3
     assert "revoked" in subscriber.words and "does not know this device" in subscriber.words
     assert gateway.push(token).status == 410
     assert gateway.run("devices", "--json").records == []

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway import TOPIC
+from gateway import TOPIC, run
 
 EVERYTHING = {"aps": {"alert": {"title": "Train Delayed"}, "badge": 2, "sound": "chime.caf"}}
 
@@ -237,9 +237,24 @@ def test_replay_says_what_other_choices_would_have_changed(gateway, device):
     file = gateway.state / "changed.json"
     file.write_text(json.dumps(choices))
     assert len(gateway.run(*replay, "--preferences", file).records) == 2
-    assert "2 pushes, 1 different" in gateway.run(
-        "policy", "replay", "--device", device.name, "--since", "1h", "--set", "alert=off").err
+    words = replay[:-1]
+    told = gateway.run(*words, "--set", "alert=off")
+    assert "2 pushes, 1 different" in told.err
+    [_, row] = told.out.splitlines()
+    assert "alert is off" in row and "N4" not in row
+    # Without a difference there is no heading; and of many only the newest are shown.
+    assert gateway.run(*words).out == ""
+    told = gateway.run(*words, "--set", "notifications=off", "--limit", 1)
+    assert len(told.out.splitlines()) == 2 and "1 older push is not shown" in told.err
     stream.connection.close()
+
+
+def test_a_word_that_fills_a_file_is_not_printed_whole(tmp_path):
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"aps": {"alert": {"title": "w" * 6000, "body": "w" * 6000}}}))
+    done = run("lint", path)
+    assert done.code == 1 and max(map(len, done.out.splitlines())) < 800
+    assert f"{path}: error aps" in done.out and "1 file: 1 error," in done.err
 
 
 def test_lint_finds_mends_and_tells_by_its_exit_code(gateway, tmp_path):

@@ -249,7 +249,7 @@ def test_a_key_that_a_sender_has_already_is_imported(gateway, device, tmp_path):
     gateway.run("keys", "import", path, "--team", "IMPORTTEAM", code=1)
     text = tmp_path / "AuthKey_IMPORTED03.p8"
     text.write_text("words")
-    gateway.run("keys", "import", text, "--team", "IMPORTTEAM", code=1)
+    gateway.run("keys", "import", text, "--team", "IMPORTTEAM", code=2)
 
 
 def test_the_documented_spelling_of_the_environments_reason_is_a_setting(start):

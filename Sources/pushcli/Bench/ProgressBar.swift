@@ -3,24 +3,33 @@ import Glibc
 import LoadTest
 import Synchronization
 
-/// A bar on the terminal that says how far a test is; nothing anywhere else.
+/// Says how far a test is: by a bar on a terminal, by a line now and then anywhere else.
 final class ProgressBar: Sendable {
   private let isShown: Bool
-  private let lastDrawn = Mutex(ContinuousClock.now - .seconds(1))
-  private static let interval = Duration.milliseconds(100)
+  private let lastDrawn: Mutex<ContinuousClock.Instant>
+  private let interval: Duration
   private static let width = 24
 
-  init() { isShown = isatty(STDERR_FILENO) == 1 }
+  init() {
+    isShown = isatty(STDERR_FILENO) == 1
+    interval = isShown ? .milliseconds(100) : .seconds(10)
+    lastDrawn = Mutex(isShown ? .now - .seconds(1) : .now)
+  }
 
-  /// Draws, at most ten times a second.
+  /// Draws ten times a second at most, or prints a line every ten seconds.
   func show(_ progress: LoadTest.Progress) {
-    guard isShown else { return }
     let isDue = lastDrawn.withLock { last in
-      guard ContinuousClock.now - last >= ProgressBar.interval else { return false }
+      guard ContinuousClock.now - last >= interval else { return false }
       last = .now
       return true
     }
-    if isDue { Output.progress(ProgressBar.text(progress)) }
+    guard isDue else { return }
+    if isShown { Output.progress(ProgressBar.text(progress)) } else { Output.words(ProgressBar.line(progress)) }
+  }
+
+  /// The phase, how much of it is done, and the counts.
+  static func line(_ progress: LoadTest.Progress) -> String {
+    "\(progress.phase.rawValue) \(Int((min(1, max(0, progress.share)) * 100).rounded())) %\(counts(progress))"
   }
 
   /// Takes the bar away.
@@ -30,13 +39,15 @@ final class ProgressBar: Sendable {
     let full = Int((min(1, max(0, progress.share)) * Double(width)).rounded())
     let name = progress.phase.rawValue
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
-    let counts =
-      switch progress.phase {
-      case .enroll: ""
-      case .connect: "  \(BenchTable.grouped(progress.connected)) devices"
-      case .warmUp, .run, .drain:
-        "  accepted \(BenchTable.grouped(progress.accepted)), delivered \(BenchTable.grouped(progress.delivered))"
-      }
-    return name + String(repeating: " ", count: 8 - name.count) + bar + counts
+    return name + String(repeating: " ", count: 8 - name.count) + bar + counts(progress)
+  }
+
+  private static func counts(_ progress: LoadTest.Progress) -> String {
+    switch progress.phase {
+    case .enroll: ""
+    case .connect: "  \(BenchTable.grouped(progress.connected)) devices"
+    case .warmUp, .run, .drain:
+      "  accepted \(BenchTable.grouped(progress.accepted)), delivered \(BenchTable.grouped(progress.delivered))"
+    }
   }
 }

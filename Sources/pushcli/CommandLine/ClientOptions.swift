@@ -2,13 +2,14 @@ import ArgumentParser
 import Foundation
 import GatewayClient
 import GatewayProtocol
+import Glibc
 import HTTP2Transport
 import PushCore
 import PushGateway
 
 /// Which gateway a command means.
 struct StateOptions: ParsableArguments {
-  @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).")
+  @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).", completion: .directory)
   var state: String?
 
   /// - Throws: ``CommandFailure`` where none is named and there is no home.
@@ -21,6 +22,15 @@ struct StateOptions: ParsableArguments {
         throw CommandFailure(.usage, error.description)
       }
     }
+  }
+
+  /// Says so when a gateway's folder is there and another person's.
+  ///
+  /// - Throws: ``CommandFailure`` when `path`, a file of the folder, may not be looked at.
+  func checkPermission(of path: String, mode: Int32) throws {
+    guard unsafe access(path, mode) != 0, errno == EACCES else { return }
+    throw CommandFailure(
+      .notAuthorized, "\(path) may not be used by this user: run the command as the gateway's own user")
   }
 }
 
@@ -37,7 +47,9 @@ struct GatewayOptions: ParsableArguments {
   @Option(name: .long, help: "HOST:PORT of the gateway; without it the one of the state folder.")
   var gateway: String?
 
-  @Option(name: .customLong("ca"), help: "The certificates to trust; without it ca.pem of the state folder.")
+  @Option(
+    name: .customLong("ca"), help: "The certificates to trust; without it ca.pem of the state folder.",
+    completion: .file())
   var trustPath: String?
 
   /// The address as it is now: a gateway that restarts may have another port.
@@ -47,7 +59,8 @@ struct GatewayOptions: ParsableArguments {
   ///   - identity: a certificate to show.
   func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
     let folder = try state.folder
-    guard let address = gateway ?? found ?? firstLine(of: folder.listeningPath) else {
+    guard let address = try gateway.map(GatewayOptions.address) ?? found ?? firstLine(of: folder.listeningPath) else {
+      try state.checkPermission(of: folder.listeningPath, mode: R_OK)
       throw CommandFailure(
         .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
     }
@@ -59,6 +72,15 @@ struct GatewayOptions: ParsableArguments {
     }
     let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tls(host: host, port: port, trustPath: trustPath ?? folder.trustPath, identity: identity)
+  }
+
+  /// HOST:PORT, of an address as a browser would write it, too.
+  private static func address(_ text: String) throws(CommandFailure) -> String {
+    guard let mark = text.range(of: "://") else { return text }
+    guard text[..<mark.lowerBound].lowercased() == "https" else {
+      throw CommandFailure(.usage, "\"\(text)\" is not an address: a gateway speaks HTTPS alone, as https://HOST:PORT")
+    }
+    return String(text[mark.upperBound...].prefix { $0 != "/" })
   }
 
   private func firstLine(of path: String) -> String? {
@@ -78,6 +100,7 @@ struct Admin {
     do {
       client = try await Client.connect(to: .admin(path: folder.adminSocket))
     } catch is ClientError {
+      try options.checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)
       throw CommandFailure(
         .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`")
     }
@@ -106,6 +129,18 @@ struct Admin {
 
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
+  /// Refuses an app that the gateway does not have.
+  ///
+  /// - Parameter advice: what can be done besides adding it.
+  func checkApp(_ topic: String, orSay advice: String? = nil) async throws {
+    struct App: Decodable { var topic: String }
+    let apps: [App] = try await get("/admin/v1/apps?filter=\(pathPart(topic))")
+    guard !apps.contains(where: { $0.topic == topic }) else { return }
+    let more = advice.map { ", \($0)" } ?? ""
+    throw CommandFailure(
+      .suppressed, "there is no app \(topic): `pushcli apps add \(topic) --name NAME` adds it\(more)")
+  }
+
   private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
     let answer = try await answer(method, path, body: body)
     return try decodeJSON(Value.self, from: answer.body)
@@ -123,7 +158,8 @@ struct Admin {
     guard answer.status < 300 else {
       let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
       throw CommandFailure(
-        .failed, problem?.detail ?? "the gateway refused with \(answer.status)", status: answer.status)
+        CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
+        status: answer.status)
     }
     return answer
   }

@@ -76,6 +76,9 @@ enum Output {
   /// Says something to the person, in lines.
   static func words(lines text: String) { write(SafeText(lines: text)) }
 
+  /// Asks the person something, who answers behind it.
+  static func ask(_ text: String) { write(SafeText(question: text)) }
+
   /// Shows how far something is, in the place of what was shown before; empty: nothing.
   static func progress(_ text: String) { write(SafeText(progress: text)) }
 
@@ -106,6 +109,11 @@ struct LogOutput: TextOutputStream, Sendable {
 }
 
 extension Duration {
-  /// Such as `0.4 sec`, for the person.
-  var inSeconds: String { formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))) }
+  /// Such as `0.4 s`, for the person.
+  var inSeconds: String { String(format: "%.1f s", locale: Locale(identifier: "en_US_POSIX"), self / .seconds(1)) }
+}
+
+/// Such as `1 file` and `2 files`.
+func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+  "\(count) \(count == 1 ? one : many ?? one + "s")"
 }

@@ -8,6 +8,12 @@ import PushStorage
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin", abstract: "Back a gateway up, bring it back, and see what was changed.",
+    discussion: """
+      Examples:
+        pushcli admin backup /var/backups/push.backup
+        pushcli admin restore /var/backups/push.backup --state ./push
+        pushcli admin audit --limit 20
+      """,
     subcommands: [MakeBackup.self, Restore.self, Compact.self, Audit.self])
 
   struct MakeBackup: AsyncParsableCommand {
@@ -92,7 +98,7 @@ struct AdminCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-      guard limit > 0 else { throw ValidationError("--limit is \(limit): a number from 1 on is expected") }
+      guard limit > 0 else { throw ValidationError("--limit is a number from 1 on, not \(limit)") }
     }
 
     func run() async throws {
@@ -115,6 +121,7 @@ struct AdminCommand: AsyncParsableCommand {
   private static func report(_ verb: String, _ summary: Backup.Summary, _ format: FormatOptions) {
     if format.json { return Output.json(summary) }
     Output.words(
-      "\(verb) \(summary.path): \(summary.devices) devices, \(summary.waiting) waiting pushes, \(summary.files) files")
+      "\(verb) \(summary.path): \(counted(summary.devices, "device")), "
+        + "\(counted(summary.waiting, "waiting push", "waiting pushes")), \(counted(summary.files, "file"))")
   }
 }

@@ -6,7 +6,12 @@ import PushCore
 /// `pushcli ads`: what persons said of advertising.
 struct Ads: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Advertising that persons reported.", subcommands: [Reports.self], defaultSubcommand: Reports.self)
+    abstract: "Advertising that persons reported.",
+    discussion: """
+      Examples:
+        pushcli ads
+        pushcli ads reports --json
+      """, subcommands: [Reports.self], defaultSubcommand: Reports.self)
 
   struct Reports: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,13 @@ import PushPolicy
 struct Apps: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Apps: what may be pushed to.",
+    discussion: """
+      Examples:
+        pushcli apps
+        pushcli apps add com.example.trains --name Trains --icon 🚆
+        pushcli apps set com.example.trains --ads hold
+        pushcli apps category com.example.builds DEPLOY --action approve=Approve --action reject=Reject!
+      """,
     subcommands: [List.self, Add.self, Change.self, Category.self], defaultSubcommand: List.self)
 
   /// An app as it is printed.
@@ -52,7 +59,8 @@ struct Apps: AsyncParsableCommand {
   /// What can be said of an app besides its topic and its name.
   struct Properties: ParsableArguments {
     @Option(help: "One emoji or two letters. (the name's initials)") var icon: String?
-    @Option(help: "The team whose keys may push to it. (the only one that there is)") var team: String?
+    @Option(help: "The team whose keys may push to it. (the only one that there is)", completion: Names.teams) var team:
+      String?
     @Option(help: "enforce: a push that breaks a rule is refused; report: it is only logged. (enforce)")
     var policy: String?
     @Flag(
@@ -88,15 +96,20 @@ struct Apps: AsyncParsableCommand {
           pushcli apps add com.example.shop --name Shop --team A1B2C3D4E5
         """)
     @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
-    @Option(help: "What people see.") var name: String
+    @Option(help: "What people see. (of an app that there is, what they see already)") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let app: Record = try await Admin(state).post(
-        "/admin/v1/apps", properties.request(topic: topic, name: name))
-      if format.json { Output.json(app) } else { Output.words("added \(app.icon) \(app.name), \(app.topic)") }
+      let admin = try await Admin(state)
+      let known = try await Apps.known(topic, admin)
+      guard let name = name ?? known?.name else {
+        throw CommandFailure(.usage, "--name is missing: what people see of \(topic)")
+      }
+      let app: Record = try await admin.post("/admin/v1/apps", properties.request(topic: topic, name: name))
+      if format.json { return Output.json(app) }
+      Output.words("\(known == nil ? "added" : "changed") \(app.icon) \(app.name), \(app.topic)")
     }
   }
 
@@ -109,7 +122,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps set com.example.shop --ads hold
           pushcli apps set com.example.shop --team A1B2C3D4E5
         """)
-    @Argument(help: "The app's topic.") var topic: String
+    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
     @Option(help: "What people see.") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var state: StateOptions
@@ -121,9 +134,8 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await Admin(state)
-      let apps: [Record] = try await admin.get("/admin/v1/apps")
-      guard let known = apps.first(where: { $0.topic == topic }) else {
-        throw CommandFailure(.failed, "there is no app \(topic): `pushcli apps` shows them")
+      guard let known = try await Apps.known(topic, admin) else {
+        throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
       let app: Record = try await admin.post(
         "/admin/v1/apps", properties.request(topic: topic, name: name ?? known.name))
@@ -132,6 +144,12 @@ struct Apps: AsyncParsableCommand {
         "\(app.topic): \(app.icon) \(app.name), team \(app.team ?? "any"), policy \(app.policyMode), "
           + "strict \(app.strict ? "yes" : "no"), ads \(app.ads)")
     }
+  }
+
+  /// An app that the gateway has.
+  fileprivate static func known(_ topic: String, _ admin: Admin) async throws -> Record? {
+    let apps: [Record] = try await admin.get("/admin/v1/apps?filter=\(pathPart(topic))")
+    return apps.first { $0.topic == topic }
   }
 
   fileprivate static let adsHelp: ArgumentHelp = """

@@ -29,11 +29,11 @@ struct Ask: AsyncParsableCommand {
           --escalate-to bob --after 2m
       """)
 
-  @Option(help: "DEVICE/TOPIC, by the names of this gateway.") var to: String
+  @Option(help: "DEVICE/TOPIC, by the names of this gateway.", completion: Names.targets) var to: String
   @Option(name: .shortAndLong, help: "The question.") var title: String
   @Option(name: .shortAndLong, help: "More words.") var body: String?
   @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [ActionArgument] = []
-  @Option(help: "The sound's name, or none.") var sound = "default"
+  @Option(help: "The sound's name, or none.", completion: Names.sounds) var sound = "default"
   @Option(help: "How long to wait: 30s, 5m, 2h. (5m)") var timeout = "5m"
   @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
   var repeats = false
@@ -61,7 +61,8 @@ struct Ask: AsyncParsableCommand {
 
   func validate() throws {
     if !(1...4).contains(action.count) { throw ValidationError("--action is given one to four times") }
-    if to.split(separator: "/").count < 2 { throw ValidationError("--to is DEVICE/TOPIC") }
+    if to.split(separator: "/").count < 2 { throw ValidationError("--to is DEVICE/TOPIC, not \"\(to)\"") }
+    if title.isEmpty { throw ValidationError("--title is the question, and empty") }
     if after != nil, escalateTo == nil {
       throw ValidationError("--after says when to ask whom: name one with --escalate-to")
     }

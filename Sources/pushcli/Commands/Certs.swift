@@ -8,6 +8,12 @@ import PushCore
 struct Certs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Certificates: what senders show instead of a provider token, and what the gateway shows.",
+    discussion: """
+      Examples:
+        pushcli certs
+        pushcli certs create --topic com.example.news --out ./secrets
+        pushcli certs revoke 4f0ce1a97b2c8d03
+      """,
     subcommands: [List.self, Create.self, CreateServer.self, Revoke.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
@@ -40,13 +46,15 @@ struct Certs: AsyncParsableCommand {
           pushcli certs create --topic com.example.news --kind voip --environment production
         """)
 
-    @Option(help: "The app's bundle id, which a push that names no topic means.") var topic: String
+    @Option(help: "The app's bundle id, which a push that names no topic means.", completion: Names.apps) var topic:
+      String
     @Option(help: "A kind of push besides plain ones, as voip or complication; several may be given.")
     var kind: [String] = []
     @Option(help: "A further topic, as it is sent; several may be given.") var also: [String] = []
-    @Option(help: "development, production or both.") var environment = "both"
+    @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
     @Option(help: "How many days it lasts, up to 3650.") var days = 365
-    @Option(help: "The folder for the two files.") var out = "."
+    @Flag(help: "Also for an app that the gateway does not have yet.") var force = false
+    @Option(help: "The folder for the two files.", completion: .directory) var out = "."
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -58,8 +66,10 @@ struct Certs: AsyncParsableCommand {
     }
 
     func run() async throws {
+      let admin = try await Admin(state)
+      if !force { try await admin.checkApp(topic, orSay: "or --force makes it all the same") }
       let files = try CertificateFiles(folder: out, name: topic)
-      let created: CreatedCertificate = try await Admin(state).post(
+      let created: CreatedCertificate = try await admin.post(
         "/admin/v1/certificates",
         CertificateRequest(
           topic: topic, topics: also, kinds: kind, environment: environment == "both" ? nil : environment, days: days))
@@ -107,8 +117,8 @@ struct Certs: AsyncParsableCommand {
           pushcli certs revoke --file sender.pem
         """)
 
-    @Argument(help: "Its id, as `certs list` shows it.") var id: String?
-    @Option(help: "The certificate, a PEM file.") var file: String?
+    @Argument(help: "Its id, as `certs list` shows it.", completion: Names.certificates) var id: String?
+    @Option(help: "The certificate, a PEM file.", completion: .file()) var file: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -117,12 +127,7 @@ struct Certs: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let pem = try file.map { path in
-        guard let data = FileManager.default.contents(atPath: path) else {
-          throw CommandFailure(.failed, "\(path) can't be read: check its name and permissions")
-        }
-        return String(decoding: data, as: UTF8.self)
-      }
+      let pem = try file.map { String(decoding: try PayloadFile.read($0), as: UTF8.self) }
       let revoked: CertificateRecord = try await Admin(state).post(
         "/admin/v1/certificates/revocations", RevocationRequest(id: id, certificate: pem))
       if format.json { Output.json(revoked) } else { Output.words("revoked certificate \(revoked.id)") }
@@ -138,9 +143,7 @@ private struct CertificateFiles {
   init(folder: String, name: String, isReplaced: Bool = false) throws {
     (certificate, key) = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
     guard !isReplaced else { return }
-    guard unsafe access(folder, W_OK) == 0 else {
-      throw CommandFailure(.failed, "\(folder) can't be written: name another folder with --out")
-    }
+    try SecretsFolder.make(folder)
     for path in [certificate, key] where FileManager.default.fileExists(atPath: path) {
       throw CommandFailure(.failed, "\(path) is there already: move it away, or name another folder with --out")
     }

@@ -20,8 +20,8 @@ struct Channels: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List channels.")
-    @Option(help: "Only this app's.") var app: String?
-    @Option(help: "Only those that this device subscribes to.") var device: String?
+    @Option(help: "Only this app's.", completion: Names.apps) var app: String?
+    @Option(help: "Only those that this device subscribes to.", completion: Names.devices) var device: String?
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -49,9 +49,9 @@ struct Channels: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a channel; prints its id.")
-    @Argument(help: "The app's bundle id.") var app: String
+    @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
-    @Option(help: "development or production. (the gateway's)") var environment: String?
+    @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
     @Option(help: "Make so many, up to 10000.") var count = 1
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -75,11 +75,13 @@ struct Channels: AsyncParsableCommand {
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Delete a channel, what it stored and who subscribed. It can't be undone.")
-    @Argument(help: "The channel's id.") var channel: String
+    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
 
     func run() async throws {
       try await Admin(state).delete("/admin/v1/channels/\(pathPart(channel))")
+      if format.json { return Output.json(["deleted": channel]) }
       Output.words("deleted \(channel)")
     }
   }
@@ -87,8 +89,8 @@ struct Channels: AsyncParsableCommand {
   struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Have devices subscribe to a channel of an app that they are registered for.")
-    @Argument(help: "The channel's id.") var channel: String
-    @Argument(help: "The devices' names.") var devices: [String] = []
+    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
+    @Argument(help: "The devices' names.", completion: Names.devices) var devices: [String] = []
     @Option(help: "All devices of a batch, whose names begin with this and a hyphen.") var batch: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -102,25 +104,28 @@ struct Channels: AsyncParsableCommand {
         "/admin/v1/channels/\(pathPart(channel))/subscriptions",
         ChannelSubscriptionRequest(devices: devices, batch: batch))
       if format.json { return Output.json(record) }
-      Output.words("\(record.subscriptions) devices subscribe to \(record.id)")
+      let subscribe = record.subscriptions == 1 ? "1 device subscribes" : "\(record.subscriptions) devices subscribe"
+      Output.words("\(subscribe) to \(record.id)")
     }
   }
 
   struct Unsubscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "End a device's subscription to a channel.")
-    @Argument(help: "The channel's id.") var channel: String
-    @Argument(help: "The device's name.") var device: String
+    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
+    @Argument(help: "The device's name.", completion: Names.devices) var device: String
     @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
 
     func run() async throws {
       try await Admin(state).delete("/admin/v1/channels/\(pathPart(channel))/subscriptions/\(pathPart(device))")
+      if format.json { return Output.json(["unsubscribed": device, "channel": channel]) }
       Output.words("\(device) no longer subscribes to \(channel)")
     }
   }
 
   struct Enable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Let an app broadcast, as every app may at first.")
-    @Argument(help: "The app's bundle id.") var app: String
+    @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @OptionGroup var state: StateOptions
 
     func run() async throws { try await Channels.set(true, app, state) }
@@ -129,7 +134,7 @@ struct Channels: AsyncParsableCommand {
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Let an app broadcast no more. All its channels are deleted; it can't be undone.")
-    @Argument(help: "The app's bundle id.") var app: String
+    @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @OptionGroup var state: StateOptions
 
     func run() async throws { try await Channels.set(false, app, state) }

@@ -8,6 +8,13 @@ import PushPolicy
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Devices: the terminals that receive.",
+    discussion: """
+      Examples:
+        pushcli devices
+        pushcli devices enroll me
+        pushcli devices register me com.example.news
+        pushcli devices invite --person ada
+      """,
     subcommands: [
       List.self, Enroll.self, Remove.self, Rotate.self, Register.self, Unregister.self, Invite.self, Invitations.self,
       Uninvite.self,
@@ -44,7 +51,9 @@ struct Devices: AsyncParsableCommand {
       abstract: "Enroll a device; its secret is kept in the state folder for `subscribe`.",
       discussion: "Example:\n  pushcli devices enroll me", aliases: ["enrol"])
     @Argument(help: "The device's name.") var name: String
-    @Option(help: "Who owns it: devices of one person share their choices. (a person of its own)") var person: String?
+    @Option(
+      help: "Who owns it: devices of one person share their choices. (a person of its own)", completion: Names.persons)
+    var person: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -63,7 +72,7 @@ struct Devices: AsyncParsableCommand {
         Example:
           pushcli devices remove laptop
         """)
-    @Argument(help: "The device's name.") var name: String
+    @Argument(help: "The device's name.", completion: Names.devices) var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -83,7 +92,7 @@ struct Devices: AsyncParsableCommand {
         Example:
           pushcli devices rotate laptop
         """)
-    @Argument(help: "The device's name.") var name: String
+    @Argument(help: "The device's name.", completion: Names.devices) var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -103,9 +112,9 @@ struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Register a device for an app and print the device token that senders address.",
       discussion: "Example:\n  pushcli devices register me com.example.news")
-    @Argument(help: "The device's name.") var name: String
-    @Argument(help: "The app's topic.") var topic: String
-    @Option(help: "development or production. (the gateway's)") var environment: String?
+    @Argument(help: "The device's name.", completion: Names.devices) var name: String
+    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
     @Option(help: "How many seconds the token is good for; then it answers 410 ExpiredToken. (for ever)")
     var validFor: Int?
     @OptionGroup var state: StateOptions
@@ -128,13 +137,16 @@ struct Devices: AsyncParsableCommand {
 
   struct Unregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "End a registration: its token answers 410 Unregistered from now on.")
-    @Argument(help: "The device's name.") var name: String
-    @Argument(help: "The app's topic.") var topic: String
+      abstract: "End a registration: its token answers 410 Unregistered from now on.",
+      discussion: "Example:\n  pushcli devices unregister me com.example.news")
+    @Argument(help: "The device's name.", completion: Names.devices) var name: String
+    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
     @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
 
     func run() async throws {
       try await Admin(state).delete("/admin/v1/devices/\(pathPart(name))/registrations/\(pathPart(topic))")
+      if format.json { return Output.json(["unregistered": name, "topic": topic]) }
       Output.words("unregistered \(name) from \(topic)")
     }
   }
@@ -150,7 +162,7 @@ struct Devices: AsyncParsableCommand {
           pushcli devices invite
           pushcli devices invite --person ada --minutes 10
         """)
-    @Option(help: "Whose device it will be. (a new person's)") var person: String?
+    @Option(help: "Whose device it will be. (a new person's)", completion: Names.persons) var person: String?
     @Option(help: "What the device may do: device, reader, operator or admin. (device)") var role: String?
     @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 60
     @OptionGroup var state: StateOptions
@@ -193,7 +205,8 @@ struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Take an invitation back: its code is good no longer.",
       discussion: "Example:\n  pushcli devices uninvite 3f0c9a1be2d45577")
-    @Argument(help: "The invitation's id, as `devices invitations` lists it.") var id: String
+    @Argument(help: "The invitation's id, as `devices invitations` lists it.", completion: Names.invitations) var id:
+      String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

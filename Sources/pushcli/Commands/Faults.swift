@@ -41,15 +41,15 @@ struct Faults: AsyncParsableCommand {
           pushcli faults add tight --streams 1 --connection 127.0.0.1 --for 30s
         """)
     @Argument(help: "Its name, for lists and logs.") var name: String
-    @Option(help: "Only pushes to this app, a bundle id.") var app: String?
+    @Option(help: "Only pushes to this app, a bundle id.", completion: Names.apps) var app: String?
     @Option(help: "Only pushes to this device token.") var token: String?
-    @Option(help: "Only requests with this key id.") var key: String?
+    @Option(help: "Only requests with this key id.", completion: Names.keys) var key: String?
     @Option(help: "Only this peer address, or this number of `faults connections`.") var connection: String?
-    @Option(help: "Answer with this reason, and its status.") var reason: String?
+    @Option(help: "Answer with this reason, and its status.", completion: Names.reasons) var reason: String?
     @Option(help: "Answer with this HTTP status.") var status: Int?
     @Option(help: "Be this late: 250ms, 2s, 1m.") var delay: String?
     @Option(help: "RST_STREAM with this code, as REFUSED_STREAM, or a number.") var reset: String?
-    @Option(help: "GOAWAY with this reason, and no answer.") var goaway: String?
+    @Option(help: "GOAWAY with this reason, and no answer.", completion: Names.reasons) var goaway: String?
     @Flag(help: "End the connection with a TCP reset.") var drop = false
     @Flag(help: "Read and write no more, and keep the socket.") var halfOpen = false
     @Flag(help: "Give no flow control credit for bodies.") var stall = false
@@ -88,9 +88,10 @@ struct Faults: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove a fault, or all of them.")
-    @Argument(help: "The fault's name.") var name: String?
+    @Argument(help: "The fault's name.", completion: Names.faults) var name: String?
     @Flag(help: "All faults.") var all = false
     @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
 
     func validate() throws {
       guard (name != nil) != all else { throw ValidationError("name a fault, or say --all") }
@@ -98,6 +99,7 @@ struct Faults: AsyncParsableCommand {
 
     func run() async throws {
       try await Admin(state).delete("/admin/v1/faults" + (name.map { "/" + pathPart($0) } ?? ""))
+      if format.json { return Output.json(["removed": name ?? "all"]) }
       Output.words("removed \(name ?? "all faults")")
     }
   }
@@ -118,21 +120,17 @@ struct Faults: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let data =
-        file == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
-      guard let data else {
-        throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions")
-      }
+      let data = try PayloadFile.read(file)
       let rules: [FaultRule]
       do {
         rules = try FaultRule.list(yaml: String(decoding: data, as: UTF8.self))
       } catch {
-        throw CommandFailure(.failed, "\(file): \(error)")
+        throw CommandFailure(.usage, "\(file): \(error)")
       }
       let admin = try await Admin(state)
       if replace { try await admin.delete("/admin/v1/faults") }
       let all: [FaultRecord] = try await admin.post("/admin/v1/faults", rules)
-      if !format.json { Output.words("set \(rules.count) faults") }
+      if !format.json { Output.words("set \(counted(rules.count, "fault"))") }
       if format.json { Output.json(lines: all) }
     }
   }

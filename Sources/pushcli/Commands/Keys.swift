@@ -9,7 +9,24 @@ import PushPolicy
 struct Keys: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Keys: what senders sign their provider tokens with.",
+    discussion: """
+      Examples:
+        pushcli keys
+        pushcli keys create --team A1B2C3D4E5 --out ./secrets
+        pushcli keys remove ABC123DEFG
+      """,
     subcommands: [List.self, Create.self, Import.self, Remove.self], defaultSubcommand: List.self)
+
+  /// What is printed with `--json` of a key that was made or imported; the path is that of the file that was written.
+  private struct Created: Encodable {
+    var keyID, teamID: String
+    var path: String?
+    enum CodingKeys: String, CodingKey {
+      case keyID = "key_id"
+      case teamID = "team_id"
+      case path
+    }
+  }
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List keys.")
@@ -39,22 +56,13 @@ struct Keys: AsyncParsableCommand {
           pushcli keys create --team A1B2C3D4E5 --out ./secrets
         """)
 
-    /// What is printed with `--json`.
-    private struct Created: Encodable {
-      var keyID, teamID, path: String
-      enum CodingKeys: String, CodingKey {
-        case keyID = "key_id"
-        case teamID = "team_id"
-        case path
-      }
-    }
-
-    @Option(help: "The team, 10 characters.") var team: String
-    @Option(help: "development, production or both.") var environment = "both"
-    @Option(help: "A topic that the key is for; several may be given. (all)") var topic: [String] = []
+    @Option(help: "The team, 10 characters.", completion: Names.teams) var team: String
+    @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
+    @Option(help: "A topic that the key is for; several may be given. (all)", completion: Names.apps) var topic:
+      [String] = []
     @Option(help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.")
     var related: String?
-    @Option(help: "The folder for the .p8 file.") var out = "."
+    @Option(help: "The folder for the .p8 file.", completion: .directory) var out = "."
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -65,9 +73,7 @@ struct Keys: AsyncParsableCommand {
     }
 
     func run() async throws {
-      guard unsafe access(out, W_OK) == 0 else {
-        throw CommandFailure(.failed, "\(out) can't be written: name another folder with --out")
-      }
+      try SecretsFolder.make(out)
       let created: CreatedKey = try await Admin(state).post(
         "/admin/v1/keys",
         KeyRequest(
@@ -96,13 +102,15 @@ struct Keys: AsyncParsableCommand {
           pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
         """)
 
-    @Argument(help: "The .p8 file, or the public key in PEM.") var file: String
-    @Option(help: "The team, 10 characters.") var team: String
+    @Argument(help: "The .p8 file, or the public key in PEM.", completion: .file()) var file: String
+    @Option(help: "The team, 10 characters.", completion: Names.teams) var team: String
     @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-    @Option(help: "development, production or both.") var environment = "both"
-    @Option(help: "A topic that the key is for; several may be given. (all)") var topic: [String] = []
-    @Option(help: "The key it is rotated with.") var related: String?
+    @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
+    @Option(help: "A topic that the key is for; several may be given. (all)", completion: Names.apps) var topic:
+      [String] = []
+    @Option(help: "The key it is rotated with.", completion: Names.keys) var related: String?
     @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
 
     func validate() throws {
       guard ["development", "production", "both"].contains(environment) else {
@@ -111,28 +119,33 @@ struct Keys: AsyncParsableCommand {
     }
 
     func run() async throws {
-      guard let pem = FileManager.default.contents(atPath: file) else {
-        throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions")
-      }
+      let pem = try PayloadFile.read(file)
       let name = file.split(separator: "/").last.map(String.init) ?? file
       let named = name.hasPrefix("AuthKey_") ? String(name.dropFirst(8).prefix(10)) : nil
-      guard let id = keyID ?? named else { throw CommandFailure(.usage, "--key-id is missing") }
+      guard let id = keyID ?? named else {
+        throw CommandFailure(.usage, "--key-id is missing: \(name) does not tell it, as AuthKey_KEYID.p8 would")
+      }
       let created: CreatedKey = try await Admin(state).post(
         "/admin/v1/keys",
         KeyRequest(
           team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related, id: id,
           pem: String(decoding: pem, as: UTF8.self)))
+      if format.json { return Output.json(Created(keyID: created.id, teamID: created.team)) }
       Output.words("key \(created.id) of team \(created.team)")
     }
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove a key: its tokens are refused from now on.")
-    @Argument(help: "The key's id, 10 characters.") var key: String
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a key: its tokens are refused from now on.",
+      discussion: "Example:\n  pushcli keys remove ABC123DEFG")
+    @Argument(help: "The key's id, 10 characters.", completion: Names.keys) var key: String
     @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
 
     func run() async throws {
       try await Admin(state).delete("/admin/v1/keys/\(pathPart(key))")
+      if format.json { return Output.json(["removed": key]) }
       Output.words("removed key \(key)")
     }
   }

@@ -42,7 +42,7 @@ struct Lint: ParsableCommand {
   }
 
   func run() throws {
-    if ads.isAsked { return try ads.run() }
+    if ads.isAsked { return try ads.run(asJSON: format.json) }
     let lint = PayloadLint(width: { DisplayWidth.of($0) })
     var (errors, warnings, mended) = (0, 0, 0)
     for file in files {
@@ -70,8 +70,8 @@ struct Lint: ParsableCommand {
       }
     }
     if !format.json, errors + warnings + mended > 0 {
-      let words = "\(files.count) files: \(errors) errors, \(warnings) warnings"
-      Output.words(mended > 0 ? words + ", \(mended) files mended" : words)
+      let words = "\(counted(files.count, "file")): \(counted(errors, "error")), \(counted(warnings, "warning"))"
+      Output.words(mended > 0 ? words + ", \(counted(mended, "file")) mended" : words)
     }
     if errors > 0 || strict && warnings > 0 { throw ExitCode(Exit.failed.rawValue) }
   }
@@ -83,6 +83,14 @@ struct Lint: ParsableCommand {
       throw CommandFailure(.failed, "\(file) can't be written: check its permissions")
     }
   }
+
+  /// What is wrong or better, short enough for a line; `--json` has all of it.
+  private static func clipped(_ text: String) -> String {
+    text.count > maximumTextSize ? text.prefix(maximumTextSize) + "…" : text
+  }
+
+  /// Twice the longest text that any rule asks for.
+  private static let maximumTextSize = 200
 
   private struct Record: Encodable {
     var file: String
@@ -104,8 +112,9 @@ struct Lint: ParsableCommand {
           advice: finding.advice.isEmpty ? nil : finding.advice, fix: finding.fix))
       return
     }
-    let advice = finding.advice.isEmpty ? "" : "; write \(finding.advice)"
-    let line = "\(file):\(finding.pointer): \(finding.severity.rawValue) \(finding.rule.rawValue): \(finding.message)"
+    let advice = finding.advice.isEmpty ? "" : "; write \(Lint.clipped(finding.advice))"
+    let place = finding.pointer.isEmpty ? file : file + ":" + finding.pointer
+    let line = "\(place): \(finding.severity.rawValue) \(finding.rule.rawValue): \(Lint.clipped(finding.message))"
     if isData { Output.data(line + advice) } else { Output.words(line + advice) }
   }
 }

@@ -15,23 +15,35 @@ struct LintAds: ParsableArguments {
     name: .customLong("bench"), help: "With --ads: print nanoseconds for each text, on one core, after a first pass.")
   var isBench = false
 
-  func run() throws {
-    if isBench { return bench() }
-    var lint = AdLint(hasReasons: hasReasons)
+  /// So many lines that can't be read are told one by one.
+  private static let maximumFaults = 10
+
+  /// - Throws: `ExitCode` when a line was no notification.
+  func run(asJSON isJSON: Bool) throws {
+    if isBench { return try bench() }
+    var lint = AdLint(hasReasons: hasReasons, isJSON: isJSON)
     var writer = OutputBuffer()
-    forEachLine { line in
-      lint.append(line, to: &writer.bytes)
+    var (number, faults) = (0, 0)
+    try forEachLine { line in
+      number += 1
+      if let fault = lint.append(line, to: &writer.bytes) {
+        faults += 1
+        if faults <= LintAds.maximumFaults { Output.words("line \(number): \(fault)") }
+      }
       writer.flush(ifOver: OutputBuffer.size)
     }
     writer.flush(ifOver: 0)
+    guard faults > 0 else { return }
+    let lines = counted(faults, "line is", "lines are")
+    throw CommandFailure(.failed, "\(lines) no notification: expected {\"id\":\"…\",\"title\":\"…\",\"body\":\"…\"}")
   }
 
   /// The time of a verdict alone: the texts are read and taken apart before.
-  private func bench() {
+  private func bench() throws {
     let parser = JSONParser()
     var notifications: [[[UInt8]]] = []
     var size = 0
-    forEachLine { line in
+    try forEachLine { line in
       let texts = try? parser.parse(line) { root in
         AdLint.names.map { name in root[name]?.string.map { Array($0.utf8) } ?? [] }.filter { !$0.isEmpty }
       }
@@ -64,13 +76,18 @@ struct LintAds: ParsableArguments {
   }
 
   /// Hands every line of standard input to `body`, the last one also without its end.
-  private func forEachLine(_ body: (Span<UInt8>) -> Void) {
+  ///
+  /// - Throws: ``CommandFailure`` when it can't be read.
+  private func forEachLine(_ body: (Span<UInt8>) -> Void) throws(CommandFailure) {
     var buffer: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 18)
     while true {
       let count = unsafe read(STDIN_FILENO, &block, block.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
+      guard count >= 0 else {
+        throw CommandFailure(.usage, "standard input can't be read: \(errno == EISDIR ? "it is a folder" : "check it")")
+      }
+      if count == 0 { break }
       buffer.append(contentsOf: block[..<count])
       var start = 0
       while let end = unsafe buffer.withUnsafeBufferPointer({ bytes -> Int? in
@@ -79,7 +96,8 @@ struct LintAds: ParsableArguments {
         else { return nil }
         return unsafe base.distance(to: found.assumingMemoryBound(to: UInt8.self))
       }) {
-        if end > start { body(buffer.span.extracting(start..<end)) }
+        // An empty line is a line, too.
+        if end >= start { body(buffer.span.extracting(start..<end)) }
         start = end + 1
       }
       buffer.removeSubrange(..<start)
@@ -93,20 +111,64 @@ struct AdLint {
   static let names: [StaticString] = ["title", "subtitle", "body"]
 
   let hasReasons: Bool
+  let isJSON: Bool
   private let parser = JSONParser()
   private let detector = AdDetector()
 
-  init(hasReasons: Bool) { self.hasReasons = hasReasons }
+  init(hasReasons: Bool, isJSON: Bool = false) {
+    self.hasReasons = hasReasons
+    self.isJSON = isJSON
+  }
 
-  /// Appends `id`, score, label and reasons of a line; of a line that is not JSON or has no id, nothing.
-  mutating func append(_ line: Span<UInt8>, to output: inout [UInt8]) {
+  /// Appends `id`, score, label and reasons of a line; of an empty one nothing.
+  ///
+  /// - Returns: why it is no notification, which appends nothing either.
+  mutating func append(_ line: Span<UInt8>, to output: inout [UInt8]) -> String? {
+    if line.isEmpty { return nil }
     var texts: [String] = []
-    let id = try? parser.parse(line) { root in
-      for name in AdLint.names { if let text = root[name]?.string, !text.isEmpty { texts.append(text) } }
-      return root["id"]?.string
+    let id: String?
+    do {
+      id = try parser.parse(line) { root in
+        for name in AdLint.names { if let text = root[name]?.string, !text.isEmpty { texts.append(text) } }
+        return root["id"]?.string
+      }
+    } catch {
+      return "this is not JSON: \(error.message)"
     }
-    guard let id = id ?? nil else { return }
+    guard let id else { return "there is no id, which is a text" }
     let verdict = detector.assess(texts)
+    if isJSON {
+      appendJSON(id, verdict, texts, to: &output)
+    } else {
+      appendColumns(id, verdict, texts, to: &output)
+    }
+    output.append(10)
+    return nil
+  }
+
+  private func appendJSON(_ id: String, _ verdict: AdAssessment, _ texts: [String], to output: inout [UInt8]) {
+    output += #"{"id":"#.utf8
+    appendJSONString(id, to: &output)
+    output += #","score":"#.utf8
+    appendDecimal(verdict.score, to: &output)
+    output += verdict.outcome == .refuse ? #","label":"promo""#.utf8 : #","label":"ok""#.utf8
+    if hasReasons, verdict.outcome != .pass {
+      output += #","reasons":["#.utf8
+      for (index, place) in detector.explain(texts).enumerated() {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        output += #"{"feature":"#.utf8
+        appendJSONString("\(place.feature)", to: &output)
+        output +=
+          #","text":\#(place.text),"from":\#(place.range.lowerBound),"to":\#(place.range.upperBound),"quote":"#.utf8
+        appendJSONString(place.quote, to: &output)
+        output.append(UInt8(ascii: "}"))
+      }
+      output.append(UInt8(ascii: "]"))
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  private func appendColumns(_ id: String, _ verdict: AdAssessment, _ texts: [String], to output: inout [UInt8]) {
     output += Sanitizer.escaped(id).utf8
     output.append(9)
     appendDecimal(verdict.score, to: &output)
@@ -120,7 +182,6 @@ struct AdLint {
         appendJSONString(place.quote, to: &output)
       }
     }
-    output.append(10)
   }
 
   /// Four digits behind the point say all that the weights do.

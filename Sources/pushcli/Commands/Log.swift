@@ -26,9 +26,10 @@ struct Log: AsyncParsableCommand {
       """)
 
   @Argument(help: "An apns-id, or the apns-unique-id of a 200. (all)") var id: String?
-  @Option(help: "The device's name.") var device: String?
-  @Option(help: "The app's topic.") var app: String?
-  @Option(help: "Only these events, with commas between them: accepted, dropped, …") var event: String?
+  @Option(help: "The device's name.", completion: Names.devices) var device: String?
+  @Option(help: "The app's topic.", completion: Names.apps) var app: String?
+  @Option(help: "Only these events, with commas between them: accepted, dropped, …", completion: Names.events)
+  var event: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
   @Option(help: "Only pushes whose title or texts hold this, in whatever case.") var text: String?
   @Option(help: "At most this many of the newest rows; any number is read page by page. (1000; 10 with --follow)")

@@ -7,6 +7,12 @@ import PushPolicy
 struct Persons: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Persons: who owns devices and choices.",
+    discussion: """
+      Examples:
+        pushcli persons
+        pushcli persons rename ada "Ada Lovelace"
+        pushcli persons remove ada
+      """,
     subcommands: [List.self, Rename.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
@@ -25,7 +31,7 @@ struct Persons: AsyncParsableCommand {
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Give a person another name.", discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
-    @Argument(help: "The person.") var person: String
+    @Argument(help: "The person.", completion: Names.persons) var person: String
     @Argument(help: "The new name.") var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -47,7 +53,7 @@ struct Persons: AsyncParsableCommand {
         Example:
           pushcli persons remove ada
         """)
-    @Argument(help: "The person.") var person: String
+    @Argument(help: "The person.", completion: Names.persons) var person: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -8,6 +8,11 @@ import PushPolicy
 struct PolicyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "policy", abstract: "What a person's choices do with a push, and why.",
+    discussion: """
+      Examples:
+        pushcli policy explain --device me --topic com.example.news payload.json
+        pushcli policy replay --device me --since 7d --set "quiet=22:00-07:00"
+      """,
     subcommands: [PolicyExplain.self, PolicyReplay.self])
 }
 
@@ -28,8 +33,10 @@ struct PolicyExplain: AsyncParsableCommand {
       refuse the push.
       """)
 
-  @Option(help: "The device's name.") var device: String
-  @Option(help: "The app's topic. (\"Simulator Target Bundle\" of the payload, or the device's only app)")
+  @Option(help: "The device's name.", completion: Names.devices) var device: String
+  @Option(
+    help: "The app's topic. (\"Simulator Target Bundle\" of the payload, or the device's only app)",
+    completion: Names.apps)
   var topic: String?
   @Option(help: "When: RFC 3339 as 2026-11-21T23:30:00+01:00, or 23:30 for the next time a clock shows it. (now)")
   var at: String?
@@ -52,7 +59,7 @@ struct PolicyExplain: AsyncParsableCommand {
     do {
       parsed = try JSONParser().payload(bytes.span)
     } catch {
-      throw CommandFailure(.failed, "\(file == "-" ? "standard input" : file) is no payload: \(error.inWords)")
+      throw CommandFailure(.usage, "\(file == "-" ? "standard input" : file) is no payload: \(error.inWords)")
     }
     let topic = try topic(of: bytes, among: record.apps)
     var condition = Policy.DeviceState()
@@ -135,7 +142,8 @@ struct PolicyExplain: AsyncParsableCommand {
       _ parsed: ParsedPayload, _ decision: Decision, _ preferences: Preferences, device: String, topic: String
     ) {
       self.topic = topic
-      presented = decision.presentation
+      // What is refused at the door is presented nowhere.
+      presented = parsed.violations.isEmpty ? decision.presentation : Presentation()
       removed = decision.removed.map { removal in
         let words = Explanation(removal, preferences: preferences, device: device, topic: topic)
         return Removed(
@@ -185,17 +193,6 @@ struct PolicyExplain: AsyncParsableCommand {
       case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.center.map { _ in "in the center" }
       }
     }
-  }
-}
-
-/// A payload from a file.
-enum PayloadFile {
-  /// The bytes of `file`; `-` is standard input.
-  static func read(_ file: String) throws -> [UInt8] {
-    let data =
-      file == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
-    guard let data else { throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions") }
-    return Array(data)
   }
 }
 

@@ -20,16 +20,21 @@ struct PolicyReplay: AsyncParsableCommand {
         pushcli policy replay --device me --since 30d --preferences changed.json --json
       """)
 
-  @Option(help: "The device's name.") var device: String
+  @Option(help: "The device's name.", completion: Names.devices) var device: String
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String
-  @Option(help: "A choice as in `pushcli prefs set`; several may be given.") var set: [String] = []
-  @Option(help: "The app's topic that --set is for. (everything)") var app: String?
-  @Option(help: "The app's category that --set is for. (the whole app)") var category: String?
+  @Option(help: "A choice as in `pushcli prefs set`; several may be given.", completion: Names.choices) var set:
+    [String] = []
+  @Option(help: "The app's topic that --set is for. (everything)", completion: Names.apps) var app: String?
+  @Option(help: "The app's category that --set is for. (the whole app)", completion: Names.categories) var category:
+    String?
   @Option(help: "A file with all choices as `pushcli prefs --json` prints them.", completion: .file())
   var preferences: String?
   @Flag(help: "Also what would have been the same.") var all = false
+  @Option(help: "At most this many pushes of the newest; with --json all.") var limit = 50
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
+
+  func validate() throws { try OptionRange.check(limit, "--limit", 0...1_000_000_000) }
 
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
@@ -40,16 +45,25 @@ struct PolicyReplay: AsyncParsableCommand {
     let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
     let shown = all ? outcomes : changed
-    if format.json {
-      Output.json(lines: shown.map(Line.init))
-    } else {
-      Output.table(["AT", "APP", "ID", "WAS", "WOULD BE", "BECAUSE"], shown.map { Line($0).row })
-    }
     let held = outcomes.filter(\.isHeld).count
     let (lost, gained) = (changed.filter { !$0.lost.isEmpty }.count, changed.filter { !$0.gained.isEmpty }.count)
     Output.words(
-      "\(outcomes.count) pushes, \(changed.count) different: \(lost) with less, \(gained) with more, \(held) in a digest"
-    )
+      "\(counted(outcomes.count, "push", "pushes")), \(changed.count) different: \(lost) with less, "
+        + "\(gained) with more, \(held) in a digest")
+    if format.json { return Output.json(lines: shown.map(Line.init)) }
+    if shown.isEmpty || limit == 0 { return }
+    Output.table(
+      ["AT", "APP", "ID", "WAS", "WOULD BE", "BECAUSE"],
+      shown.suffix(limit).map { outcome in
+        let reasons = outcome.removed.map {
+          Explanation($0, preferences: choices, device: device, topic: outcome.delivery.topic).reason
+        }
+        return Line(outcome).row(because: reasons)
+      })
+    if shown.count > limit {
+      let older = counted(shown.count - limit, "older push is", "older pushes are")
+      Output.words("\(older) not shown: --limit \(shown.count) shows all")
+    }
   }
 
   /// The person's choices, with the changes.
@@ -116,11 +130,11 @@ struct PolicyReplay: AsyncParsableCommand {
       removed = outcome.removed
     }
 
-    var row: [String] {
+    /// A row of the table.
+    func row(because reasons: [String]) -> [String] {
       func words(_ parts: [Part]) -> String {
         parts.isEmpty ? "nothing" : parts.map(\.rawValue).joined(separator: " ")
       }
-      let reasons = removed.map { "\($0.rule.rawValue) \($0.setting)" }
       let unique = reasons.indices.filter { reasons.firstIndex(of: reasons[$0]) == $0 }.map { reasons[$0] }
       return [
         at, topic, id, words(was), words(wouldBe) + (isHeld ? ", in a digest" : ""), unique.joined(separator: ", "),

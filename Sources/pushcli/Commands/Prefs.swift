@@ -6,11 +6,17 @@ import PushPolicy
 struct Prefs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Preferences: what a person lets through.",
+    discussion: """
+      Examples:
+        pushcli prefs --device me
+        pushcli prefs set --device me --app com.example.news alert=off sound=on
+        pushcli prefs set --device me "quiet=22:00-07:00"
+      """,
     subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show the choices of a device's person.")
-    @Option(help: "The device's name.") var device: String
+    @Option(help: "The device's name.", completion: Names.devices) var device: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -36,10 +42,10 @@ struct Prefs: AsyncParsableCommand {
         For an app: \(Choice.summary(of: .app)).
         For a category: \(Choice.summary(of: .category)).
         """)
-    @Option(help: "The device's name.") var device: String
-    @Option(help: "The app's topic. (everything)") var app: String?
-    @Option(help: "The app's category. (the whole app)") var category: String?
-    @Argument(help: "Choices as name=value, such as badge=off; the list is above.")
+    @Option(help: "The device's name.", completion: Names.devices) var device: String
+    @Option(help: "The app's topic. (everything)", completion: Names.apps) var app: String?
+    @Option(help: "The app's category. (the whole app)", completion: Names.categories) var category: String?
+    @Argument(help: "Choices as name=value, such as badge=off; the list is above.", completion: Names.choices)
     var settings: [String]
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

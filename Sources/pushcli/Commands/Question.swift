@@ -164,7 +164,7 @@ final class Question: Sendable {
           throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
         }
       } catch let failure as CommandFailure
-        where failure.exit == .unreachable && ContinuousClock.now + Question.retryPause < end
+        where failure.exit == .unreachable && !failure.isPermanent && ContinuousClock.now + Question.retryPause < end
       {}
       try await Task.sleep(for: Question.retryPause)
     }

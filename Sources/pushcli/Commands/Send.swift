@@ -11,11 +11,17 @@ struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Send one push.",
     discussion: """
-      The payload is made from the flags, or read from FILE, or from standard input (-). A simulator's .apns file names \
-      its app itself. The key is the development key of the state folder unless --key, --key-id and --team say another.
+      The message is what stands after the options, or what is piped in where nothing does. Beside a title or another \
+      flag, standard input is read only when it was piped into this command itself: a loop that reads lines keeps them. \
+      --file FILE (or @FILE, or a name that ends in .json or .apns) is a whole payload instead, as - is one on standard \
+      input. A simulator's .apns file names its app itself. The key is the development key of the state folder unless \
+      --key, --key-id and --team say another.
 
       Examples:
+        pushcli send --to me/com.example.news "The train leaves in 5 minutes."
         pushcli send --to me/com.example.news --title "Train in 5 Minutes" --badge 1
+        pushcli send --to me/com.example.news "Platform 4." --link https://x.example
+        df -h / | pushcli send --to me/com.example.news --title "Room on Disk"
         pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
         pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
@@ -23,16 +29,14 @@ struct Send: AsyncParsableCommand {
         pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
       """)
 
-  @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.") var to: String?
+  @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.", completion: Names.targets)
+  var to: String?
   @Option(help: "The device token, in hex.") var token: String?
-  @Option(help: "A broadcast channel instead of a device; --topic is the app.") var channel: String?
-  @Option(help: "The topic: the app's bundle id, with its suffix.") var topic: String?
-  @Option(name: .shortAndLong, help: "The alert's title.") var title: String?
-  @Option(help: "The alert's subtitle.") var subtitle: String?
-  @Option(name: .shortAndLong, help: "The alert's message.") var body: String?
-  @Option(help: "The count on the app's icon; 0 clears it.") var badge: Int?
-  @Option(help: "The sound's name, or default.") var sound: String?
-  @Option(help: "The app's category.") var category: String?
+  @Option(help: "A broadcast channel instead of a device; --topic is the app.", completion: Names.channels)
+  var channel: String?
+  @Option(help: "The topic: the app's bundle id, with its suffix.", completion: Names.apps) var topic: String?
+  @OptionGroup var content: PayloadOptions
+  @Option(name: .shortAndLong, help: "A payload file, or - for standard input.", completion: .file()) var file: String?
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
   @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now, or from --at; 0 for one attempt.")
   var expires: String?
@@ -40,18 +44,25 @@ struct Send: AsyncParsableCommand {
     String?
   @Option(name: .customLong("in"), help: "Deliver it later: 30s, 10m, 2h, 7d from now.") var delay: String?
   @Option(help: "10, 5 or 1.") var priority: Int?
-  @Option(help: "alert, background, voip, … (what the topic's suffix says, else alert)") var pushType: String?
+  @Option(
+    help: "alert, background, voip, … (what the topic's suffix says, else alert)",
+    completion: .list(PushType.allCases.map(\.rawValue)))
+  var pushType: String?
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
-  @Option(help: "The .p8 key to sign with.") var key: String?
+  @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
-  @Option(help: "A certificate to show instead of signing with a key, a PEM file.") var certificate: String?
+  @Option(help: "A certificate to show instead of signing with a key, a PEM file.", completion: .file())
+  var certificate: String?
   @Option(help: "The certificate's key. (the certificate's file with .key at its end)") var certificateKey: String?
-  @Option(help: "development or production, at a gateway that serves both. (its first listener's)") var environment:
-    String?
+  @Option(
+    help: "development or production, at a gateway that serves both. (its first listener's)",
+    completion: Names.environments)
+  var environment: String?
   @Option(help: "Wait until the push is acknowledged, viewed or closed.") var wait: Awaited?
   @Option(help: "How long to wait: 30s, 5m, 2h. (30s)") var timeout = "30s"
-  @Argument(help: "A payload file, or - for standard input.") var file: String?
+  @Argument(help: "The message; or a payload: FILE.json, FILE.apns, @FILE, or - for standard input.")
+  var words: [String] = []
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
@@ -81,9 +92,6 @@ struct Send: AsyncParsableCommand {
     guard [to, token, channel].count(where: { $0 != nil }) == 1 else {
       throw ValidationError("say whom to send to: --to DEVICE/TOPIC, --token TOKEN --topic TOPIC, or --channel ID")
     }
-    if file != nil, [title, subtitle, body, sound, category].contains(where: { $0 != nil }) || badge != nil {
-      throw ValidationError("the payload comes from the flags or from a file, not from both")
-    }
     guard at == nil || delay == nil else { throw ValidationError("give one of --at and --in, not both") }
     guard channel == nil || (at ?? delay) == nil else {
       throw ValidationError("a broadcast can't be scheduled: leave --at and --in out")
@@ -96,7 +104,7 @@ struct Send: AsyncParsableCommand {
   func run() async throws {
     let timeout = try TimeSpan(timeout, option: "--timeout")
     _ = try deliveryTime(now: Date())
-    var payload = try Payload.read(self)
+    var payload = try Payload(source(reading: .current), options: content)
     let (token, topic) = try await target(&payload)
     let answer = try await post(payload.bytes, token: token, topic: topic)
     let refusal = try? decodeJSON(Refusal.self, from: answer.body)
@@ -108,6 +116,14 @@ struct Send: AsyncParsableCommand {
       throw CommandFailure(.failed, "this gateway schedules nothing: the push was delivered at once")
     }
     if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout, payload.bytes) }
+  }
+
+  /// Where the payload comes from.
+  func source(reading input: StandardInput) throws(CommandFailure) -> PayloadSource {
+    try PayloadSource(words: words, file: file, options: content, input: input) { path in
+      var isFolder: ObjCBool = false
+      return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+    }
   }
 
   // MARK: Where to
@@ -126,12 +142,8 @@ struct Send: AsyncParsableCommand {
     }
     let admin = try await Admin(gateway.state)
     let environment = try await targetEnvironment(admin)
-    let registrations: [RegistrationRecord]
-    do {
-      registrations = try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations")
-    } catch let failure as CommandFailure where failure.status == 404 {
-      throw CommandFailure(.suppressed, failure.message)
-    }
+    let registrations: [RegistrationRecord] = try await admin.get(
+      "/admin/v1/devices/\(pathPart(name))/registrations")
     let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
     guard let found = matching.first(where: { $0.environment == environment }) else {
       throw CommandFailure(
@@ -215,7 +227,7 @@ struct Send: AsyncParsableCommand {
         defer { client.close() }
         return try await client.request("POST", path, fields, body: payload)
       } catch let error as ClientError {
-        if attempt == 3 { throw CommandFailure(error) }
+        if attempt == 3 || error.isPermanent { throw CommandFailure(error) }
         try await Task.sleep(for: backoff.next())
       } catch let failure as CommandFailure {
         throw failure
@@ -231,9 +243,14 @@ struct Send: AsyncParsableCommand {
     guard let path = key ?? development?.keyPath else {
       throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw CommandFailure(.notAuthorized, "\(path) can't be read: name the .p8 file with --key")
+    }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
-    guard let keyID = keyID ?? named else { throw CommandFailure(.usage, "--key-id is missing") }
+    guard let keyID = keyID ?? named else {
+      throw CommandFailure(.usage, "--key-id is missing: \(name) does not tell it, as AuthKey_KEYID.p8 would")
+    }
     guard let team = team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
       throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
     }
@@ -285,8 +302,19 @@ struct Send: AsyncParsableCommand {
       if let time = confirmed(answer) { Output.words("it is delivered at \(time)") }
     }
     guard answer.status != 200 else { return }
+    Output.words("pushcli: refused with \(Send.words(answer.status, refusal, advice))")
+  }
+
+  /// A refusal in one clause: its status, its reason, and what to do.
+  private static func words(_ status: Int, _ refusal: Refusal?, _ advice: String?) -> String {
     let why = refusal?.policy.map { "rule \($0.rule) at \($0.at): \($0.message)" } ?? advice
-    Output.words("pushcli: refused with \(answer.status) \(refusal?.reason ?? "")\(why.map { ": " + $0 } ?? "")")
+    return "\(status) \(refusal?.reason ?? "")\(why.map { ": " + $0 } ?? "")"
+  }
+
+  /// The same of an answer to a push that was made of flags.
+  func words(of answer: Client.Answer) -> String {
+    let refusal = try? decodeJSON(Refusal.self, from: answer.body)
+    return Send.words(answer.status, refusal, refusal.flatMap { Reason(rawValue: $0.reason)?.advice })
   }
 
   /// What a refusal means for a script.
@@ -370,56 +398,10 @@ struct DeliveryProgress {
 }
 
 extension Send {
-  /// Sends the push and returns the answer, without a word.
+  /// Sends the push and returns the answer, without a word and without a look at standard input.
   func delivered() async throws -> Client.Answer {
-    var payload = try Payload.read(self)
+    var payload = try Payload(source(reading: .none), options: content)
     let (token, topic) = try await target(&payload)
     return try await post(payload.bytes, token: token, topic: topic)
-  }
-}
-
-/// What is to be sent.
-struct Payload {
-  var bytes: [UInt8]
-  /// The member of simulator payload files that names the app (reference §9.3).
-  private static let target = "Simulator Target Bundle"
-
-  /// From a file, from standard input, or from the flags.
-  static func read(_ send: Send) throws -> Payload {
-    guard let file = send.file else { return try made(of: send) }
-    let data: Data?
-    if file == "-" {
-      data = try FileHandle.standardInput.readToEnd() ?? Data()
-    } else {
-      data = FileManager.default.contents(atPath: file)
-    }
-    guard let data else { throw CommandFailure(.failed, "\(file) can't be read: check its name and permissions") }
-    return Payload(bytes: Array(data))
-  }
-
-  private static func made(of send: Send) throws -> Payload {
-    struct Alert: Encodable { var title, subtitle, body: String? }
-    struct APS: Encodable {
-      var alert: Alert?
-      var badge: Int?
-      var sound, category: String?
-    }
-    let hasAlert = send.title != nil || send.subtitle != nil || send.body != nil
-    let aps = APS(
-      alert: hasAlert ? Alert(title: send.title, subtitle: send.subtitle, body: send.body) : nil, badge: send.badge,
-      sound: send.sound, category: send.category)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    return Payload(bytes: Array(try encoder.encode(["aps": aps])))
-  }
-
-  /// Takes the app out of a simulator's payload file.
-  mutating func takeTarget() -> String? {
-    guard var object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
-      let target = object.removeValue(forKey: Payload.target) as? String,
-      let rest = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
-    else { return nil }
-    bytes = Array(rest)
-    return target
   }
 }

@@ -84,12 +84,16 @@ struct Serve: AsyncParsableCommand {
   private func welcome(_ folder: StateFolder) {
     guard let development = Development.read(folder) else { return }
     let option = state.state.map { " --state \($0)" } ?? ""
+    let made = [
+      ("a certificate authority for clients to trust", folder.trustPath),
+      ("a development key of team \(development.teamID)", development.keyPath), ("a sample app", development.topic),
+    ]
+    let width = made.map(\.0.count).max() ?? 0
+    let rows = made.map { "  " + $0.0 + String(repeating: " ", count: width - $0.0.count + 2) + $0.1 }
     Output.words(
       lines: """
         First start: made \(folder.path) with
-          a certificate authority for clients to trust   \(folder.trustPath)
-          a development key of team \(development.teamID)       \(development.keyPath)
-          a sample app                                   \(development.topic)
+        \(rows.joined(separator: "\n"))
         Try, in another terminal each:
           pushcli subscribe\(option) --device me --app \(development.topic)
           pushcli send\(option) --to me/\(development.topic) --title "It Works" --body "Sent through the APNs API." --badge 1 --sound default

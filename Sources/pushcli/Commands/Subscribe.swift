@@ -10,19 +10,23 @@ struct Subscribe: AsyncParsableCommand {
     abstract: "Receive pushes: a phone in this terminal, or lines for programs.",
     discussion: """
       On a terminal the device fills the screen: home with badges, alerts with Close and View. Otherwise, and with \
-      --plain, every push is a readable paragraph; with --json one line of JSON. A device that is not enrolled yet is \
-      enrolled, where the gateway runs on this machine.
+      --plain, every push is a readable paragraph; with --json one line of JSON. The first device of a state folder is \
+      enrolled by this, where the gateway runs on this machine; before it makes another one it asks, unless --enroll \
+      says so: a name that was mistyped would be a new device. Without --device it is the only one that there is.
 
       Examples:
         pushcli subscribe --device me --app com.example.news
         pushcli subscribe --device me --json | jq .presentation.alert.title
-        pushcli subscribe --device ci --json --once
+        pushcli subscribe --device ci --enroll --json --once
         pushcli subscribe --device me --exec 'notify-send "$PUSH_TITLE"'
       """)
 
-  @Option(help: "The device's name.") var device: String
-  @Option(help: "An app to register for first; several may be given.") var app: [String] = []
-  @Option(help: "A broadcast channel to subscribe to first; several may be given.") var channel: [String] = []
+  @Option(help: "The device's name. (the only one in the state folder, or me)", completion: Names.devices)
+  var device: String?
+  @Flag(help: "Enroll the device if it is new, without a question.") var enroll = false
+  @Option(help: "An app to register for first; several may be given.", completion: Names.apps) var app: [String] = []
+  @Option(help: "A broadcast channel to subscribe to first; several may be given.", completion: Names.channels)
+  var channel: [String] = []
   @Flag(help: "Paragraphs instead of a full screen.") var plain = false
   @Flag(help: "Stop after one push.") var once = false
   @Option(help: "Stop after this many pushes.") var count: Int?
@@ -60,6 +64,8 @@ struct Subscribe: AsyncParsableCommand {
   private var commands: ExecCommands { ExecCommands(everything: exec, pairs: execFor) }
 
   func run() async throws {
+    // An address that is none stays so, however often it is tried.
+    if gateway.gateway != nil { _ = try gateway.endpoint() }
     let credentials = try await enrolled()
     let session = try DeviceSession(
       credentials, folder: try gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
@@ -67,7 +73,7 @@ struct Subscribe: AsyncParsableCommand {
     let isFullScreen = !plain && !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
     if isFullScreen {
       try await PhoneSession(
-        session, device: device, folder: try gateway.state.folder,
+        session, device: credentials.name, folder: try gateway.state.folder,
         commands: OpenCommands(
           everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 }))
       ).run()
@@ -78,12 +84,8 @@ struct Subscribe: AsyncParsableCommand {
 
   /// The device's credentials; a device or an app that is not known yet is made known.
   private func enrolled() async throws -> Credentials {
-    let folder = try gateway.state.folder
-    var credentials = try Credentials.read(device, in: folder)
-    if credentials == nil {
-      credentials = try await Credentials.enroll(device, person: nil, state: gateway.state)
-      Output.words("enrolled \(device)")
-    }
+    let credentials = try await credentials()
+    let device = credentials.name
     for topic in app {
       let _: RegistrationRecord = try await Admin(gateway.state).post(
         "/admin/v1/devices/\(pathPart(device))/registrations", RegistrationRequest(topic: topic, environment: nil))
@@ -92,7 +94,17 @@ struct Subscribe: AsyncParsableCommand {
       let _: ChannelRecord = try await Admin(gateway.state).post(
         "/admin/v1/channels/\(pathPart(id))/subscriptions", ChannelSubscriptionRequest(devices: [device]))
     }
-    guard let credentials else { throw CommandFailure(.failed, "\(device) can't be enrolled") }
+    return credentials
+  }
+
+  private func credentials() async throws -> Credentials {
+    let folder = try gateway.state.folder
+    if let device, let credentials = try Credentials.read(device, in: folder) { return credentials }
+    let choice = try DeviceChoice(name: device, known: DeviceChoice.known(in: folder), isEnrolling: enroll)
+    let (name, isNew) = try choice.settled()
+    if !isNew, let credentials = try Credentials.read(name, in: folder) { return credentials }
+    let credentials = try await Credentials.enroll(name, person: nil, state: gateway.state)
+    Output.words("enrolled \(name)")
     return credentials
   }
 

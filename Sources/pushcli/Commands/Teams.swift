@@ -5,6 +5,11 @@ import GatewayProtocol
 struct Teams: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Teams: the senders' organizations, which hold keys.",
+    discussion: """
+      Examples:
+        pushcli teams
+        pushcli teams add A1B2C3D4E5
+      """,
     subcommands: [List.self, Add.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {

@@ -119,7 +119,8 @@ struct LineReceiver {
   private func say(_ event: DeviceEvent, _ questions: Questions?) async throws {
     switch event {
     case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
-    case .disconnected(let reason, _) where session.isRefused: throw CommandFailure(.notAuthorized, reason)
+    case .disconnected where session.isRefused:
+      throw session.permanentFailure.map(CommandFailure.init(device:)) ?? .init(.failed)
     case .disconnected(let reason, let pause):
       Output.words("pushcli: \(reason); trying again in \(pause.inSeconds)")
     case .connected(let gateway, _):

@@ -68,6 +68,7 @@ import Testing
   @Test func `a bar says how far a test is`() {
     let progress = LoadTest.Progress(phase: .run, share: 0.5, accepted: 1200, delivered: 1100, connected: 7)
     #expect(ProgressBar.text(progress) == "run     ████████████░░░░░░░░░░░░  accepted 1,200, delivered 1,100")
+    #expect(ProgressBar.line(progress) == "run 50 %  accepted 1,200, delivered 1,100")
   }
 
   @Test(arguments: [("0", [0]), ("0-2", [0, 1, 2]), ("1,4-5", [1, 4, 5]), ("", []), ("2-1", [])])

@@ -72,8 +72,11 @@ import Testing
   @Test(
     arguments: [
       [], ["--to", "a/b", "--token", "c"], ["--channel", "c", "--to", "a/b"],
-      ["--to", "a/b", "--title", "T", "payload.json"], ["--to", "a/b", "--badge", "1", "-"],
-      ["--to", "a/b", "--environment", "staging"],
+      ["--to", "a/b", "--environment", "staging"], ["--to", "a/b", "--badge=-1"],
+      ["--to", "a/b", "--relevance", "1.5"],
+      ["--to", "a/b", "--level", "loud"], ["--to", "a/b", "--link", "ftp://x"], ["--to", "a/b", "--image", "x.png"],
+      ["--to", "a/b", "--data", "aps=1"], ["--to", "a/b", "--data", "=1"], ["--to", "a/b", "--data", "text"],
+      ["--to", "a/b", "--data", "a=1", "--data", "a=2"], ["--to", "a/b", "--data", "url=1", "--link", "https://x"],
     ])
   func `options that do not go together are refused`(_ options: [String]) {
     #expect(throws: (any Error).self) { try Send.parse(options) }
@@ -81,16 +84,38 @@ import Testing
 
   @Test func `a payload is made of the options, and only of those that are there`() throws {
     func payload(_ options: String...) throws -> String {
-      String(decoding: try Payload.read(try Send.parse(["--to", "a/b"] + options)).bytes, as: UTF8.self)
+      let send = try Send.parse(["--to", "a/b"] + options)
+      let source = try send.source(reading: .none)
+      return String(decoding: try Payload(source, options: send.content).bytes, as: UTF8.self)
     }
     #expect(try payload("--badge", "0") == #"{"aps":{"badge":0}}"#)
     #expect(try payload("--title", "a/b") == #"{"aps":{"alert":{"title":"a/b"}}}"#)
+    #expect(try payload("--title", "a", "--body", "") == #"{"aps":{"alert":{"title":"a"}}}"#)
+    #expect(try payload("Hello", "there") == #"{"aps":{"alert":{"body":"Hello there"}}}"#)
+    #expect(
+      try payload("--link", "https://x.example", "--data", "order=4711", "--data", "empty=", "Hello")
+        == #"{"aps":{"alert":{"body":"Hello"}},"empty":"","order":"4711","url":"https://x.example"}"#)
+    #expect(
+      try payload("--thread", "t", "--level", "time-sensitive", "--relevance", "0.5", "Hello")
+        == #"{"aps":{"alert":{"body":"Hello"},"interruption-level":"time-sensitive","relevance-score":0.5,"thread-id":"t"}}"#
+    )
+    #expect(
+      try payload("--image", "https://x/p.png", "Hello")
+        == #"{"aps":{"alert":{"body":"Hello"},"mutable-content":1},"image":"https://x/p.png"}"#)
     let all = try payload(
       "--title", "T", "--subtitle", "S", "--body", "B", "--badge", "3", "--sound", "default", "--category", "C")
     let object = try #require(try JSONSerialization.jsonObject(with: Data(all.utf8)) as? [String: [String: Any]])
     #expect(object["aps"]?["alert"] as? [String: String] == ["title": "T", "subtitle": "S", "body": "B"])
     #expect(object["aps"]?["badge"] as? Int == 3)
     #expect(object["aps"]?["sound"] as? String == "default" && object["aps"]?["category"] as? String == "C")
+  }
+
+  @Test(arguments: [[], ["--title", ""], ["--title", "", ""], ["--category", "C"], ["--level", "passive"]])
+  func `a push of nothing is wrong usage`(_ options: [String]) throws {
+    let send = try Send.parse(["--to", "a/b"] + options)
+    let source = try send.source(reading: .none)
+    let failure = #expect(throws: CommandFailure.self) { try Payload(source, options: send.content) }
+    #expect(failure?.exit == .usage)
   }
 
   @Test func `a simulator's file names its app, which is not sent`() throws {
@@ -119,7 +144,7 @@ import Testing
       for event in events where try progress.take(event) { return "arrived at \(event)" }
       return nil
     } catch {
-      return "\(error.exit)"
+      return error.exit.map { "\($0)" }
     }
   }
 

@@ -1,0 +1,28 @@
+import Foundation
+
+/// A file that a person names to be read.
+enum PayloadFile {
+  /// The bytes of `file`; `-` is standard input.
+  ///
+  /// - Throws: ``CommandFailure`` of wrong usage when it can't be read.
+  static func read(_ file: String) throws -> [UInt8] {
+    if file == "-" { return Array(try standardInput()) }
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+    }
+    return Array(data)
+  }
+
+  /// What standard input has, to its end or as far as asked for.
+  ///
+  /// - Throws: ``CommandFailure`` of wrong usage when it can't be read.
+  static func standardInput(upToCount maximum: Int? = nil) throws -> Data {
+    do {
+      let input = FileHandle.standardInput
+      let data = if let maximum { try input.read(upToCount: maximum) } else { try input.readToEnd() }
+      return data ?? Data()
+    } catch {
+      throw CommandFailure(.usage, "standard input can't be read: name a file, or pipe something in")
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// What is to be sent.
+struct Payload {
+  var bytes: [UInt8]
+  /// The member of simulator payload files that names the app (reference §9.3).
+  private static let target = "Simulator Target Bundle"
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Reads it from where it comes from.
+  ///
+  /// - Throws: ``CommandFailure`` of wrong usage when there is nothing to send, or a file can't be read.
+  init(_ source: PayloadSource, options: PayloadOptions) throws {
+    let body: String?
+    switch source {
+    case .file(let path):
+      bytes = try PayloadFile.read(path)
+      return
+    case .pipedBody: body = try StandardInput.text()
+    case .flags(let given): body = given
+    }
+    guard options.hasContent || body?.isEmpty == false else {
+      throw CommandFailure(
+        .usage, "there is nothing to send: name a --title, write a message after the options, or pipe one in")
+    }
+    bytes = try options.payload(body: body)
+  }
+
+  /// Takes the app out of a simulator's payload file.
+  mutating func takeTarget() -> String? {
+    guard var object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
+      let target = object.removeValue(forKey: Payload.target) as? String,
+      let rest = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
+    else { return nil }
+    bytes = Array(rest)
+    return target
+  }
+}
