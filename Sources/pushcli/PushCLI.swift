@@ -45,7 +45,7 @@ struct PushCLI: AsyncParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      Serve.self, Send.self, Ask.self, Subscribe.self, Bench.self, Log.self, Prefs.self, PolicyCommand.self,
+      Serve.self, Send.self, Run.self, Ask.self, Subscribe.self, Bench.self, Log.self, Prefs.self, PolicyCommand.self,
       Lint.self, Devices.self, Persons.self, Apps.self, Teams.self, Keys.self, Certs.self, Channels.self, Faults.self,
       Scheduled.self, AdminCommand.self, Doctor.self, Metrics.self, Ads.self,
     ])

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import GatewayClient
+import PushCore
+
+/// `pushcli run`: a push when a command ends.
+struct Run: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run a command, and send a push when it ends.",
+    discussion: """
+      The command has the terminal, standard input and output as if it ran alone. When it has ended, the push says its \
+      time and exit status, and this command exits by the same status, 128 + n after signal n, whether or not the push \
+      could be sent. 127 is a command that there is not, 126 one that can't be run.
+
+      Examples:
+        pushcli run --to me/com.example.builds -- make test
+        pushcli run --to me/com.example.builds --after 1m -- rsync -a ~/ backup:
+      """)
+
+  @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.", completion: Names.targets)
+  var to: String?
+  @Option(help: "The device token, in hex.") var token: String?
+  @Option(help: "The topic: the app's bundle id.", completion: Names.apps) var topic: String?
+  @Option(name: .shortAndLong, help: "The alert's title. (what ran, and whether it failed)") var title: String?
+  @Option(help: "The sound's name, or none. (success or failure)", completion: Names.sounds) var sound: String?
+  @Option(help: "Send nothing when it took less: 30s, 5m, 2h. (0s)") var after = "0s"
+  @Flag(help: "Send only when it failed.") var onFailure = false
+  @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
+  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
+  @Option(help: "The key's team.") var team: String?
+  @OptionGroup var gateway: GatewayOptions
+  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command, after --.", valueName: "command"))
+  var words: [String] = []
+
+  /// The command, without the two hyphens in front of it.
+  private var command: [String] { words.first == "--" ? Array(words.dropFirst()) : words }
+
+  func validate() throws {
+    if let word = words.first, word.hasPrefix("-"), word != "--" {
+      if ["-h", "--help"].contains(word) { throw CleanExit.helpRequest(Run.self) }
+      throw ValidationError("unknown option \(word): the command comes after --")
+    }
+    guard command.first?.isEmpty == false else {
+      throw ValidationError("name the command after --, as in -- make test")
+    }
+    guard [to, token].count(where: { $0 != nil }) == 1 else {
+      throw ValidationError("say whom to tell: --to DEVICE/TOPIC, or --token TOKEN --topic TOPIC")
+    }
+    if let to, !to.contains("/"), topic == nil { throw ValidationError("--to is DEVICE/TOPIC, not \"\(to)\"") }
+    if token != nil, topic == nil { throw ValidationError("--token needs --topic TOPIC") }
+  }
+
+  func run() async throws {
+    let shortest = try TimeSpan(after, option: "--after").duration
+    let start = ContinuousClock.now
+    let end = try ChildCommand(words: command).run()
+    let time = ContinuousClock.now - start
+    if time >= shortest, !onFailure || end != .exited(0) {
+      if let problem = await problem(sending: CommandReport(command: command, end: end, time: time)) {
+        Output.words("pushcli: the push was not sent: \(problem)")
+      }
+    }
+    if end.status != 0 { throw ExitCode(end.status) }
+  }
+
+  /// Sends the push; returns why it could not be sent.
+  private func problem(sending report: CommandReport) async -> String? {
+    do {
+      let send = try Send.parse(arguments(report))
+      let answer = try await send.delivered()
+      if answer.status == 200 { return nil }
+      return "the gateway refused it with \(send.words(of: answer))"
+    } catch {
+      return CommandFailure(any: error).message
+    }
+  }
+
+  private func arguments(_ report: CommandReport) -> [String] {
+    let sound = sound ?? report.sound
+    var arguments = ["--title=\(title ?? report.title)", "--body=\(report.body)"]
+    if sound != "none" { arguments.append("--sound=\(sound)") }
+    let given = [
+      "to": to, "token": token, "topic": topic, "key": key, "key-id": keyID, "team": team, "gateway": gateway.gateway,
+      "ca": gateway.trustPath, "state": gateway.state.state,
+    ]
+    for case (let name, let value?) in given { arguments.append("--\(name)=\(value)") }
+    return arguments
+  }
+}
