@@ -4,6 +4,8 @@ package import Queues
 
 /// What happens on a device's stream.
 package enum DeviceEvent: Sendable {
+  /// The next attempt to connect begins; the first one is not told.
+  case connecting
   /// The gateway calls itself so, and speaks this version of the protocol.
   case connected(gateway: String, version: Int)
   /// The connection was lost, or could not be made; the next attempt comes after the pause.

@@ -26,6 +26,8 @@ package final class DeviceSession: Sendable {
   private let confirmsAnswers = Mutex(false)
   private let failure = Mutex<ClientError?>(nil)
   private let finishing = Mutex(false)
+  /// The pause between two attempts, while there is one.
+  private let pause = Mutex<Task<Void, Never>?>(nil)
 
   /// Why this has given up: the gateway does not know the device, or is not the one to trust, and trying again would
   /// help nobody.
@@ -121,10 +123,22 @@ package final class DeviceSession: Sendable {
       await queue.send(.disconnected(reason: reason, retryIn: pause))
       // Trying again would help nobody.
       if isRefused { break }
-      await sleep(pause)
+      await wait(pause)
+      await queue.send(.connecting)
     }
     queue.finish()
   }
+
+  /// Waits until the next attempt is due, or ``retry()``.
+  private func wait(_ time: Duration) async {
+    let task = Task { await sleep(time) }
+    pause.withLock { $0 = task }
+    await task.value
+    pause.withLock { $0 = nil }
+  }
+
+  /// Connects now, if the next attempt is waited for.
+  package func retry() { pause.withLock { $0 }?.cancel() }
 
   /// - Returns: why the gateway has ended the stream, if it said so.
   private func receive(_ queue: DeviceEvents, connected: () -> Void) async throws -> String? {
@@ -249,6 +263,7 @@ package final class DeviceSession: Sendable {
   /// Ends this side in good order: what was sent before this arrives.
   package func finish() {
     finishing.withLock { $0 = true }
+    retry()
     sendAcknowledgement()
     link.withLock { $0 }?.finish()
   }

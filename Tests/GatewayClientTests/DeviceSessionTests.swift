@@ -104,10 +104,12 @@ import Testing
     func next() async -> DeviceEvent? {
       while waiting.isEmpty {
         guard let events = await queue.take() else { return nil }
-        waiting = events
+        waiting = events.filter { !Events.isAttempt($0) }
       }
       return waiting.removeFirst()
     }
+
+    private static func isAttempt(_ event: DeviceEvent) -> Bool { if case .connecting = event { true } else { false } }
 
     /// The numbers of the next event, which has pushes.
     func pushes() async -> [UInt64] {

@@ -131,7 +131,7 @@ struct LineReceiver {
     case .retract(let id): questions?.retract(id)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
-    case .apps, .preferences, .pushes, .ended: break
+    case .apps, .preferences, .pushes, .ended, .connecting: break
     }
   }
 }
