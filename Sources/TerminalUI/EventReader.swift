@@ -52,6 +52,8 @@ struct EventReader<Message: Sendable>: Sendable {
       switch key {
       case .redraw: inbox.post(.redraw)
       case .suspend: inbox.post(.suspend)
+      case .mouse(let mouse): inbox.post(.input(.mouse(mouse)))
+      case .background(let appearance): inbox.post(.input(.background(appearance)))
       case .focusIn, .focusOut: inbox.post(.input(.focus(key == .focusIn)))
       default: inbox.post(.input(.key(key)))
       }

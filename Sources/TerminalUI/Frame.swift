@@ -22,6 +22,10 @@ package struct Rectangle: Sendable, Hashable {
     self.columns = columns
     self.rows = rows
   }
+
+  package func contains(column: Int, row: Int) -> Bool {
+    column >= self.column && column < self.column + columns && row >= self.row && row < self.row + rows
+  }
 }
 
 /// One cell: a grapheme cluster, or the rest of a wide one that begins to its left.
@@ -41,6 +45,8 @@ package struct Frame: Sendable, Equatable {
   package let size: Size
   /// Row by row.
   package private(set) var cells: [Cell]
+  /// What a click on a part of the screen means, the topmost part last.
+  private var spots: [(part: Rectangle, meaning: any Sendable)] = []
 
   package init(size: Size) {
     self.size = Size(columns: max(size.columns, 0), rows: max(size.rows, 0))
@@ -48,6 +54,9 @@ package struct Frame: Sendable, Equatable {
   }
 
   package subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
+
+  /// Whether both look the same.
+  package static func == (left: Frame, right: Frame) -> Bool { left.size == right.size && left.cells == right.cells }
 
   /// Writes `text` on one line, cut without a sign at the edges of the frame, and returns the column after it.
   ///
@@ -79,9 +88,26 @@ package struct Frame: Sendable, Equatable {
     }
   }
 
-  /// Steps back behind what floats above: everything loses its colors and becomes faint.
+  /// Steps back behind what floats above: everything loses its colors and becomes faint, and no click means anything.
   package mutating func recede() {
     for index in cells.indices { cells[index].style = .dim }
+    unmark()
+  }
+
+  /// Gives a click on a part a meaning, above all that lies there.
+  package mutating func mark(_ part: Rectangle, _ meaning: any Sendable) { spots.append((part, meaning)) }
+
+  /// Takes the meaning from every part.
+  package mutating func unmark() { spots = [] }
+
+  /// What a click means there.
+  package func meaning(column: Int, row: Int) -> (any Sendable)? {
+    spots.last { $0.part.contains(column: column, row: row) }?.meaning
+  }
+
+  /// Replaces what each cell has, keeping the widths.
+  package mutating func mapCells(_ body: (inout Cell) -> Void) {
+    for index in cells.indices { body(&cells[index]) }
   }
 
   /// The screen as text, without the blanks at the ends of lines.

@@ -9,9 +9,26 @@ package enum Key: Sendable, Hashable {
   case `return`, escape, tab, backTab, backspace, delete
   /// Not pressed: the terminal got or lost the focus (mode 1004).
   case focusIn, focusOut
+  /// Not pressed: the mouse did something (mode 1006).
+  case mouse(Mouse)
+  /// Not pressed: the terminal says what its background is like (OSC 11).
+  case background(Appearance)
 
   /// Draws the screen anew, in case something else wrote on it.
   package static let redraw = Key.control("l")
   /// Stops the program until the shell continues it.
   package static let suspend = Key.control("z")
+}
+
+/// What the mouse did, at a column and a row that count from 0.
+package struct Mouse: Sendable, Hashable {
+  package enum Action: Sendable, Hashable { case press, wheelUp, wheelDown }
+
+  package var action: Action
+  package var column: Int
+  package var row: Int
+
+  package init(_ action: Action, column: Int, row: Int) {
+    (self.action, self.column, self.row) = (action, column, row)
+  }
 }

@@ -7,7 +7,10 @@ package struct KeyParser: Sendable {
   /// What arrived and is not a key yet; never longer than ``maximumSequenceSize``.
   private var pending: [UInt8] = []
   private var isPasting = false
+  /// How many times the rest of an answer may still be late.
+  private var patience = KeyParser.maximumPatience
 
+  private static let maximumPatience = 40
   private static let maximumSequenceSize = 32
 
   /// Whether bytes wait for more, or for ``flush()``.
@@ -29,8 +32,14 @@ package struct KeyParser: Sendable {
     return keys
   }
 
-  /// The keys in bytes that nothing follows: a lone ESC is Escape, an unfinished sequence is dropped.
+  /// The keys in bytes that nothing follows: a lone ESC is Escape, an unfinished sequence is dropped; the rest of an answer,
+  /// which may come from far, is waited for a little longer.
   package mutating func flush() -> [Key] {
+    if pending.count > 2, pending[1] == UInt8(ascii: "]"), patience > 0 {
+      patience -= 1
+      return []
+    }
+    patience = KeyParser.maximumPatience
     defer { pending.removeAll() }
     return pending == [0x1B] && !isPasting ? [.escape] : []
   }
@@ -83,6 +92,7 @@ package struct KeyParser: Sendable {
     guard pending.count > 1 else { return nil }
     switch pending[1] {
     case UInt8(ascii: "["): return controlSequence()
+    case UInt8(ascii: "]"): return answer()
     case UInt8(ascii: "O"):
       guard pending.count > 2 else { return nil }
       return (Self.arrow(pending[2]).map { .key($0) } ?? .nothing, 3)
@@ -98,8 +108,53 @@ package struct KeyParser: Sendable {
     if pending[2] == UInt8(ascii: "[") { return pending.count > 3 ? (.nothing, 4) : nil }
     guard let end = pending[2...].firstIndex(where: { !(0x20...0x3F).contains($0) }) else { return nil }
     guard (0x40...0x7E).contains(pending[end]) else { return (.nothing, end) }
+    if pending[2] == UInt8(ascii: "<") {
+      let text = String(decoding: pending[3..<end], as: UTF8.self)
+      return (Self.mouse(text, final: pending[end]).map { .key(.mouse($0)) } ?? .nothing, end + 1)
+    }
     let parameter = pending[2..<end].prefix { $0 != UInt8(ascii: ";") }
     return (Self.token(parameter: String(decoding: parameter, as: UTF8.self), final: pending[end]), end + 1)
+  }
+
+  /// What the mouse did (SGR, mode 1006): button, column, row; releases and movements count for nothing.
+  private static func mouse(_ parameters: String, final: UInt8) -> Mouse? {
+    let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
+    guard final == UInt8(ascii: "M"), numbers.count == 3, let button = numbers[0], let column = numbers[1],
+      let row = numbers[2], (1...10_000).contains(column), (1...10_000).contains(row)
+    else { return nil }
+    // Keys that are held count for nothing.
+    let action: Mouse.Action? =
+      switch button & ~0b11100 {
+      case 0: .press
+      case 64: .wheelUp
+      case 65: .wheelDown
+      default: nil
+      }
+    return action.map { Mouse($0, column: column - 1, row: row - 1) }
+  }
+
+  /// The beginning of the only answer that is asked for.
+  private static let answerHead = Array("11;rgb".utf8)
+
+  /// What the terminal answers to OSC 11: `ESC ] 11 ; rgb: r / g / b`, each of one to four digits, and BEL or ESC \ at its
+  /// end. Anything else that begins so was typed.
+  private func answer() -> (token: Token, consumed: Int)? {
+    let body = pending[2...]
+    guard zip(body, Self.answerHead).allSatisfy({ $0 == $1 }) else { return (.key(.escape), 1) }
+    guard let end = body.firstIndex(where: { $0 == 0x07 || $0 == 0x1B }) else { return nil }
+    if pending[end] == 0x1B, end + 1 == pending.count { return nil }
+    let colors = String(decoding: pending[2..<end], as: UTF8.self).split(separator: ":").last ?? ""
+    let consumed = pending[end] == 0x07 ? end + 1 : pending[end + 1] == UInt8(ascii: "\\") ? end + 2 : end
+    return (Self.appearance(colors).map { .key(.background($0)) } ?? .nothing, consumed)
+  }
+
+  /// Light from half of the brightness that an eye sees.
+  private static func appearance(_ colors: Substring) -> Appearance? {
+    let parts = colors.split(separator: "/").prefix(3).map { digits in
+      digits.count <= 4 ? Int(digits, radix: 16).map { $0 * 1_000 / (1 << (4 * digits.count)) } : nil
+    }
+    guard parts.count == 3, let red = parts[0], let green = parts[1], let blue = parts[2] else { return nil }
+    return 299 * red + 587 * green + 114 * blue > 500_000 ? .light : .dark
   }
 
   private static func token(parameter: String, final: UInt8) -> Token {

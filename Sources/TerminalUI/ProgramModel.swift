@@ -1,6 +1,9 @@
 /// What happens at the terminal.
 package enum TerminalInput: Sendable, Equatable {
   case key(Key)
+  case mouse(Mouse)
+  /// What the terminal's background is like (OSC 11).
+  case background(Appearance)
   case resized(Size)
   /// The terminal got or lost the focus (mode 1004).
   case focus(Bool)
@@ -8,6 +11,14 @@ package enum TerminalInput: Sendable, Equatable {
   case tick
   /// The process is asked to end (SIGTERM, SIGINT, SIGHUP) or its terminal is gone.
   case terminate
+
+  /// Whether a person's hand did it.
+  package var isFromPerson: Bool {
+    switch self {
+    case .key, .mouse: true
+    case .background, .resized, .focus, .tick, .terminate: false
+    }
+  }
 }
 
 /// What ``Program`` runs: a value that messages change, that says what is to be done about them, and that can be drawn.

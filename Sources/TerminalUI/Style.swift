@@ -5,6 +5,20 @@ package struct Color: Sendable, Hashable {
   package init(_ index: UInt8) {
     self.index = index
   }
+
+  /// The first eight are set as every terminal with colors understands.
+  fileprivate func parameter(plain: Int, indexed: Int) -> String {
+    index < 8 ? ";\(plain + Int(index))" : ";\(indexed);5;\(index)"
+  }
+
+  /// Red, green and blue from 0 to 255, for the colors from 16 on, which are the same everywhere: a cube of six steps each,
+  /// and 24 grays. Nil for the first sixteen, which every terminal has as it likes.
+  package var components: [Int]? {
+    guard index >= 16 else { return nil }
+    if index >= 232 { return Array(repeating: 8 + 10 * (Int(index) - 232), count: 3) }
+    let place = Int(index) - 16
+    return [place / 36, place / 6 % 6, place % 6].map { $0 == 0 ? 0 : 55 + 40 * $0 }
+  }
 }
 
 /// How a cell looks. What a color says is always said by a shape or by words as well (L7).
@@ -38,9 +52,10 @@ package struct Style: Sendable, Hashable {
   package func sequence(usesColor: Bool) -> String {
     var parameters = "0"
     if isBold { parameters += ";1" }
-    if isDim { parameters += ";2" }
-    if usesColor, let foreground { parameters += ";38;5;\(foreground.index)" }
-    if usesColor, let background { parameters += ";48;5;\(background.index)" }
+    // A color of its own is faint enough, and how faint is known.
+    if isDim, !usesColor || foreground == nil { parameters += ";2" }
+    if usesColor, let foreground { parameters += foreground.parameter(plain: 30, indexed: 38) }
+    if usesColor, let background { parameters += background.parameter(plain: 40, indexed: 48) }
     return "\u{1B}[\(parameters)m"
   }
 }

@@ -18,12 +18,21 @@ package final class Terminal: Sendable {
   package let output: Int32
   /// Whether colors are wanted: `NO_COLOR` is unset or empty (no-color.org).
   package let usesColor: Bool
+  /// Whether it is asked what its background is like.
+  private let asksBackground: Bool
   private let isEntered = Mutex(false)
+  private let isMouseWanted = Mutex(false)
 
-  package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted) {
+  /// - Parameter asksBackground: Whether it is asked what its background is like, each time that it is taken; the answer
+  ///   comes among the keys, and no answer is waited for.
+  package init(
+    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted,
+    asksBackground: Bool = false
+  ) {
     self.input = input
     self.output = output
     self.usesColor = usesColor
+    self.asksBackground = asksBackground
   }
 
   deinit {
@@ -55,6 +64,19 @@ package final class Terminal: Sendable {
     }
     isEntered.withLock { $0 = true }
     write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?7l\u{1B}[?1004h")
+    if isMouseWanted.withLock({ $0 }) { write(Terminal.mouseSequence(true)) }
+    if asksBackground { write("\u{1B}]11;?\u{1B}\\") }
+  }
+
+  /// Presses and the wheel (mode 1000), in a form that has no largest column (mode 1006).
+  private static func mouseSequence(_ isOn: Bool) -> String {
+    isOn ? "\u{1B}[?1000h\u{1B}[?1006h" : "\u{1B}[?1006l\u{1B}[?1000l"
+  }
+
+  /// Takes the mouse from now on, or gives it back to the terminal, which selects text with it.
+  package func takeMouse(_ isTaken: Bool) {
+    isMouseWanted.withLock { $0 = isTaken }
+    if isEntered.withLock({ $0 }) { write(Terminal.mouseSequence(isTaken)) }
   }
 
   /// Gives the terminal back as it was; does nothing when it is not taken.

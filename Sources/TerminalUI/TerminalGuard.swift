@@ -11,9 +11,9 @@ enum TerminalGuard {
   private static let signalStackSize = 65_536
 
   /// The sequence that ends what ``Terminal/enter()`` began: synchronized update, link, style,
-  /// focus, wrapping, paste, cursor, screen.
+  /// focus, mouse, wrapping, paste, cursor, screen.
   static let restoreSequence: StaticString =
-    "\u{1B}[?2026l\u{1B}]8;;\u{1B}\\\u{1B}[0m\u{1B}[?1004l\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+    "\u{1B}[?2026l\u{1B}]8;;\u{1B}\\\u{1B}[0m\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
   /// The terminal that is in our hands, as the handlers see it.
   fileprivate struct Held {

@@ -6,14 +6,29 @@ package enum TextLayout {
     return DisplayWidth.of(line) <= columns ? line : cut(line, columns: columns)
   }
 
+  /// The end of `text` on one line of at most `columns`, with … in place of what stands before it.
+  package static func tail(_ text: String, columns: Int) -> String {
+    let line = Sanitizer.line(text)
+    guard DisplayWidth.of(line) > columns, columns > 0 else { return columns > 0 ? line : "" }
+    var kept: [Character] = []
+    var width = 1
+    for character in line.reversed() {
+      width += DisplayWidth.of(character)
+      if width > columns { break }
+      kept.append(character)
+    }
+    return "…" + String(kept.reversed())
+  }
+
   /// `text` in lines of at most `columns`, broken at spaces and beside wide characters, inside a word only when it is
   /// longer than a line; a cluster that no line has room for becomes U+FFFD. When there are more than `maximumLines`, the last one ends in ….
   package static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
     guard columns > 0, maximumLines > 0 else { return [] }
     var lines: [String] = []
     for paragraph in Sanitizer.body(text).split(separator: "\n", omittingEmptySubsequences: false) {
-      wrap(paragraph, columns: columns, into: &lines)
-      if lines.count > maximumLines { break }
+      wrap(paragraph, columns: columns, atMost: maximumLines, into: &lines)
+      // Lines without a word count when more come after them.
+      if lines.count > maximumLines, lines.last?.isEmpty == false { break }
     }
     while lines.last?.isEmpty == true { lines.removeLast() }
     guard lines.count > maximumLines else { return lines }
@@ -39,7 +54,8 @@ package enum TextLayout {
   /// Stands for what does not fit on a line of its own.
   private static let replacement: Character = "\u{FFFD}"
 
-  private static func wrap(_ paragraph: Substring, columns: Int, into lines: inout [String]) {
+  /// Wraps a paragraph, as far as it is needed to know that there are more than `maximum` lines.
+  private static func wrap(_ paragraph: Substring, columns: Int, atMost maximum: Int, into lines: inout [String]) {
     var line = ""
     var width = 0
     var wordStart: (index: String.Index, width: Int)?
@@ -60,6 +76,7 @@ package enum TextLayout {
         let start = wordStart.flatMap { $0.index > line.startIndex ? $0 : nil } ?? (index: line.endIndex, width: width)
         let word = line[start.index...]
         lines.append(trimmed(line[..<start.index]))
+        if lines.count > maximum { return }
         (line, width) = (String(word), width - start.width)
         wordStart = nil
       }

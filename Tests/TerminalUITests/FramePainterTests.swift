@@ -78,7 +78,10 @@ private struct SeededGenerator: RandomNumberGenerator {
     var frame = Frame(size: size)
     return (0..<count).map { index in
       var style = Style(isBold: Bool.random(using: &generator), isDim: Bool.random(using: &generator))
-      if Bool.random(using: &generator) { style.foreground = Color(.random(in: 100...255, using: &generator)) }
+      // What is faint and has a color of its own is not faint on the wire.
+      if Bool.random(using: &generator), !style.isDim {
+        style.foreground = Color(.random(in: 100...255, using: &generator))
+      }
       if Bool.random(using: &generator) { style.background = Color(.random(in: 100...255, using: &generator)) }
       let (column, row) = (Int.random(in: -3..<40, using: &generator), Int.random(in: 0..<12, using: &generator))
       switch index % 7 {
@@ -120,6 +123,23 @@ private struct SeededGenerator: RandomNumberGenerator {
     let output = painter.paint(frame)
     #expect(!output.contains("38;5") && !output.contains("48;5"))
     #expect(output.contains("\u{1B}[0;1m") && output.contains("\u{1B}[0;2m"))
+  }
+
+  @Test func `the first eight colors are set as every terminal understands, and a faint color is just that color`() {
+    #expect(Style(foreground: Color(1), background: Color(7)).sequence(usesColor: true) == "\u{1B}[0;31;47m")
+    #expect(Style(foreground: Color(246), isDim: true).sequence(usesColor: true) == "\u{1B}[0;38;5;246m")
+    #expect(Style(foreground: Color(246), isDim: true).sequence(usesColor: false) == "\u{1B}[0;2m")
+  }
+
+  @Test func `a click means what the topmost part means, and nothing behind what floats`() {
+    var frame = Frame(size: Size(columns: 9, rows: 3))
+    frame.mark(Rectangle(column: 0, row: 0, columns: 9, rows: 3), 1)
+    frame.mark(Rectangle(column: 2, row: 1, columns: 2, rows: 1), 2)
+    #expect(frame.meaning(column: 3, row: 1) as? Int == 2)
+    #expect(frame.meaning(column: 4, row: 1) as? Int == 1)
+    #expect(frame.meaning(column: 9, row: 1) == nil)
+    frame.recede()
+    #expect(frame.meaning(column: 3, row: 1) == nil)
   }
 
   @Test func `writing over half of a wide cluster leaves no other half`() {

@@ -21,6 +21,19 @@ import Testing
     ("\u{1B}[15~\u{1B}[[Ax", [.character("x")]),
     ("\u{1B}[200~rm -rf\r\u{3}\u{1B}[201~v", [.character("v")]),
     ("\u{1B}[" + String(repeating: "9", count: 100) + "~v", [.character("v")]),
+    ("\u{1B}[<0;10;5M\u{1B}[<0;10;5m", [.mouse(Mouse(.press, column: 9, row: 4))]),
+    (
+      "\u{1B}[<64;1;1M\u{1B}[<65;200;60M\u{1B}[<68;1;1M",
+      [
+        .mouse(Mouse(.wheelUp, column: 0, row: 0)), .mouse(Mouse(.wheelDown, column: 199, row: 59)),
+        .mouse(Mouse(.wheelUp, column: 0, row: 0)),
+      ]
+    ),
+    ("\u{1B}[<2;1;1M\u{1B}[<32;1;1M\u{1B}[<0;0;1M\u{1B}[<0;99999999999999999999;1M\u{1B}[<0;1Mv", [.character("v")]),
+    ("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\v", [.background(.light), .character("v")]),
+    ("\u{1B}]11;rgba:00/2b/36/ff\u{7}v", [.background(.dark), .character("v")]),
+    ("\u{1B}]11;rgb:zz/2b/36\u{7}v", [.character("v")]),
+    ("\u{1B}]x", [.escape, .character("]"), .character("x")]),
   ]
 
   @Test(arguments: table)
@@ -43,6 +56,15 @@ import Testing
     #expect(parser.flush() == [.escape])
     #expect(!parser.isPending)
     #expect(parser.feed("\u{1B}[".utf8) + parser.flush() == [])
+  }
+
+  @Test func `the rest of an answer is waited for, but not for ever`() {
+    var parser = KeyParser()
+    #expect(parser.feed("\u{1B}]11;rgb:ff".utf8) + parser.flush() + parser.flush() == [])
+    #expect(parser.feed("ff/ffff/ffff\u{7}".utf8) == [.background(.light)])
+    #expect(parser.feed("\u{1B}]11;rgb:ff".utf8) == [])
+    for _ in 0..<100 where parser.isPending { #expect(parser.flush() == []) }
+    #expect(parser.feed("v".utf8) == [.character("v")])
   }
 
   @Test func `broken UTF-8 is dropped and what follows is kept`() {
