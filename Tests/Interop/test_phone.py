@@ -34,10 +34,10 @@ def test_an_alert_is_whole_at_every_size_and_after_every_resize(gateway, device,
     screen = phone(device)
     for columns, rows in [(80, 24), (200, 60), (40, 12), (30, 10), (20, 5), (80, 24)]:
         screen.resize(columns, rows)
-        if columns < 30:
-            screen.shows("needs", "30×10", "1 alert waits")
-        else:
-            screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "? keys")
+        screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "? keys" if columns >= 30 else "News")
+    screen.resize(19, 5)
+    screen.shows("needs", "30×10", "1 alert waits")
+    screen.resize(80, 24)
     screen.press("c")
     screen.press("2")
     screen.shows("Notification Center", "Train in 5 Minutes")
@@ -66,13 +66,13 @@ def test_the_centre_reads_searches_clears_and_undoes(gateway, device, phone):
         gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Quake %d"},"thread-id":"quakes"}}' % number)
     gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Weather"}}}', apns_collapse_id="weather")
     screen = phone(device)
-    for number in range(3):
-        screen.shows(f"Quake {number}", f"{3 - number} more" if number < 3 else "Close")
-        screen.press("c")
-    screen.shows("Weather")
+    screen.shows("4 Notifications", "Quake 0", "Quake 1", "Quake 2", "Weather", "Close All")
     gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Fairer Weather"}}}', apns_collapse_id="weather")
-    screen.shows("Fairer Weather", "Close")
-    screen.press("c", "2")
+    screen.shows("4 Notifications", "Fairer Weather", "Close All")
+    # Keys are for what was there half a second ago; what has come since follows.
+    poll(lambda: (screen.press("c"), "├" not in screen.text)[1], "all are closed")
+    screen.press("2")
+    screen.shows("4 unread of 4")
     text = screen.shows("quakes · 3", "Fairer Weather")
     assert text.count("Weather") == 1
     screen.press("/", "q", "u", "a", "k", "e", "Enter")
@@ -80,7 +80,9 @@ def test_the_centre_reads_searches_clears_and_undoes(gateway, device, phone):
     screen.press("Escape", "d")
     screen.shows("Cleared News", "Nothing to Read")
     screen.press("u")
-    screen.shows("Undid Clear News", "quakes · 3")
+    screen.shows("Undid Clear News", "quakes · 3", "U Redo Clear News")
+    screen.press("U")
+    screen.shows("Cleared News", "Nothing to Read")
 
 
 @needs_tmux
@@ -92,7 +94,7 @@ def test_a_choice_in_the_settings_reaches_the_gateway_and_every_other_screen(gat
         screen.shows("News", "● ")
         screen.press("3")
         screen.shows("Settings", "Done", "Badges")
-    first.press("Down", "Down", "Down", "Down", "Down", "Space")
+    first.press("]", "Down", "Space")
     first.shows("Badges (changed)")
     assert "(changed)" not in second.text
     first.press("d")
@@ -159,6 +161,123 @@ def test_an_answer_that_is_given_while_the_gateway_is_away_arrives_later(start):
         screen.shows("○ not connected yet", "‹ Back")
         gateway.restart()
         gateway.events(apns_id, until="viewed")
+    finally:
+        screen.close()
+
+
+@needs_tmux
+def test_a_long_text_is_read_to_its_last_word(gateway, device, phone):
+    text = "界" * 1_200 + "LASTWORD"
+    gateway.accepted(device.token, json.dumps({"aps": {"alert": {"title": "Long", "body": text}}}, ensure_ascii=False).encode())
+    screen = phone(device, 30, 10)
+    screen.shows("Long", "more lines ↓", "View")
+    screen.press("End")
+    screen.shows("LASTWORD", "lines above", "View")
+    screen.resize(20, 5)
+    screen.shows("LASTWORD", "View")
+    screen.press("Home")
+    screen.shows("Long", "↓")
+    screen.resize(30, 10)
+    screen.press("v", "Enter", "End")
+    screen.shows("▸ p payload ·")
+    screen.press("Up", "Up", "Up")
+    screen.shows("LASTWORD")
+
+
+@needs_tmux
+def test_two_hundred_alerts_are_put_away_with_three_keys(gateway, phone):
+    apps = [gateway.app() for _ in range(2)]
+    device = gateway.device()
+    tokens = [gateway.register(device.name, topic) for topic in apps]
+    for number in range(60):
+        body = b'{"aps":{"alert":{"title":"Alert %d"}}}' % number
+        gateway.accepted(tokens[number % 2], body, topic=apps[number % 2])
+    screen = phone(device)
+    screen.shows("30 Notifications", "30 more", "Close All", "▸")
+    screen.press("C")
+    screen.shows("Close 30 of", "Close All 60", "Cancel")
+    screen.press("2")
+    poll(lambda: "├" not in screen.text, "no alert is left")
+    screen.press("2")
+    screen.shows("2 Center · 60", "30 unread of 30")
+
+
+@needs_tmux
+def test_the_mouse_clicks_and_is_given_back(gateway, device, phone):
+    gateway.accepted(device.token, ALERT)
+    screen = phone(device)
+    screen.shows("Train in 5 Minutes", "▸ View")
+    assert screen.tmux("display-message", "-p", "#{mouse_standard_flag}#{mouse_sgr_flag}").strip() == "11"
+
+    def click(word, button=0):
+        lines = screen.text.splitlines()
+        line, place = next((number, line.index(word)) for number, line in enumerate(lines) if word in line)
+        sequence = f"\x1b[<{button};{place + 1};{line + 1}M".encode()
+        screen.tmux("send-keys", "-H", *(f"{byte:02x}" for byte in sequence))
+
+    click("View")
+    screen.shows("‹ Back", "Platform 4.")
+    click("2 Center")
+    screen.shows("Notification Center")
+    click("Train in 5")
+    screen.shows("▸   ")
+    screen.press("M")
+    screen.shows("The mouse selects text")
+    assert screen.tmux("display-message", "-p", "#{mouse_standard_flag}").strip() == "0"
+    screen.press("M")
+    screen.shows("The mouse clicks here")
+    pane = screen.tmux("display-message", "-p", "#{pane_pid}").strip()
+    subprocess.run(["pkill", "-TERM", "-P", pane, "pushcli"], check=True)
+    screen.shows("ended with")
+    assert screen.tmux("display-message", "-p", "#{mouse_standard_flag}#{mouse_sgr_flag}#{alternate_on}").strip() == "000"
+
+
+@needs_tmux
+def test_a_terminal_is_drawn_on_as_it_can_be(gateway, device, phone):
+    gateway.accepted(device.token, ALERT)
+    ascii_screen = phone(device, before="LC_ALL=C ")
+    text = ascii_screen.shows("Train in 5 Minutes", "> View <")
+    assert text.isascii()
+    ascii_screen.press("c")
+    few = phone(device, before="TMUX= TERM=xterm ")
+    few.shows("+------+", "Enter open")
+    plain = phone(device, before="TERM=dumb ")
+    plain.shows("pushcli: connected to")
+    assert "+--" not in plain.text
+    for before, words in [("", "drawn in full"), ("LC_ALL=C ", "the locale C is not UTF-8"),
+                          ("TERM=dumb ", "linear form: TERM is dumb"), ("TMUX= TERM=xterm ", "TERM=xterm has 8 colors")]:
+        doctor = Screen(f"{before}{PUSHCLI} doctor --state {gateway.state}", 200, 40)
+        try:
+            doctor.shows(words)
+        finally:
+            doctor.close()
+
+
+@needs_tmux
+def test_a_push_is_written_on_the_phone(gateway, phone):
+    device = gateway.device()
+    screen = phone(device)
+    screen.shows("● pushgateway")
+    screen.press("w")
+    screen.shows("New Push", "Cancel", "Send", device.name)
+    screen.press("H", "i", "Enter", "y", "o", "u", "C-s")
+    screen.shows("Hi", "you", "▸ View")
+    screen.press("c")
+    poll(lambda: "New Push" not in screen.text, "it is sent")
+
+
+@needs_tmux
+def test_r_tries_now(start, phone):
+    gateway = start()
+    device = gateway.device()
+    screen = Screen(f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}")
+    try:
+        screen.shows("● pushgateway")
+        gateway.kill()
+        screen.shows("○ last connected at", "r try now")
+        gateway.restart()
+        screen.press("r")
+        screen.shows("● pushgateway")
     finally:
         screen.close()
 

@@ -4,14 +4,16 @@ import GatewayClient
 import GatewayProtocol
 import TerminalUI
 
+extension Appearance: ExpressibleByArgument {}
+
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Receive pushes: a phone in this terminal, or lines for programs.",
     discussion: """
       On a terminal the device fills the screen: home with badges, alerts with Close and View. Otherwise, and with \
-      --plain, every push is a readable paragraph; with --json one line of JSON. The first device of a state folder is \
-      enrolled by this, where the gateway runs on this machine; before it makes another one it asks, unless --enroll \
+      --plain or TERM=dumb, every push is a readable paragraph; with --json one line of JSON. The first device of a \
+      state folder is enrolled by this, where the gateway runs on this machine; before it makes another one it asks, unless --enroll \
       says so: a name that was mistyped would be a new device. Without --device it is the only one that there is.
 
       Examples:
@@ -39,6 +41,8 @@ struct Subscribe: AsyncParsableCommand {
   @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
   var ackOnSuccess = false
   @Option(help: "The Focus that is on: the gateway holds back what it does not let through.") var focus: String?
+  @Option(help: "On the full screen: light or dark, whatever the terminal says of its background.")
+  var appearance: Appearance?
   @Option(help: "Seconds between two signs of life; a gateway without one for twice that is given up. (30)")
   var pingInterval: Int?
   @OptionGroup var gateway: GatewayOptions
@@ -70,12 +74,19 @@ struct Subscribe: AsyncParsableCommand {
     let session = try DeviceSession(
       credentials, folder: try gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
     ) { [gateway] in try gateway.endpoint() }
-    let isFullScreen = !plain && !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
+    let environment = ProcessInfo.processInfo.environment
+    let form = TerminalForm.detect(environment)
+    let isFullScreen =
+      !plain && !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
+      && form.drawing != .plain
     if isFullScreen {
       try await PhoneSession(
         session, device: credentials.name, folder: try gateway.state.folder,
         commands: OpenCommands(
-          everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 }))
+          everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 })),
+        screen: PhoneSession.Screen(
+          form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance),
+        sender: PushSender(gateway)
       ).run()
     } else {
       try await receive(session)

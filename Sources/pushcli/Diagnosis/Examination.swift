@@ -6,6 +6,7 @@ import HTTP2Transport
 import PushCore
 import PushGateway
 import PushStorage
+import TerminalUI
 
 /// What `pushcli doctor` looks at, one finding each.
 struct Examination {
@@ -220,15 +221,22 @@ struct Examination {
       return Finding(check: check, state: .ok, words: "none: `subscribe` prints in linear form")
     }
     let environment = ProcessInfo.processInfo.environment
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-    guard locale.lowercased().replacing("-", with: "").contains("utf8") else {
+    let form = TerminalForm.detect(environment)
+    switch form.drawing {
+    case .plain:
       return Finding(
         check: check, state: .warning,
-        words: "the locale \"\(locale)\" is not UTF-8: set LANG=C.UTF-8 to see every sign")
+        words: "`subscribe` prints in linear form: \(form.reason); a terminal that sets TERM has the phone")
+    case .ascii:
+      return Finding(
+        check: check, state: .warning, words: "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
+    case .full:
+      let told = Appearance.told(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
+      return Finding(
+        check: check, state: .ok,
+        words:
+          "the phone is drawn in full: \(form.reason); \(told), unless the terminal answers (OSC 11) that it is otherwise"
+      )
     }
-    guard let name = environment["TERM"], !name.isEmpty, name != "dumb" else {
-      return Finding(check: check, state: .warning, words: "TERM is not set: use --plain, or a terminal that sets it")
-    }
-    return Finding(check: check, state: .ok, words: "\(name), \(locale)")
   }
 }

@@ -4,50 +4,41 @@ import TerminalUI
 
 /// The modal alert in the middle of the screen (A1, A2): the app's name, the message, one or two buttons.
 ///
-/// It takes the width and the air it likes, then gives up the air, then widens, and cuts texts only when that is still
-/// not enough.
+/// It takes the width and the air it likes, then gives up the air, then widens; what still has no room is scrolled to. On
+/// the smallest screens it has no border.
 struct AlertView {
   private static let preferredColumns = 46
   private static let maximumColumns = 76
   /// Borders, the name, the line above the buttons, the buttons.
   private static let fixedRows = 5
 
-  var alert: QueuedAlert
-  var model: PhoneModel
+  let group: AlertGroup
+  let model: PhoneModel
+  private let palette: Palette
+  private let layout: Layout
 
-  private static let surface = Style(foreground: Palette.ink, background: Palette.surface)
-  private static let strong = Style(foreground: Palette.ink, background: Palette.surface, isBold: true)
-  private static let faint = Style(foreground: Palette.faintInk, background: Palette.surface)
-  private static let line = Style(foreground: Palette.line, background: Palette.surface)
-
-  func draw(in frame: inout Frame) {
-    let content = content(in: frame.size)
-    let size = Size(columns: content.columns, rows: content.lines.count + Self.fixedRows)
-    let box = Rectangle(
-      column: (frame.size.columns - size.columns) / 2,
-      row: max((frame.size.rows - 1 - size.rows) / 2, 0),
-      columns: size.columns,
-      rows: size.rows
-    )
-    frame.fill(box, style: Self.surface)
-    frame.drawBox(box, border: .rounded, style: Self.line)
-    drawCaption(box, in: &frame)
-    for (index, line) in content.lines.enumerated() {
-      let (row, column) = (box.row + 2 + index, box.column + 2)
-      if line.isCentered {
-        frame.writeCentered(line.text, column: column, columns: box.columns - 4, row: row, style: line.style)
-      } else {
-        frame.write(line.text, column: column, row: row, style: line.style)
-      }
-    }
-    drawButtons(box, in: &frame)
+  init(_ group: AlertGroup, _ model: PhoneModel, size: Size) {
+    (self.group, self.model) = (group, model)
+    palette = model.palette
+    layout = Self.layout(group, model, size)
   }
 
-  private static func style(_ choice: AlertChoice, isFocused: Bool) -> Style {
-    let color = choice.isDestructive ? Palette.red : Palette.blue
-    return isFocused
-      ? Style(foreground: Palette.white, background: color, isBold: true)
-      : Style(foreground: color, background: Palette.surface)
+  /// Which of the lines are shown.
+  var viewport: Viewport { layout.viewport }
+
+  func draw(in frame: inout Frame) {
+    guard frame.size.holdsPhone else { return drawWithoutBorder(in: &frame) }
+    let box = Rectangle(
+      column: (frame.size.columns - layout.columns) / 2,
+      row: max((frame.size.rows - 1 - layout.viewport.range.count - Self.fixedRows) / 2, 0),
+      columns: layout.columns,
+      rows: layout.viewport.range.count + Self.fixedRows
+    )
+    frame.fill(box, style: palette.plain)
+    frame.drawBox(box, border: .rounded, style: palette.border)
+    drawCaption(box, in: &frame)
+    drawLines(Rectangle(column: box.column + 2, row: box.row + 2, columns: box.columns - 4, rows: 0), in: &frame)
+    drawButtons(box, in: &frame)
   }
 
   private struct Line {
@@ -56,92 +47,165 @@ struct AlertView {
     var isCentered = true
   }
 
+  private struct Layout {
+    var lines: [Line]
+    var viewport: Viewport
+    var columns: Int
+  }
+
+  private func drawLines(_ part: Rectangle, in frame: inout Frame) {
+    for (place, index) in layout.viewport.range.enumerated() {
+      let (line, row) = (layout.lines[index], part.row + place)
+      if line.isCentered {
+        frame.writeCentered(line.text, column: part.column, columns: part.columns, row: row, style: line.style)
+      } else {
+        frame.write(line.text, column: part.column, row: row, style: line.style)
+      }
+    }
+  }
+
+  private var name: String {
+    model.title(of: group.first.push.app) + (group.thread.isEmpty ? "" : " · \(group.thread)")
+  }
+
+  private var more: String {
+    model.alerts.count > group.members.count ? "\(model.alerts.count - group.members.count) more" : ""
+  }
+
   /// The time and how many alerts wait, on the border; the app's name beneath it.
   private func drawCaption(_ box: Rectangle, in frame: inout Frame) {
-    let moment = ClockText(timeZone: model.timeZone).moment(alert.push.received, now: model.now)
-    frame.write(" \(moment) ", column: box.column + 2, row: box.row, style: Self.faint)
-    if model.alerts.count > 1 {
-      let more = " \(model.alerts.count - 1) more "
-      frame.write(more, column: box.column + box.columns - 2 - more.count, row: box.row, style: Self.faint)
+    let newest = group.members[group.members.count - 1]
+    let moment = ClockText(timeZone: model.timeZone).moment(newest.push.received, now: model.now)
+    frame.write(" \(moment) ", column: box.column + 2, row: box.row, style: palette.faint)
+    if !more.isEmpty {
+      frame.write(
+        " \(more) ", column: box.column + box.columns - 4 - more.count, row: box.row, style: palette.faint)
     }
     frame.writeCentered(
-      (alert.push.app.icon.isEmpty ? "" : alert.push.app.icon + " ") + alert.push.app.name,
-      column: box.column + 2,
-      columns: box.columns - 4,
-      row: box.row + 1,
-      style: Self.faint
-    )
+      name, column: box.column + 2, columns: box.columns - 4, row: box.row + 1, style: palette.faint)
   }
 
   private func drawButtons(_ box: Rectangle, in frame: inout Frame) {
-    let buttons = alert.choices
     let row = box.row + box.rows - 2
     let inner = Rectangle(column: box.column + 1, row: row, columns: box.columns - 2, rows: 1)
     var rule = inner
     rule.row -= 1
-    frame.fill(rule, with: "─", style: Self.line)
-    frame.write("├", column: box.column, row: row - 1, style: Self.line)
-    frame.write("┤", column: box.column + box.columns - 1, row: row - 1, style: Self.line)
+    frame.fill(rule, with: "─", style: palette.border)
+    frame.write("├", column: box.column, row: row - 1, style: palette.border)
+    frame.write("┤", column: box.column + box.columns - 1, row: row - 1, style: palette.border)
     let left = (inner.columns - 1) / 2
-    if buttons.count == 2 {
+    if group.choices.count == 2 {
       for (character, offset) in [("┬", -1), ("│", 0), ("┴", 1)] {
-        frame.write(character, column: inner.column + left, row: row + offset, style: Self.line)
+        frame.write(character, column: inner.column + left, row: row + offset, style: palette.border)
       }
     }
+    let mark = layout.viewport.mark(columns: inner.columns - 6)
+    if !mark.isEmpty {
+      frame.write(
+        " \(mark) ", column: inner.column + inner.columns - DisplayWidth.of(mark) - 3, row: row - 1,
+        style: palette.faint)
+    }
+    drawChoices(inner, in: &frame)
+  }
+
+  private func drawChoices(_ part: Rectangle, in frame: inout Frame) {
+    let choices = group.choices
+    let left = (part.columns - 1) / 2
     // No button has the focus until keys count.
     let focus = model.isAlertReady ? model.alertFocus : nil
-    for (index, choice) in buttons.enumerated() {
-      let column = inner.column + (index == 0 ? 0 : left + 1)
-      let columns = buttons.count == 1 ? inner.columns : index == 0 ? left : inner.columns - left - 1
-      let style = Self.style(choice, isFocused: index == focus)
-      frame.fill(Rectangle(column: column, row: row, columns: columns, rows: 1), style: style)
-      let text = TextLayout.truncated(choice.title, columns: columns - 4)
-      let label = index == focus ? "▸ \(text) ◂" : text
-      frame.writeCentered(label, column: column, columns: columns, row: row, style: style)
+    for (index, choice) in choices.enumerated() {
+      let button = Rectangle(
+        column: part.column + (index == 0 ? 0 : left + 1), row: part.row,
+        columns: choices.count == 1 ? part.columns : index == 0 ? left : part.columns - left - 1, rows: 1)
+      let style = palette.button(isDestructive: choice.isDestructive, isFocused: index == focus)
+      frame.fill(button, style: style)
+      let text = TextLayout.truncated(choice.title, columns: button.columns - 2)
+      let air = DisplayWidth.of(text) + 4 <= button.columns ? " " : ""
+      let label = index == focus ? "▸\(air)\(text)\(air)◂" : text
+      frame.writeCentered(label, column: button.column, columns: button.columns, row: button.row, style: style)
+      frame.mark(button, PhoneCommand.press(index))
     }
   }
 
-  /// The lines between the name and the buttons, and the columns of the whole alert.
-  private func content(in size: Size) -> (lines: [Line], columns: Int) {
-    let rows = size.rows - 1 - Self.fixedRows
-    let preferred = min(Self.preferredColumns, size.columns - 2)
-    for columns in [preferred, min(Self.maximumColumns, size.columns - 2), size.columns] {
-      let texts = texts(columns: columns - 4)
-      let air = texts.filter { !$0.isEmpty }.count + 1
-      let needed = texts.reduce(0) { $0 + $1.count }
-      if needed + air <= rows { return (lines(texts, isAiry: true), columns) }
-      if needed <= rows { return (lines(texts, isAiry: false), columns) }
-    }
-    return (lines(cut(columns: size.columns - 4, rows: rows), isAiry: false), size.columns)
+  // MARK: The smallest screens
+
+  /// The name, the lines, the buttons; nothing round them.
+  private func drawWithoutBorder(in frame: inout Frame) {
+    let size = frame.size
+    frame.fill(Rectangle(column: 0, row: 0, columns: size.columns, rows: size.rows), style: palette.plain)
+    let side = layout.viewport.isWhole ? more : layout.viewport.mark(columns: size.columns / 3)
+    let room = size.columns - DisplayWidth.of(side) - 1
+    frame.write(TextLayout.truncated(name, columns: room), column: 0, row: 0, style: palette.faint)
+    frame.write(side, column: room + 1, row: 0, style: palette.faint)
+    drawLines(Rectangle(column: 0, row: 1, columns: size.columns, rows: 0), in: &frame)
+    drawChoices(Rectangle(column: 0, row: size.rows - 1, columns: size.columns, rows: 1), in: &frame)
   }
 
-  /// Title, subtitle and body in lines; what is empty has none.
-  private func texts(columns: Int) -> [[String]] {
-    [alert.alert.title, alert.alert.subtitle, alert.alert.body].map { TextLayout.wrapped($0, columns: columns) }
+  // MARK: Layout
+
+  /// The lines between the name and the buttons, which of them are shown, and the columns of the whole alert.
+  private static func layout(_ group: AlertGroup, _ model: PhoneModel, _ size: Size) -> Layout {
+    guard size.holdsPhone else {
+      let lines = Self.lines(group, model, columns: size.columns, isAiry: false)
+      return Layout(
+        lines: lines, viewport: Viewport(count: lines.count, rows: size.rows - 2, offset: model.alertOffset),
+        columns: size.columns)
+    }
+    let rows = size.rows - 1 - fixedRows
+    let preferred = min(preferredColumns, size.columns - 2)
+    var columns = preferred
+    // A line for each of several is better cut than broken.
+    let wider = [min(maximumColumns, size.columns - 2), size.columns]
+    for width in group.isBurst ? Array(wider.prefix(1)) : [preferred] + wider {
+      columns = width
+      for isAiry in [true, false] {
+        // What does not fit need not be known whole.
+        let lines = Self.lines(group, model, columns: width - 4, isAiry: isAiry, atMost: rows + 1)
+        guard lines.count <= rows else { continue }
+        return Layout(
+          lines: lines, viewport: Viewport(count: lines.count, rows: lines.count, offset: 0), columns: width)
+      }
+    }
+    let lines = Self.lines(group, model, columns: columns - 4, isAiry: false)
+    return Layout(
+      lines: lines, viewport: Viewport(count: lines.count, rows: rows, offset: model.alertOffset), columns: columns)
   }
 
-  /// As much of each text as fits: the body gives way first, then the subtitle; each keeps a line.
-  private func cut(columns: Int, rows: Int) -> [[String]] {
-    let texts = [alert.alert.title, alert.alert.subtitle, alert.alert.body]
-    let needed = texts.map { TextLayout.wrapped($0, columns: columns).count }
-    var room = rows
-    var result: [[String]] = []
-    for (index, text) in texts.enumerated() {
-      let reserved = needed[(index + 1)...].filter { $0 > 0 }.count
-      let lines = TextLayout.wrapped(text, columns: columns, maximumLines: max(room - reserved, 0))
-      room -= lines.count
-      result.append(lines)
-    }
-    return result
+  private static func lines(
+    _ group: AlertGroup, _ model: PhoneModel, columns: Int, isAiry: Bool, atMost maximum: Int = .max
+  ) -> [Line] {
+    group.isBurst
+      ? burst(group, model, columns: columns, isAiry: isAiry)
+      : texts(group.first.alert, model.palette, columns: columns, isAiry: isAiry, atMost: maximum)
   }
 
   /// The three texts one below the other. With air there is a blank line above the title, the body and the buttons.
-  private func lines(_ texts: [[String]], isAiry: Bool) -> [Line] {
-    let blank = isAiry ? [Line(text: "", style: Self.surface)] : []
-    let title = texts[0].map { Line(text: $0, style: Self.strong) }
-    let head = title + texts[1].map { Line(text: $0, style: Self.surface) }
+  private static func texts(
+    _ alert: AlertPresentation, _ palette: Palette, columns: Int, isAiry: Bool, atMost maximum: Int
+  ) -> [Line] {
+    let texts = [alert.title, alert.subtitle, alert.body].map {
+      TextLayout.wrapped($0, columns: columns, maximumLines: maximum)
+    }
+    let blank = isAiry ? [Line(text: "", style: palette.plain)] : []
+    let title = texts[0].map { Line(text: $0, style: palette.strong) }
+    let head = title + texts[1].map { Line(text: $0, style: palette.plain) }
     // A short body is centered like the title; a long one is easier to read from the left.
-    let body = texts[2].map { Line(text: $0, style: Self.surface, isCentered: texts[2].count <= 3) }
+    let body = texts[2].map { Line(text: $0, style: palette.plain, isCentered: texts[2].count <= 3) }
     return blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body + blank
+  }
+
+  /// How many there are, and a line for each, newest first; View leads to all that they say.
+  private static func burst(_ group: AlertGroup, _ model: PhoneModel, columns: Int, isAiry: Bool) -> [Line] {
+    let palette = model.palette
+    let blank = isAiry ? [Line(text: "", style: palette.plain)] : []
+    let clock = ClockText(timeZone: model.timeZone)
+    let lines = group.members.reversed().map { member in
+      let moment = clock.moment(member.push.received, now: model.now)
+      return Line(
+        text: TextLayout.truncated("\(moment)  \(member.push.summary.headline)", columns: columns),
+        style: palette.plain,
+        isCentered: false)
+    }
+    return blank + [Line(text: "\(group.members.count) Notifications", style: palette.strong)] + blank + lines + blank
   }
 }

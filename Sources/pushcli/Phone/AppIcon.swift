@@ -6,6 +6,9 @@ struct AppIcon {
   var app: InstalledApp
   /// The selected tile has a heavy outline and its name in bold.
   var isSelected: Bool
+  var palette: Palette
+  /// Whether the app's initials stand for its icon, which the terminal could not draw.
+  var hasInitials: Bool
 
   func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
     let color = color
@@ -15,12 +18,15 @@ struct AppIcon {
       columns: tile.columns - 2,
       rows: tile.rows - 2
     )
+    frame.mark(
+      Rectangle(column: tile.column, row: tile.row, columns: tile.columns, rows: tile.rows + 1),
+      isSelected ? PhoneCommand.open : PhoneCommand.choose(.app(app.app.topic)))
     frame.drawBox(
       tile,
       border: isSelected ? .heavy : .rounded,
       style: Style(foreground: isSelected ? nil : color, isBold: isSelected)
     )
-    let face = Style(foreground: Palette.white, background: color, isBold: true)
+    let face = Style(foreground: palette.tileInk, background: color, isBold: true)
     frame.fill(inside, style: face)
     frame.writeCentered(
       symbol,
@@ -48,22 +54,23 @@ struct AppIcon {
     let text = Self.badgeText(app.badge)
     guard !text.isEmpty else { return }
     let column = max(tile.column + tile.columns + 1 - text.count, 0)
-    frame.write(text, column: column, row: tile.row, style: Style(foreground: Palette.red))
-    let digits = Style(foreground: Palette.white, background: Palette.red, isBold: true)
+    frame.write(text, column: column, row: tile.row, style: Style(foreground: palette.badge))
+    let digits = Style(foreground: palette.badgeInk, background: palette.badge, isBold: true)
     frame.write(String(app.badge), column: column + 1, row: tile.row, style: digits)
   }
 
   /// The icon, or the first letters of the name.
   private var symbol: String {
     let icon = Sanitizer.line(app.app.icon)
-    if DisplayWidth.of(icon) > 0 { return String(icon.prefix(2)) }
-    return String(Sanitizer.line(app.app.name).prefix(2))
+    if DisplayWidth.of(icon) > 0, !hasInitials { return String(icon.prefix(2)) }
+    let words = Sanitizer.line(app.app.name).split(separator: " ")
+    return words.count > 1 ? String(words.prefix(2).compactMap(\.first)) : String(words.first?.prefix(2) ?? "")
   }
 
   /// Always the same for one topic (FNV-1a).
   private var color: Color {
     var hash: UInt32 = 2_166_136_261
     for byte in app.app.topic.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return Palette.tiles[Int(hash % UInt32(Palette.tiles.count))]
+    return palette.tiles[Int(hash % UInt32(palette.tiles.count))]
   }
 }

@@ -4,56 +4,83 @@ import PushPolicy
 import TerminalUI
 
 /// The screen that View opens: an app's pushes, newest first; of the chosen one everything, with its link and payload.
+///
+/// The message has what room the list leaves, and the whole screen when it is read.
 struct AppScreen {
-  var model: PhoneModel
-  var app: InstalledApp
-  var selected: Int?
+  let model: PhoneModel
+  let app: InstalledApp
+  private let entries: [PhoneState.Entry]
+  private let index: Int
+  private let message: MessageLines?
+
+  private static let top = 3
+
+  init(model: PhoneModel, app: InstalledApp, selected: Int?) {
+    (self.model, self.app) = (model, app)
+    entries = model.state.entries(of: app.app.topic)
+    index = entries.firstIndex { $0.ordinal == selected } ?? 0
+    message =
+      entries.isEmpty ? nil : MessageLines(entries[index].push, model, columns: max(model.size.columns - 2, 1))
+  }
+
+  /// The lines of the message that are shown.
+  var viewport: Viewport { Viewport(count: message?.lines.count ?? 0, rows: messageRows, offset: model.reading.offset) }
+
+  /// The row where the message begins, and the line of it that folds the payload.
+  var messageTop: Int { model.contentEnd - messageRows }
+  var fold: Int? { message?.fold }
+
+  private var room: Int { max(model.contentEnd - AppScreen.top, 1) }
+
+  /// What the list needs, as far as the message leaves it: at least half, and at least one push.
+  private var listRows: Int {
+    guard !model.reading.isOpen else { return 0 }
+    let wanted = min(entries.count * 2, max(room - 1 - (message?.lines.count ?? 0), room / 2))
+    return min(max(wanted / 2 * 2, 2), max(room - 2, 1))
+  }
+
+  private var messageRows: Int { model.reading.isOpen ? room : room - listRows - 1 }
 
   func draw(in frame: inout Frame) {
     let size = frame.size
-    let title = (app.app.icon.isEmpty ? "" : app.app.icon + " ") + app.app.name
-    frame.writeCentered(title, column: 10, columns: size.columns - 20, row: 1, style: .bold)
-    frame.write("‹ Back", column: 1, row: 1, style: Style(foreground: Palette.accent))
+    let back = frame.write("‹ Back", column: 1, row: 1, style: Style(foreground: model.palette.accent))
+    frame.mark(Rectangle(column: 0, row: 1, columns: back + 1, rows: 1), PhoneCommand.back)
+    frame.writeCentered(
+      model.title(of: app.app), column: 10, columns: size.columns - 20, row: 1, style: .bold)
     drawRule(row: 2, label: "", in: &frame)
-    let entries = model.state.entries(of: app.app.topic)
-    guard !entries.isEmpty else {
+    guard let message else {
       frame.writeCentered("No pushes yet", column: 0, columns: size.columns, row: size.rows / 2, style: .dim)
       return
     }
-    let index = entries.firstIndex { $0.ordinal == selected } ?? 0
-    let push = entries[index].push
-    let room = size.contentEnd - 3
-    let detail = detail(of: push, columns: size.columns - 2, rows: min(max(room / 2, 1), 16))
-    let listRows = room - detail.count - 1
-    let part = Rectangle(column: 0, row: 3, columns: size.columns, rows: listRows)
-    drawList(entries, part, selected: index, in: &frame)
-    drawRule(row: 3 + listRows, label: size.rows >= 20 ? " Message and Payload " : " Payload ", in: &frame)
-    for (place, line) in detail.enumerated() {
-      frame.write(line.text, column: 1, row: 4 + listRows + place, style: line.style)
+    let viewport = viewport
+    let mark = viewport.mark(columns: size.columns - 24)
+    if model.reading.isOpen {
+      drawRule(row: 2, label: " \(index + 1) of \(entries.count) ", mark: mark, in: &frame)
+    } else {
+      drawList(Rectangle(column: 0, row: AppScreen.top, columns: size.columns, rows: listRows), in: &frame)
+      let row = AppScreen.top + listRows
+      drawRule(row: row, label: " Message ", mark: mark.isEmpty ? "" : "\(mark) · ↵ reads", in: &frame)
     }
-  }
-
-  /// The texts of a push as far as there is room, its link, and the payload.
-  private func detail(of push: DevicePush, columns: Int, rows: Int) -> [(text: String, style: Style)] {
-    var lines: [(text: String, style: Style)] = []
-    let alert = push.presentation.listed
-    if model.size.rows >= 20, let alert {
-      let body = [alert.subtitle, alert.body].filter { !$0.isEmpty }.joined(separator: "\n")
-      lines += TextLayout.wrapped(body, columns: columns, maximumLines: rows / 2).map { ($0, .plain) }
+    let top = messageTop
+    frame.mark(
+      Rectangle(column: 0, row: top, columns: size.columns, rows: messageRows),
+      model.reading.isOpen ? PhoneCommand.nothing : PhoneCommand.open)
+    for (place, index) in viewport.range.enumerated() {
+      frame.write(message.lines[index].text, column: 1, row: top + place, style: message.lines[index].style)
+      guard index == message.fold else { continue }
+      frame.mark(Rectangle(column: 0, row: top + place, columns: size.columns, rows: 1), PhoneCommand.foldPayload)
     }
-    if let link = push.link {
-      lines.append((TextLayout.truncated(link, columns: columns), Style(foreground: Palette.accent, link: link)))
-    }
-    let payload = TextLayout.wrapped(push.payload, columns: columns, maximumLines: max(rows - lines.count, 1))
-    return lines + payload.map { ($0, .dim) }
   }
 
   /// Two rows per push, beginning so that the chosen one is in sight.
-  private func drawList(_ entries: [PhoneState.Entry], _ part: Rectangle, selected: Int, in frame: inout Frame) {
+  private func drawList(_ part: Rectangle, in frame: inout Frame) {
     let capacity = max(part.rows / 2, 1)
-    let first = max(0, selected - capacity + 1)
+    let first = max(0, index - capacity + 1)
     for (place, entry) in entries[first...].prefix(capacity).enumerated() {
-      let (row, isSelected) = (part.row + place * 2, first + place == selected)
+      let (row, isSelected) = (part.row + place * 2, first + place == index)
+      frame.mark(
+        Rectangle(column: 0, row: row, columns: part.columns, rows: min(part.rows, 2)),
+        isSelected ? PhoneCommand.open : PhoneCommand.choose(.entry(entry.ordinal)))
       frame.write(isSelected ? "▸" : " ", column: 1, row: row, style: .bold)
       let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
       let column = frame.write(moment, column: 3, row: row, style: .dim) + 2
@@ -66,9 +93,19 @@ struct AppScreen {
     }
   }
 
-  private func drawRule(row: Int, label: String, in frame: inout Frame) {
+  private func drawRule(row: Int, label: String, mark: String = "", in frame: inout Frame) {
     let rule = Rectangle(column: 1, row: row, columns: frame.size.columns - 2, rows: 1)
     frame.fill(rule, with: "─", style: .dim)
     frame.write(label, column: 3, row: row, style: .dim)
+    guard !mark.isEmpty else { return }
+    frame.write(" \(mark) ", column: frame.size.columns - DisplayWidth.of(mark) - 5, row: row, style: .dim)
+  }
+}
+
+extension PhoneModel {
+  /// The screen of the app that is shown.
+  var appScreen: AppScreen? {
+    guard case .app(let topic, let selected) = screen, let app = state.app(topic) else { return nil }
+    return AppScreen(model: self, app: app, selected: selected)
   }
 }

@@ -12,6 +12,10 @@ struct CenterPosition: Sendable, Equatable {
   var marked: Set<Int> = []
   /// What the list is searched for; `nil` shows everything.
   var search: String?
+  /// Where it is searched for.
+  var scope = CenterScope.all
+  /// The app that was selected when the search began.
+  var searchedApp: String?
   /// Whether keys go into the search.
   var isTyping = false
 }
@@ -42,14 +46,14 @@ struct CenterList {
 
   private(set) var rows: [Row] = []
 
-  /// The rows of everything that an alert told, or of what holds `search` in its texts or app.
-  init(_ state: PhoneState, search: String?) {
-    let query = search?.lowercased() ?? ""
+  /// The rows of what a search finds.
+  ///
+  /// - Parameter found: the rows of a search that finds all of that.
+  init(_ state: PhoneState, _ search: CenterSearch, within found: CenterList? = nil) {
     var topics: [String] = []
     var byTopic: [String: [Int]] = [:]
-    for index in state.entries.indices.reversed() {
-      // Nothing of an entry is copied: there are thousands.
-      guard state.entries[index].isAlert, query.isEmpty || state.entries[index].push.holds(query) else { continue }
+    let candidates = found.map { $0.entries.sorted(by: >) } ?? Array(state.entries.indices.reversed())
+    for index in candidates where search.finds(state.entries[index]) {
       let topic = state.entries[index].push.app.topic
       let count = byTopic[topic, default: []].count
       if count == 0 { topics.append(topic) }
@@ -80,6 +84,16 @@ struct CenterList {
     }
   }
 
+  /// The places of its entries in ``PhoneState/entries``.
+  private var entries: [Int] { rows.compactMap { if case .entry(let index, _) = $0 { index } else { nil } } }
+
+  /// The place of the next row of an app after this one, or of the one before.
+  func appIndex(from index: Int, by step: Int) -> Int? {
+    func isApp(_ index: Int) -> Bool { if case .app = rows[index] { true } else { false } }
+    return step > 0
+      ? rows.indices.first { $0 > index && isApp($0) } : rows.indices.last { $0 < index && isApp($0) }
+  }
+
   /// The place of the selected row: where it is, or where it was.
   func selectedIndex(_ position: CenterPosition) -> Int {
     let place = position.selected.flatMap { key in
@@ -107,13 +121,5 @@ struct CenterList {
       guard case .entry(let index, let ordinal) = row, isMember(state.entries[index].push) else { return nil }
       return ordinal
     }
-  }
-}
-
-extension DevicePush {
-  /// Whether its texts or its app hold `query`, which is in lower case.
-  fileprivate func holds(_ query: String) -> Bool {
-    guard let alert = presentation.listed else { return false }
-    return [alert.title, alert.body, alert.subtitle, app.name, threadID].contains { $0.lowercased().contains(query) }
   }
 }

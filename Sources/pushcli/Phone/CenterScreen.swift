@@ -4,35 +4,74 @@ import TerminalUI
 
 extension PhoneModel {
   /// How many rows of the center a page key moves over.
-  var centerPageSize: Int { max((size.contentEnd - 4) / (size.rows >= 20 ? 2 : 1), 1) }
+  var centerPageSize: Int { max((contentEnd - 4) / (size.rows >= 20 ? 2 : 1), 1) }
 }
 
 /// The notification center: what arrived, by app and thread.
 struct CenterScreen {
-  var model: PhoneModel
+  let model: PhoneModel
+  private let list: CenterList
+  private let selected: Int
+
+  init(model: PhoneModel) {
+    self.model = model
+    list = model.centerList
+    selected = list.selectedIndex(model.center)
+  }
 
   /// On tall screens an entry has its detail below it, and an app a blank row above it.
   private var isAiry: Bool { model.size.rows >= 20 }
 
+  /// The room of the list.
+  private var part: Rectangle {
+    let top = (isAiry ? 3 : 2) + (model.center.search == nil ? 0 : 1)
+    return Rectangle(column: 1, row: top, columns: model.size.columns - 2, rows: max(model.contentEnd - top, 1))
+  }
+
   func draw(in frame: inout Frame) {
-    let list = CenterList(model.state, search: model.center.search)
     let size = frame.size
     let title = model.center.search.map { "Search: \($0)\(model.center.isTyping ? "▏" : "")" } ?? "Notification Center"
     frame.writeCentered(title, column: 1, columns: size.columns - 2, row: 1, style: .bold)
-    let top = isAiry ? 3 : 2
+    if model.center.search != nil { drawScopes(in: &frame) }
     guard !list.rows.isEmpty else { return drawEmpty(in: &frame) }
-    let part = Rectangle(column: 1, row: top, columns: size.columns - 2, rows: size.contentEnd - top)
-    let selected = list.selectedIndex(model.center)
-    var index = first(list, selected: selected, rows: part.rows)
+    let part = part
+    var index = first(rows: part.rows)
+    if index > 0 { frame.write("↑", column: size.columns - 1, row: part.row, style: .dim) }
     var row = part.row
     while index < list.rows.count {
-      let height = self.height(list, index, isFirst: row == part.row)
-      guard row + height <= part.row + part.rows || row == part.row else { break }
-      draw(list.rows[index], at: row + height, height: height, isSelected: index == selected, part, in: &frame)
+      let height = min(self.height(index, isFirst: row == part.row), part.row + part.rows - row)
+      guard height > 0, height == self.height(index, isFirst: row == part.row) || row == part.row else { break }
+      let isSelected = index == selected
+      frame.mark(
+        Rectangle(column: 0, row: row, columns: size.columns, rows: height),
+        isSelected ? PhoneCommand.open : PhoneCommand.choose(list.rows[index].key))
+      draw(
+        list.rows[index], Rectangle(column: part.column, row: row, columns: part.columns, rows: height), isSelected,
+        in: &frame)
       row += height
       index += 1
     }
-    if index < list.rows.count { frame.write("↓", column: size.columns - 1, row: size.contentEnd - 1, style: .dim) }
+    if index < list.rows.count { frame.write("↓", column: size.columns - 1, row: model.contentEnd - 1, style: .dim) }
+  }
+
+  /// The parts that can be searched, the chosen one in brackets; only that one where there is little room.
+  private func drawScopes(in frame: inout Frame) {
+    let scopes = model.centerScopes
+    let texts = scopes.map { $0 == model.center.scope ? "[\(model.title(of: $0))]" : " \(model.title(of: $0)) " }
+    let columns = frame.size.columns - 2
+    if texts.reduce(0, { $0 + DisplayWidth.of($1) }) <= columns {
+      var column = 1
+      for (scope, text) in zip(scopes, texts) {
+        let next = frame.write(text, column: column, row: 2, style: scope == model.center.scope ? .bold : .dim)
+        frame.mark(
+          Rectangle(column: column, row: 2, columns: next - column, rows: 1), PhoneCommand.setScope(scope))
+        column = next
+      }
+    } else {
+      frame.writeCentered(
+        "⇥ ‹ \(model.title(of: model.center.scope)) ›", column: 1, columns: columns, row: 2, style: .bold)
+      frame.mark(Rectangle(column: 0, row: 2, columns: columns, rows: 1), PhoneCommand.turnScope(1))
+    }
   }
 
   private func drawEmpty(in frame: inout Frame) {
@@ -45,72 +84,104 @@ struct CenterScreen {
   }
 
   /// Rows that an element takes, with the blank ones above it.
-  private func height(_ list: CenterList, _ index: Int, isFirst: Bool) -> Int {
+  private func height(_ index: Int, isFirst: Bool) -> Int {
     guard isAiry else { return 1 }
     switch list.rows[index] {
     case .app: return isFirst ? 1 : 2
     case .thread: return 1
-    case .entry(let entry, _): return model.state.entries[entry].push.summary.detail.isEmpty ? 1 : 2
+    case .entry(let entry, _):
+      if index == selected { return 1 + selectedDetail.lines.count }
+      return model.state.entries[entry].push.summary.detail.isEmpty ? 1 : 2
     }
   }
 
+  /// The selected entry's detail takes more lines than the others', as far as there are, and says how many are left.
+  private var selectedDetail: (lines: [String], rest: Int) {
+    guard list.rows.indices.contains(selected), case .entry(let entry, _) = list.rows[selected] else { return ([], 0) }
+    let lines = TextLayout.wrapped(
+      model.state.entries[entry].push.summary.detail, columns: max(part.columns - detailIndent, 1))
+    let shown = Array(lines.prefix(max(part.rows / 3, 1)))
+    return (shown, lines.count - shown.count)
+  }
+
+  /// The columns before an entry's texts.
+  private let detailIndent = 11
+
   /// The first element on screen: so that the selected one is in the middle, as far as the list allows.
-  private func first(_ list: CenterList, selected: Int, rows: Int) -> Int {
+  private func first(rows: Int) -> Int {
     func walkBack(from index: Int, room: Int) -> Int {
       var (index, room) = (index, room)
       while index > 0 {
-        room -= height(list, index - 1, isFirst: false)
+        room -= height(index - 1, isFirst: false)
         if room < 0 { break }
         index -= 1
       }
       return index
     }
-    let middle = walkBack(from: selected, room: rows / 2)
+    let middle = walkBack(from: selected, room: (rows - height(selected, isFirst: false)) / 2)
     return min(middle, walkBack(from: list.rows.count, room: rows))
   }
 
-  /// Draws an element whose rows end above `end`.
-  private func draw(
-    _ row: CenterList.Row, at end: Int, height: Int, isSelected: Bool, _ part: Rectangle, in frame: inout Frame
-  ) {
-    let style = isSelected ? Style.bold : .plain
+  /// Draws an element into its rows, the last one where it has blank ones above it.
+  private func draw(_ row: CenterList.Row, _ part: Rectangle, _ isSelected: Bool, in frame: inout Frame) {
+    let line = part.row + part.rows - 1
     let mark = isSelected ? "▸" : " "
     switch row {
     case .app(let app, let count, let unread):
-      let line = end - 1
       frame.write(mark, column: part.column, row: line, style: .bold)
-      let name = (app.icon.isEmpty ? "" : app.icon + " ") + app.name
       let counts = unread > 0 ? "\(unread) unread of \(count)" : "\(count)"
       let columns = part.columns - counts.count - 4
       let next = frame.write(
-        TextLayout.truncated(name, columns: columns), column: part.column + 2, row: line, style: .bold)
+        TextLayout.truncated(model.title(of: app), columns: columns), column: part.column + 2, row: line, style: .bold)
       let rule = Rectangle(
         column: next + 1, row: line, columns: part.column + part.columns - counts.count - next - 2, rows: 1)
       frame.fill(rule, with: "─", style: .dim)
       frame.write(counts, column: part.column + part.columns - counts.count, row: line, style: .dim)
     case .thread(_, let id, let count):
-      frame.write(mark, column: part.column, row: end - 1, style: .bold)
-      let text = TextLayout.truncated("┌ \(id) · \(count)", columns: part.columns - 4)
-      frame.write(text, column: part.column + 4, row: end - 1, style: isSelected ? .bold : .dim)
-    case .entry(let index, let ordinal):
-      let (entry, line) = (model.state.entries[index], end - height)
       frame.write(mark, column: part.column, row: line, style: .bold)
-      if model.center.marked.contains(ordinal) { frame.write("✓", column: part.column + 1, row: line, style: .bold) }
-      if !entry.isRead {
-        frame.write("●", column: part.column + 2, row: line, style: Style(foreground: Palette.accent))
-      }
-      let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
-      let column = frame.write(moment, column: part.column + 4, row: line, style: .dim) + 2
-      let columns = part.column + part.columns - column
-      let (headline, detail) = entry.push.summary
-      let isOneLine = height == 1 && !detail.isEmpty
-      let next = frame.write(TextLayout.truncated(headline, columns: columns), column: column, row: line, style: style)
-      if isOneLine, part.column + part.columns - next > 8 {
-        let rest = TextLayout.truncated("— \(detail)", columns: part.column + part.columns - next - 1)
-        frame.write(rest, column: next + 1, row: line, style: .dim)
-      } else if height > 1 {
-        frame.write(TextLayout.truncated(detail, columns: columns), column: column, row: line + 1, style: .dim)
-      }
+      let text = TextLayout.truncated("┌ \(id) · \(count)", columns: part.columns - 4)
+      frame.write(text, column: part.column + 4, row: line, style: isSelected ? .bold : .dim)
+    case .entry(let index, _): draw(model.state.entries[index], part, isSelected, in: &frame)
+    }
+  }
+
+  private func draw(_ entry: PhoneState.Entry, _ part: Rectangle, _ isSelected: Bool, in frame: inout Frame) {
+    let line = part.row
+    frame.write(isSelected ? "▸" : " ", column: part.column, row: line, style: .bold)
+    if model.center.marked.contains(entry.ordinal) {
+      frame.write("✓", column: part.column + 1, row: line, style: .bold)
+    }
+    if !entry.isRead {
+      frame.write("●", column: part.column + 2, row: line, style: Style(foreground: model.palette.accent))
+    }
+    let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
+    let column = frame.write(moment, column: part.column + 4, row: line, style: .dim) + 2
+    let end = part.column + part.columns
+    let (headline, detail) = entry.push.summary
+    let style = isSelected ? Style.bold : .plain
+    let next = frame.write(
+      TextLayout.truncated(headline, columns: end - column), column: column, row: line, style: style)
+    if !isAiry {
+      guard !detail.isEmpty, end - next > 8 else { return }
+      let rest = TextLayout.truncated("— \(detail)", columns: end - next - 1)
+      frame.write(rest, column: next + 1, row: line, style: .dim)
+    } else if !isSelected {
+      frame.write(TextLayout.truncated(detail, columns: end - column), column: column, row: line + 1, style: .dim)
+    } else {
+      drawSelectedDetail(part, in: &frame)
+    }
+  }
+
+  private func drawSelectedDetail(_ part: Rectangle, in frame: inout Frame) {
+    let (lines, rest) = selectedDetail
+    let column = part.column + detailIndent
+    for (place, text) in lines.prefix(max(part.rows - 1, 0)).enumerated() {
+      let row = part.row + 1 + place
+      let next = frame.write(text, column: column, row: row, style: .dim)
+      guard rest > 0, place == lines.count - 1 else { continue }
+      let mark = " … \(rest) more \(rest == 1 ? "line" : "lines") ↵ "
+      frame.write(
+        mark, column: min(next, part.column + part.columns - DisplayWidth.of(mark)), row: row, style: .dim)
     }
   }
 }

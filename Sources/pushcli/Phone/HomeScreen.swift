@@ -22,7 +22,10 @@ struct HomeScreen {
     let first = page * grid.pageSize
     for index in first..<min(first + grid.pageSize, model.apps.count) {
       let tile = grid.tile(at: index - first)
-      AppIcon(app: model.apps[index], isSelected: index == selected).draw(tile, columns: grid.cell.columns, in: &frame)
+      AppIcon(
+        app: model.apps[index], isSelected: index == selected, palette: model.palette,
+        hasInitials: model.form.drawing == .ascii
+      ).draw(tile, columns: grid.cell.columns, in: &frame)
     }
     let pageCount = (model.apps.count - 1) / grid.pageSize + 1
     drawNotice(page: pageCount > 1 ? Self.dots(page: page, of: pageCount, columns: size.columns) : "", in: &frame)
@@ -37,11 +40,11 @@ struct HomeScreen {
   /// The row above the help: what the person should know, else the pages.
   private func drawNotice(page: String, in frame: inout Frame) {
     var text = page
-    if model.droppedCount > 0 {
-      let count = model.droppedCount == 1 ? "1 older push" : "\(model.droppedCount) older pushes"
+    if model.state.droppedCount > 0 {
+      let count = model.state.droppedCount == 1 ? "1 older push" : "\(model.state.droppedCount) older pushes"
       text = "\(count) dropped, mailbox full"
     }
     let columns = frame.size.columns - 2
-    frame.writeCentered(text, column: 1, columns: columns, row: frame.size.contentEnd - 1, style: .dim)
+    frame.writeCentered(text, column: 1, columns: columns, row: model.contentEnd - 1, style: .dim)
   }
 }

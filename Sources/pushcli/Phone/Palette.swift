@@ -1,17 +1,58 @@
 import TerminalUI
 
-/// The few colors of the phone.
-enum Palette {
-  static let red = Color(160)
-  static let white = Color(231)
-  static let green = Color(71)
-  static let blue = Color(26)
-  static let surface = Color(255)
-  static let ink = Color(235)
-  static let faintInk = Color(244)
-  static let line = Color(250)
-  /// Links and marks on the terminal's own background, dark or light.
-  static let accent = Color(33)
-  /// The tiles of apps; none is the badge's red.
-  static let tiles = [24, 30, 65, 60, 96, 94, 61, 29].map { Color($0) }
+/// The few colors of the phone, for one appearance. Nil is the terminal's own.
+struct Palette: Sendable, Equatable {
+  /// Behind alerts, sheets and help.
+  var surface: Color?
+  /// Texts on the surface, and what is less important there.
+  var ink, faintInk: Color?
+  /// The lines round the surface; no text.
+  var line: Color?
+  /// Buttons on the surface; and of the one that has the focus, the color behind it and that of its title.
+  var blue, red, focusBlue, focusRed, focusInk: Color?
+  /// On the terminal's own background: links and marks, what is well, what is less important.
+  var accent, green, dim: Color?
+  /// Badges, and the digits on them.
+  var badge, badgeInk: Color?
+  /// The tiles of apps, none of them the badge's red, and what is written on them.
+  var tiles: [Color]
+  var tileInk: Color?
+
+  private static let tiles = [24, 23, 58, 60, 96, 94, 61, 22].map { Color($0) }
+
+  static let dark = Palette(
+    surface: Color(236), ink: Color(255), faintInk: Color(248), line: Color(243), blue: Color(75), red: Color(210),
+    focusBlue: Color(26), focusRed: Color(160), focusInk: Color(231), accent: Color(39), green: Color(71),
+    dim: Color(246), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231))
+  static let light = Palette(
+    surface: Color(255), ink: Color(235), faintInk: Color(240), line: Color(250), blue: Color(25), red: Color(124),
+    focusBlue: Color(26), focusRed: Color(160), focusInk: Color(231), accent: Color(25), green: Color(22),
+    dim: Color(240), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231))
+  /// For terminals of eight colors, which have the texts as they like.
+  static let basic = Palette(
+    line: nil, blue: nil, red: Color(1), focusBlue: Color(4), focusRed: Color(1), focusInk: Color(7), accent: nil,
+    green: Color(2), dim: nil, badge: Color(1), badgeInk: Color(7), tiles: [Color(4)], tileInk: Color(7))
+
+  /// Texts and what is behind them; nil behind is the terminal's own.
+  var texts: [(name: String, text: Color?, background: Color?)] {
+    [
+      ("ink", ink, surface), ("faint ink", faintInk, surface), ("blue", blue, surface), ("red", red, surface),
+      ("focus", focusInk, focusBlue), ("red focus", focusInk, focusRed), ("accent", accent, nil), ("green", green, nil),
+      ("dim", dim, nil), ("badge", badgeInk, badge),
+    ] + tiles.map { ("tile \($0.index)", tileInk, $0) }
+  }
+
+  // MARK: Styles on the surface
+
+  var plain: Style { Style(foreground: ink, background: surface) }
+  var strong: Style { Style(foreground: ink, background: surface, isBold: true) }
+  var faint: Style { Style(foreground: faintInk, background: surface) }
+  var border: Style { Style(foreground: line, background: surface) }
+
+  /// A button: what destroys is red.
+  func button(isDestructive: Bool, isFocused: Bool, isBold: Bool = false) -> Style {
+    isFocused
+      ? Style(foreground: focusInk, background: isDestructive ? focusRed : focusBlue, isBold: true)
+      : Style(foreground: isDestructive ? red : blue, background: surface, isBold: isBold)
+  }
 }

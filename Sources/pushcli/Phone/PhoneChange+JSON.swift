@@ -2,6 +2,7 @@ import Foundation
 import GatewayProtocol
 import PushCore
 import PushPolicy
+import TerminalUI
 
 /// One line of the phone's journal: a change, or a part of the whole that a compacted journal begins with.
 enum JournalRecord: Sendable, Equatable {
@@ -121,7 +122,8 @@ extension PhoneChange {
     switch self {
     case .received(let push): bytes += push.line
     case .presented(let ordinal): JournalRecord.append("presented", ["ordinal": .number(ordinal)], to: &bytes)
-    case .answered(let ordinal): JournalRecord.append("answered", ["ordinal": .number(ordinal)], to: &bytes)
+    case .answered(let ordinal, let isRead):
+      JournalRecord.append("answered", ["ordinal": .number(ordinal), "read": .flag(isRead)], to: &bytes)
     case .pending(let answer):
       JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
     case .answersSent: JournalRecord.append("told", [:], to: &bytes)
@@ -146,6 +148,7 @@ extension PhoneChange {
         [
           "silent": .flag(settings.isSilent), "volume": .number(settings.volume),
           "notices": .text(settings.notices.rawValue), "focus": .text(settings.focus),
+          "appearance": .text(settings.appearance?.rawValue ?? ""), "mouse": .flag(settings.usesMouse),
         ], to: &bytes)
     case .place(let place):
       let (screen, topic, selected): (String, String, Int) =
@@ -196,7 +199,7 @@ extension JournalRecord {
       guard let push = Self.push(root, line: line) else { return nil }
       self = .alert(QueuedAlert(ordinal: ordinal, push: push, isPresented: root["presented"]?.boolean ?? false))
     case "presented": self = .change(.presented(ordinal: ordinal))
-    case "answered": self = .change(.answered(ordinal: ordinal))
+    case "answered": self = .change(.answered(ordinal: ordinal, isRead: root["read"]?.boolean ?? true))
     case "kept":
       let answer = PhoneState.PendingAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")
       self = .change(.pending(answer))
@@ -215,7 +218,9 @@ extension JournalRecord {
           DeviceSettings(
             isSilent: root["silent"]?.boolean ?? false, volume: min(max(root["volume"]?.integer ?? 100, 0), 100),
             notices: root["notices"]?.string.flatMap(DeviceSettings.Notices.init) ?? .unfocused,
-            focus: root["focus"]?.string ?? "")))
+            focus: root["focus"]?.string ?? "",
+            appearance: root["appearance"]?.string.flatMap(Appearance.init), usesMouse: root["mouse"]?.boolean ?? true))
+      )
     case "place":
       let selected = root["selected"]?.count ?? 0
       let screen: PhoneState.Screen =

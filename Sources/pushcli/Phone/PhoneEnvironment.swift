@@ -102,6 +102,8 @@ final class PhoneEnvironment: Sendable {
     return process.terminationStatus == 0
   }
 
+  func takeMouse(_ isTaken: Bool) { terminal.takeMouse(isTaken) }
+
   /// Runs the person's command for a push of its app, if there is one.
   func open(_ push: DevicePush) {
     guard let command = commands.command(for: push.topic) else { return }

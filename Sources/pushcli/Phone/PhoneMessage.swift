@@ -33,6 +33,10 @@ enum PhoneMessage: Sendable {
   case preferences(Preferences)
   /// Something that the person should know, in a line.
   case notice(String)
+  /// What took a while is over, well or not.
+  case finished(PhoneModel.Activity, succeeded: Bool, notice: String?)
+  /// The sign of what takes a while turns.
+  case turned
 }
 
 /// What the phone wants done.
@@ -49,6 +53,14 @@ enum PhoneEffect: Sendable, Equatable {
   case state(silent: Bool, focus: String)
   /// Changes choices at the gateway.
   case change(PhonePreferenceChange)
+  /// Connects now.
+  case retry
+  /// Says soon that the sign of what takes a while turns.
+  case awaitTurn
+  /// Whether clicks and the wheel come here.
+  case mouse(Bool)
+  /// Sends what the person has written.
+  case send(PushDraft)
   /// Says after a while that keys count for the alert that has just come in front of the person's eyes.
   case awaitReadiness(Int, Duration)
   /// Tells the person outside of this screen.

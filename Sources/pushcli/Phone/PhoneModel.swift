@@ -17,34 +17,50 @@ struct PhoneModel: Sendable, Equatable {
   var hasFocus = true
   /// Which button of the alert on screen Return presses; `nil` is the one that is likely (D1, D2).
   var focusedButton: Int?
-  /// The alert in front of the person's eyes, and whether keys are for it; `nil` while there is none.
-  private(set) var attention: Attention?
-  private var attentionCount = 0
+  /// Whether keys are for what is in front of the person's eyes; `nil` while no alert is.
+  var attention: Attention?
+  var attentionCount = 0
+  /// The first line of the alert on screen that is shown.
+  var alertOffset = 0
   /// What rises from below, above everything but an alert (M3).
   var sheet: ActionSheet?
   /// The settings while they are open (M1).
   var settings: SettingsDraft?
+  /// A push that is being written (M1).
+  var draft: PushDraft?
+  /// Whether a sender's key is at hand to send it with.
+  var canCompose = false
   var center = CenterPosition()
-  /// What `u` brings back (L5).
-  var undo: Undo?
+  /// The rows of the center, for as long as nothing has changed.
+  var centerMemo = CenterMemo()
+  /// How the message of an app's screen is read.
+  var reading = Reading()
+  /// What `u` brings back, and what `U` clears again (L5).
+  var undo, redo: Undo?
   var isHelpShown = false
+  /// The first line of the help that is shown.
+  var helpOffset = 0
+  /// What is being waited for, and how far its sign has turned (L6).
+  var activities: Set<Activity> = []
+  var activityPhase = 0
+  /// Whether that sign is to turn soon.
+  var isTurning = false
   /// Something that the person should know, in a line, until a key is pressed.
   var notice: String?
+  /// How the terminal is drawn on.
+  var form = TerminalForm.full
+  /// What the terminal's background is like, and what was asked for in place of that.
+  var background = Appearance.dark
+  var wantedAppearance: Appearance?
+  /// When the terminal got the focus: the click that gave it was for nothing else.
+  var focusedAt: Date?
   /// For all times on screen.
   var timeZone = TimeZone.current
   /// Changes that were made and not handed out for storing.
   private var changes: [PhoneChange] = []
 
-  /// Whether keys are for an alert: none is that was on its way to something else when the alert appeared.
-  struct Attention: Sendable, Equatable {
-    var ordinal: Int
-    /// Tells one time that keys do not count from the next.
-    var number: Int
-    /// Whether it has been on screen for long enough to be seen before a key is pressed.
-    var isReady = false
-    /// Whether a field was being edited, which keys are for until Esc or Tab.
-    var isElsewhere = false
-  }
+  /// What takes a while, of a length that nobody knows.
+  enum Activity: Sendable, Hashable { case connecting, saving, sending, reporting }
 
   /// Entries that were cleared, and the words for it.
   struct Undo: Sendable, Equatable {
@@ -61,6 +77,7 @@ struct PhoneModel: Sendable, Equatable {
   /// Changes what must not be forgotten.
   mutating func record(_ change: PhoneChange) {
     state.apply(change)
+    if change.concernsCenter { centerMemo.forget() }
     changes.append(change)
   }
 
@@ -74,34 +91,35 @@ struct PhoneModel: Sendable, Equatable {
   var apps: [InstalledApp] { state.apps }
   var screen: PhoneState.Screen { state.place.screen }
 
-  /// Whether an alert is in front of the person's eyes.
-  var isAlertShown: Bool { !alerts.isEmpty && size.holdsPhone }
-
-  /// Has keys count for the alert on screen after a while.
-  ///
-  /// - Returns: the number of ``Attention``.
-  mutating func beginAttention(_ ordinal: Int, isElsewhere: Bool = false) -> Int {
-    attentionCount += 1
-    attention = Attention(ordinal: ordinal, number: attentionCount, isElsewhere: isElsewhere)
-    return attentionCount
-  }
-
-  mutating func endAttention() { attention = nil }
-
-  /// Keys count from now on.
-  mutating func noteReadiness(_ number: Int) { if attention?.number == number { attention?.isReady = true } }
-
-  /// The person has turned from the field to the alert.
-  mutating func turnToAlert() { attention?.isElsewhere = false }
-
-  /// Whether keys are for the alert on screen.
-  var isAlertReady: Bool { attention.map { $0.isReady && !$0.isElsewhere } ?? false }
-
   /// The sheet that keys are for: one that an alert has covered waits until that is answered.
-  var sheetInFront: ActionSheet? { sheet.flatMap { $0.purpose == .alert || !isAlertShown ? $0 : nil } }
+  var sheetInFront: ActionSheet? { sheet.flatMap { $0.purpose.isOfAlert || !isAlertShown ? $0 : nil } }
 
   /// Whether text is being typed into a field.
-  var isEditing: Bool { settings.map { $0.typing != nil } ?? (center.isTyping && screen == .center) }
+  var isEditing: Bool {
+    draft?.isTyping ?? settings.map { $0.typing != nil } ?? (center.isTyping && screen == .center)
+  }
+
+  var palette: Palette {
+    if form.colors < 256 { return .basic }
+    return (wantedAppearance ?? state.settings.appearance ?? background) == .light ? .light : .dark
+  }
+
+  /// An app as headers name it; its icon only where the terminal can draw it.
+  func title(of app: DeviceApp) -> String {
+    app.icon.isEmpty || form.drawing == .ascii ? app.name : app.icon + " " + app.name
+  }
+
+  /// The row after the last one of what the person looks at.
+  var contentEnd: Int { size.contentEnd - bar.count }
+
+  /// What is undone and done again, in lines of their own where the last row has no room for all of it (L5).
+  var bar: [String] {
+    let bindings = isAlertShown || settings != nil || draft != nil ? [] : undoBindings
+    let text = bindings.map { "\($0.label) \($0.help)" }.joined(separator: "   ")
+    // The keys of the help stand beside it.
+    guard DisplayWidth.of(text) > size.columns - 10 else { return [] }
+    return bindings.flatMap { TextLayout.wrapped("\($0.label) \($0.help)", columns: max(size.columns - 2, 1)) }
+  }
 
   /// The notice, wrapped; empty when there is none.
   func noticeLines(columns: Int) -> [String] {
@@ -110,9 +128,6 @@ struct PhoneModel: Sendable, Equatable {
 
   /// The place of the selected app on the home screen.
   var selectedIndex: Int { apps.firstIndex { $0.app.topic == state.place.selectedTopic } ?? 0 }
-
-  /// Which of the alert's buttons has the focus: the one on the right, unless the person moved it.
-  var alertFocus: Int { focusedButton ?? (alerts.first?.choices.count ?? 1) - 1 }
 }
 
 /// An action sheet (X1–X5): a few choices from below, destructive ones first and in red, Cancel last.
@@ -120,9 +135,19 @@ struct ActionSheet: Sendable, Equatable {
   enum Purpose: Sendable, Equatable {
     /// The actions of the alert on screen.
     case alert
+    /// Which of the alerts to close that have come before the one with this ordinal.
+    case closeAlerts(before: Int)
     case clearAll
-    /// What was changed in the settings would be lost (M5).
-    case discardSettings
+    /// What was changed in the settings, or written, would be lost (M5).
+    case discardSettings, discardDraft
+
+    /// Whether it belongs to what is in front, and rises above it.
+    var isOfAlert: Bool {
+      switch self {
+      case .alert, .closeAlerts: true
+      case .clearAll, .discardSettings, .discardDraft: false
+      }
+    }
   }
 
   var purpose: Purpose
@@ -139,5 +164,7 @@ struct ActionSheet: Sendable, Equatable {
   }
 
   /// What can be picked, from top to bottom.
-  var titles: [String] { choices.map(\.title) + [purpose == .discardSettings ? "Keep Editing" : "Cancel"] }
+  var titles: [String] {
+    choices.map(\.title) + [purpose == .discardSettings || purpose == .discardDraft ? "Keep Editing" : "Cancel"]
+  }
 }

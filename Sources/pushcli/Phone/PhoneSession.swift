@@ -15,16 +15,34 @@ struct PhoneSession {
   private let terminal: Terminal
   private let environment: PhoneEnvironment
   private let folder: String
+  private let screen: Screen
+  private let sender: PushSender?
   private let inbox = Inbox<PhoneMessage>()
 
   /// How long leaving waits for the gateway to have read the last answer.
   private static let drainTimeout = Duration.seconds(1)
 
-  /// - Parameter commands: The person's for what View opens.
-  init(_ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands) {
+  /// What the phone is drawn on.
+  struct Screen {
+    var form: TerminalForm
+    /// What its background is like, as far as is known before it is asked.
+    var background = Appearance.dark
+    /// What the person wants in place of that.
+    var appearance: Appearance?
+  }
+
+  /// - Parameters:
+  ///   - commands: The person's for what View opens.
+  ///   - sender: Sends what the person writes, where a sender's key is at hand.
+  init(
+    _ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands, screen: Screen,
+    sender: PushSender?
+  ) {
     self.session = session
     self.device = device
-    let terminal = Terminal()
+    self.screen = screen
+    self.sender = sender
+    let terminal = Terminal(asksBackground: screen.form.colors >= 256)
     self.terminal = terminal
     environment = PhoneEnvironment(terminal: terminal, commands: commands)
     self.folder = folder.devicesPath
@@ -37,12 +55,15 @@ struct PhoneSession {
     session.resume(after: state.lastSeq)
     try session.store(state.lastSeq)
     var model = PhoneModel(device: device, state: state)
+    (model.form, model.background, model.wantedAppearance) = (screen.form, screen.background, screen.appearance)
+    model.canCompose = sender != nil
+    terminal.takeMouse(state.settings.usesMouse)
     if let focus = session.focus { model.record(.settings(state.settings.with(focus: focus))) }
     session.set(silent: model.state.settings.isSilent, focus: model.state.settings.focus)
     if let notice { inbox.post(.message(.notice(notice))) }
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
-    let keeper = Keeper(journal, session, environment, inbox)
+    let keeper = Keeper(journal, session, environment, sender, inbox)
     try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run { effects, state in
       await keeper.perform(effects, state)
     }
@@ -60,6 +81,7 @@ struct PhoneSession {
     while let events = await queue.take() {
       for event in events {
         switch event {
+        case .connecting: await inbox.send(.connection(.connecting))
         case .connected(let gateway, _):
           isConnected = true
           await inbox.send(.connection(.connected(gateway: gateway)))
@@ -95,17 +117,19 @@ private actor Keeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
   private let environment: PhoneEnvironment
+  private let sender: PushSender?
   private let inbox: Inbox<PhoneMessage>
   /// Whether it is known already when answers are told again.
   private var isRepeating = false
 
   init(
-    _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment,
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment, _ sender: PushSender?,
     _ inbox: Inbox<PhoneMessage>
   ) {
     self.journal = journal
     self.session = session
     self.environment = environment
+    self.sender = sender
     self.inbox = inbox
   }
 
@@ -128,14 +152,13 @@ private actor Keeper {
       case .play(let name, let volume, let urgency):
         if sound.map({ urgency > $0.urgency }) ?? true { sound = (name, volume, urgency) }
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
-      case .change(let change): await ask(for: change)
-      case .awaitReadiness(let number, let time):
-        let inbox = inbox
-        Task {
-          try? await Task.sleep(for: time)
-          inbox.post(.message(.alertReady(number)))
-        }
-      case .reportAd(let push): await report(push)
+      case .change(let change): ask(for: change)
+      case .awaitReadiness(let number, let time): post(.alertReady(number), after: time)
+      case .awaitTurn: post(.turned, after: Keeper.turnTime)
+      case .retry: session.retry()
+      case .mouse(let isTaken): environment.takeMouse(isTaken)
+      case .send(let draft): send(draft)
+      case .reportAd(let push): report(push)
       case .notify(let app, let title, let body): environment.notify(app: app, title: title, body: body)
       case .copy(let text):
         let inbox = inbox
@@ -179,27 +202,48 @@ private actor Keeper {
     }
   }
 
-  private func ask(for change: PhonePreferenceChange) async {
-    await attempt {
+  /// How long the sign of what takes a while stands before it turns.
+  private static let turnTime = Duration.milliseconds(120)
+
+  private func post(_ message: PhoneMessage, after time: Duration) {
+    let inbox = inbox
+    Task {
+      try? await Task.sleep(for: time)
+      inbox.post(.message(message))
+    }
+  }
+
+  private func ask(for change: PhonePreferenceChange) {
+    let session = session
+    attempt(.saving) {
       try await session.change(
         PreferencesRequest(settings: change.settings, app: change.app, category: change.category))
+      return nil
     }
   }
 
-  private func report(_ push: DevicePush) async {
-    await attempt {
+  private func report(_ push: DevicePush) {
+    let session = session
+    attempt(.reporting) {
       try await session.report(AdReportRequest(id: push.id, topic: push.topic, text: push.text))
-      let headline = TextLayout.truncated(push.summary.headline, columns: 24)
-      inbox.post(.message(.notice("Reported “\(headline)” as an advertisement")))
+      return "Reported \(push.quotedHeadline) as an advertisement"
     }
   }
 
-  /// A failure is told to the person.
-  private func attempt(_ body: () async throws -> Void) async {
-    do {
-      try await body()
-    } catch {
-      inbox.post(.message(.notice("\(error)")))
+  private func send(_ draft: PushDraft) {
+    guard let sender else { return }
+    attempt(.sending) { try await sender.send(draft) }
+  }
+
+  /// Does what may take a while, beside all else; what comes of it is told to the person.
+  private func attempt(_ activity: PhoneModel.Activity, _ body: @escaping @Sendable () async throws -> String?) {
+    let inbox = inbox
+    Task {
+      do {
+        inbox.post(.message(.finished(activity, succeeded: true, notice: try await body())))
+      } catch {
+        inbox.post(.message(.finished(activity, succeeded: false, notice: "\(error)")))
+      }
     }
   }
 }

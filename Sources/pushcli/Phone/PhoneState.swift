@@ -1,6 +1,7 @@
 import Foundation
 import GatewayProtocol
 import PushPolicy
+import TerminalUI
 
 /// What the phone must not forget (L2): everything that ``PhoneChange`` can change, and nothing else.
 struct PhoneState: Sendable, Equatable {
@@ -33,20 +34,34 @@ struct PhoneState: Sendable, Equatable {
   var settings = DeviceSettings()
   var place = Place()
 
-  /// A push in the center.
+  /// A push in the center. Small, since there are thousands: what it holds is shared.
   struct Entry: Sendable, Equatable {
     /// Counts what arrives here; names the entry.
     var ordinal: Int
-    let push: DevicePush
     var isRead: Bool
-    /// Whether it has texts, which the center shows.
-    let isAlert: Bool
+    private let contents: Contents
+
+    private final class Contents: Sendable {
+      let push: DevicePush
+      let isAlert: Bool
+
+      init(_ push: DevicePush) {
+        self.push = push
+        isAlert = push.presentation.listed != nil
+      }
+    }
 
     init(ordinal: Int, push: DevicePush, isRead: Bool = false) {
-      self.ordinal = ordinal
-      self.push = push
-      self.isRead = isRead
-      isAlert = push.presentation.listed != nil
+      (self.ordinal, self.isRead) = (ordinal, isRead)
+      contents = Contents(push)
+    }
+
+    var push: DevicePush { _read { yield contents.push } }
+    /// Whether it has texts, which the center shows.
+    var isAlert: Bool { contents.isAlert }
+
+    static func == (left: Entry, right: Entry) -> Bool {
+      left.ordinal == right.ordinal && left.isRead == right.isRead && left.push == right.push
     }
   }
 
@@ -85,7 +100,7 @@ struct PhoneState: Sendable, Equatable {
   }
 
   /// The entries of an app, newest first.
-  func entries(of topic: String) -> [Entry] { entries.reversed().filter { $0.push.topic == topic } }
+  func entries(of topic: String) -> [Entry] { entries.reversed().filter { $0.push.app.topic == topic } }
 
   /// Alerts in the center that the person has not read.
   var unreadCount: Int { entries.count { !$0.isRead && $0.isAlert } }
@@ -104,7 +119,14 @@ struct QueuedAlert: Sendable, Equatable {
   var ordinal: Int
   var push: DevicePush
   /// Whether it was on screen and the gateway knows.
-  var isPresented = false
+  var isPresented: Bool
+  /// Whether it is asked by itself, however many wait: a question, or what its sender calls urgent.
+  let standsAlone: Bool
+
+  init(ordinal: Int, push: DevicePush, isPresented: Bool = false) {
+    (self.ordinal, self.push, self.isPresented) = (ordinal, push, isPresented)
+    standsAlone = !(push.presentation.alert?.actions ?? []).isEmpty || push.level >= .timeSensitive
+  }
 
   var id: String { push.id }
   var alert: AlertPresentation { push.presentation.alert ?? AlertPresentation(buttons: ["OK"]) }
@@ -121,6 +143,10 @@ struct DeviceSettings: Sendable, Equatable {
   var notices = Notices.unfocused
   /// The Focus that is on; empty for none.
   var focus = ""
+  /// Light or dark whatever the terminal says; nil: as it says.
+  var appearance: Appearance?
+  /// Whether clicks and the wheel come here, or stay with the terminal, which selects text with them.
+  var usesMouse = true
 
   func with(focus: String) -> DeviceSettings {
     var settings = self
@@ -137,8 +163,8 @@ enum PhoneChange: Sendable, Equatable {
   case received(DevicePush)
   /// The alert on screen was seen, and the gateway is told.
   case presented(ordinal: Int)
-  /// An alert was answered, here.
-  case answered(ordinal: Int)
+  /// An alert was answered, here; one of several that were closed together has not been read.
+  case answered(ordinal: Int, isRead: Bool = true)
   /// An answer waits for the gateway.
   case pending(PhoneState.PendingAnswer)
   /// The gateway has been told the answers that waited, as journals of earlier versions say it.
@@ -159,6 +185,16 @@ enum PhoneChange: Sendable, Equatable {
   case gapNoted
 }
 
+extension PhoneChange {
+  /// Whether the center may look otherwise afterwards.
+  var concernsCenter: Bool {
+    switch self {
+    case .received, .answered, .retracted, .read, .cleared, .restored, .apps: true
+    case .presented, .pending, .answersSent, .answerTaken, .preferences, .settings, .place, .gap, .gapNoted: false
+    }
+  }
+}
+
 extension PhoneState {
   /// Lets `change` happen; what it can't be about any more changes nothing.
   mutating func apply(_ change: PhoneChange) {
@@ -166,9 +202,9 @@ extension PhoneState {
     case .received(let push): receive(push)
     case .presented(let ordinal):
       if let index = alerts.firstIndex(where: { $0.ordinal == ordinal }) { alerts[index].isPresented = true }
-    case .answered(let ordinal):
+    case .answered(let ordinal, let isRead):
       alerts.removeAll { $0.ordinal == ordinal }
-      markRead([ordinal])
+      if isRead { markRead([ordinal]) }
     case .pending(let answer):
       pendingAnswers.append(answer)
       if pendingAnswers.count > Self.maximumPendingAnswers { pendingAnswers.removeFirst() }
@@ -183,7 +219,8 @@ extension PhoneState {
       entries.removeAll { gone.contains($0.ordinal) }
     case .restored(let restored):
       let known = Set(entries.map(\.ordinal))
-      entries = (entries + restored.filter { !known.contains($0.ordinal) }).sorted { $0.ordinal < $1.ordinal }
+      let all = (entries + restored.filter { !known.contains($0.ordinal) }).sorted { $0.ordinal < $1.ordinal }
+      entries = Array(all.suffix(Self.maximumEntries))
     case .apps(let apps): install(apps)
     case .preferences(let preferences): self.preferences = preferences
     case .settings(let settings): self.settings = settings
@@ -203,9 +240,7 @@ extension PhoneState {
     let replaced = replacedOrdinals(by: push)
     if !replaced.isEmpty { entries.removeAll { replaced.contains($0.ordinal) } }
     entries.append(Entry(ordinal: ordinal, push: push))
-    if entries.count > Self.maximumEntries + Self.maximumEntries / 10 {
-      entries.removeFirst(entries.count - Self.maximumEntries)
-    }
+    if entries.count > Self.maximumEntries { entries.removeFirst(entries.count - Self.maximumEntries) }
     if case .app(let topic, let selected?) = place.screen, replaced.contains(selected) {
       place.screen = .app(topic: topic, selected: ordinal)
     }
@@ -233,8 +268,10 @@ extension PhoneState {
       return
     }
     alerts.append(alert)
-    // The one on screen goes only when the person picks a button (A1).
-    if alerts.count > Self.maximumAlerts { alerts.remove(at: 1) }
+    // The one on screen goes only when the person picks a button (A1), and who asks waits for an answer.
+    if alerts.count > Self.maximumAlerts {
+      alerts.remove(at: alerts.indices.dropFirst().first { !alerts[$0].standsAlone } ?? 1)
+    }
   }
 
   private mutating func markRead(_ ordinals: [Int]) {

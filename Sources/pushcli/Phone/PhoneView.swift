@@ -1,52 +1,75 @@
+import GatewayProtocol
 import TerminalUI
 
 extension PhoneModel {
   /// The whole screen at `size`.
   func view(size: Size) -> Frame {
     var frame = Frame(size: size)
-    guard size.holdsPhone else {
+    if size.holdsPhone {
+      draw(in: &frame)
+    } else if let group, size.holdsAlert {
+      AlertView(group, self, size: size).draw(in: &frame)
+      if let sheet, sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
+    } else {
       drawTooSmall(in: &frame)
-      return frame
     }
+    finish(&frame)
+    return frame
+  }
+
+  private func draw(in frame: inout Frame) {
+    let size = frame.size
     StatusBar(model: self).draw(in: &frame)
     switch screen {
     case .home: HomeScreen(model: self).draw(in: &frame)
     case .center: CenterScreen(model: self).draw(in: &frame)
-    case .app(let topic, let selected):
-      if let app = state.app(topic) { AppScreen(model: self, app: app, selected: selected).draw(in: &frame) }
+    case .app: appScreen?.draw(in: &frame)
     }
+    drawLines(bar, end: size.contentEnd, in: &frame)
     TabBar(model: self).draw(in: &frame)
     if let settings { SettingsScreen(model: self, draft: settings).draw(in: &frame) }
-    drawNotice(in: &frame)
+    if let draft { ComposeScreen(model: self, draft: draft).draw(in: &frame) }
+    drawLines(noticeLines(columns: size.columns - 2), end: contentEnd, in: &frame)
     // M3: nothing but an alert shows above a sheet, unless the sheet is the alert's own.
-    if let sheet, sheet.purpose != .alert { drawSheet(sheet, in: &frame) }
-    if let alert = alerts.first {
+    if let sheet, !sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
+    if let group {
       frame.recede()
-      AlertView(alert: alert, model: self).draw(in: &frame)
-      if let sheet, sheet.purpose == .alert { drawSheet(sheet, in: &frame) }
+      AlertView(group, self, size: size).draw(in: &frame)
+      if let sheet, sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
     }
+    let bindings = keyBindings
     if isHelpShown {
       frame.recede()
-      HelpView(bindings: keyBindings).draw(in: &frame)
+      HelpView(bindings, self, size: size).draw(in: &frame)
     }
-    drawHelp(in: &frame)
-    return frame
+    drawHelp(bindings, in: &frame)
+  }
+
+  /// What is faint has a color that can be read; a terminal with few signs gets those that it has.
+  private func finish(_ frame: inout Frame) {
+    if let dim = palette.dim {
+      frame.mapCells { if $0.style.isDim, $0.style.foreground == nil { $0.style.foreground = dim } }
+    }
+    if form.drawing == .ascii { frame.spellInASCII(keepsLetters: form.encodesUTF8) }
   }
 
   private func drawSheet(_ sheet: ActionSheet, in frame: inout Frame) {
     frame.recede()
-    ActionSheetView(sheet: sheet).draw(in: &frame)
+    let question =
+      switch sheet.purpose {
+      case .alert: group?.first.alert.texts.first ?? ""
+      case .closeAlerts: "\(alerts.count) alerts wait"
+      case .clearAll, .discardSettings, .discardDraft: ""
+      }
+    ActionSheetView(sheet: sheet, palette: palette, question: question).draw(in: &frame)
   }
 
-  /// What the person should know, in a few lines, until a key is pressed.
-  private func drawNotice(in frame: inout Frame) {
+  /// Lines over the whole width, above the row `end`.
+  private func drawLines(_ lines: [String], end: Int, in frame: inout Frame) {
     let columns = frame.size.columns - 2
-    let lines = noticeLines(columns: columns)
-    guard !lines.isEmpty else { return }
-    let row = frame.size.contentEnd - lines.count
-    frame.fill(Rectangle(column: 0, row: row, columns: columns + 2, rows: lines.count), style: .plain)
+    frame.fill(Rectangle(column: 0, row: end - lines.count, columns: columns + 2, rows: lines.count), style: .plain)
     for (index, line) in lines.enumerated() {
-      frame.writeCentered(line, column: 1, columns: columns, row: row + index, style: .bold)
+      frame.writeCentered(line, column: 1, columns: columns, row: end - lines.count + index, style: .bold)
     }
   }
 
@@ -62,25 +85,34 @@ extension PhoneModel {
   }
 
   /// The last row: what the keys do, as far as it fits, most important first; `?`, which tells them all, always.
-  private func drawHelp(in frame: inout Frame) {
+  private func drawHelp(_ bindings: [KeyBinding], in frame: inout Frame) {
     let row = frame.size.rows - 1
     frame.fill(Rectangle(column: 0, row: row, columns: frame.size.columns, rows: 1), style: .plain)
     var end = frame.size.columns
     if isHelpShown {
-      frame.write("any key closes this", column: 1, row: row, style: .dim)
+      let words = helpView.viewport.isWhole ? "any key closes this" : "↑↓ scroll, any other key closes this"
+      frame.write(form.label(words), column: 1, row: row, style: .dim)
       return
     }
-    if keyBindings.contains(where: { $0.label == "?" }) {
-      end -= "? keys ".count
-      frame.write("keys", column: frame.write("?", column: end, row: row, style: .bold) + 1, row: row, style: .dim)
+    func write(_ binding: KeyBinding, _ help: String, at column: Int) -> Int {
+      let label = frame.write(form.label(binding.label), column: column, row: row, style: .bold)
+      let next = frame.write(help, column: label + 1, row: row, style: .dim)
+      if binding.commands.count > 0, let command = binding.click {
+        frame.mark(Rectangle(column: column, row: row, columns: next - column, rows: 1), command)
+      }
+      return next
     }
+    if let keys = bindings.first(where: { $0.label == "?" }) {
+      end -= "? keys ".count
+      _ = write(keys, keys.help, at: end)
+    }
+    let isBarShown = !bar.isEmpty
     var column = 1
-    for binding in keyBindings where binding.label != "?" && !(frame.size.hasTabs && binding.isTab) {
-      let text = TextLayout.truncated(binding.help, columns: 16)
-      let width = DisplayWidth.of(binding.label) + 1 + DisplayWidth.of(text)
-      guard column + width < end else { continue }
-      let next = frame.write(binding.label, column: column, row: row, style: .bold)
-      column = frame.write(text, column: next + 1, row: row, style: .dim) + 3
+    for binding in bindings where binding.label != "?" && !(frame.size.hasTabs && binding.isTab) {
+      let text = binding.isWhole ? binding.help : TextLayout.truncated(binding.help, columns: 16)
+      let width = DisplayWidth.of(form.label(binding.label)) + 1 + DisplayWidth.of(text)
+      guard column + width < end, !(binding.isWhole && isBarShown) else { continue }
+      column = write(binding, text, at: column) + 3
     }
   }
 }

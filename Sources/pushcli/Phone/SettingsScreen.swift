@@ -15,25 +15,20 @@ struct SettingsScreen {
 
   func draw(in frame: inout Frame) {
     let size = frame.size
-    frame.fill(Rectangle(column: 0, row: 1, columns: size.columns, rows: size.rows - 2), style: .plain)
-    let columns = min(size.columns - 2, Self.maximumColumns)
-    let left = (size.columns - columns) / 2
-    let accent = Style(foreground: Palette.accent)
-    frame.write("Cancel", column: left, row: 1, style: accent)
-    frame.writeCentered("Settings", column: left, columns: columns, row: 1, style: .bold)
-    frame.write("Done", column: left + columns - 4, row: 1, style: Style(foreground: Palette.accent, isBold: true))
-    frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
-
+    let part = ModalHeader(title: "Settings", done: "Done", model: model).draw(
+      cancel: .cancel, complete: .done, maximumColumns: Self.maximumColumns, in: &frame)
     let lines = lines
     // What a notice covers is not where the selected row is.
     let notice = model.noticeLines(columns: size.columns - 2).count
-    let rows = max(notice == 0 ? size.rows - 4 : size.contentEnd - notice - 3, 1)
+    let rows = max(notice == 0 ? part.rows : size.contentEnd - notice - part.row, 1)
     let selected = lines.firstIndex { if case .row(_, draft.selected) = $0 { true } else { false } } ?? 0
-    let first = min(max(selected - rows / 2, 0), max(lines.count - rows, 0))
-    for (place, line) in lines[first...].prefix(rows).enumerated() {
-      draw(line, column: left, row: 3 + place, columns: columns, in: &frame)
+    let viewport = Viewport(count: lines.count, rows: rows, offset: selected - rows / 2)
+    for (place, index) in viewport.range.enumerated() {
+      draw(lines[index], column: part.column, row: part.row + place, columns: part.columns, in: &frame)
     }
-    if first + rows < lines.count { frame.write("↓", column: left + columns, row: size.rows - 2, style: .dim) }
+    let column = part.column + part.columns
+    if viewport.first > 0 { frame.write("↑", column: column, row: part.row, style: .dim) }
+    if viewport.below > 0 { frame.write("↓", column: column, row: part.row + rows - 1, style: .dim) }
   }
 
   private var lines: [Line] {
@@ -56,12 +51,15 @@ struct SettingsScreen {
     case .header(let title):
       frame.write(TextLayout.truncated(title, columns: columns), column: column, row: row, style: .dim)
     case .row(let setting, let index):
+      frame.mark(
+        Rectangle(column: column, row: row, columns: columns, rows: 1), PhoneCommand.chooseSetting(index))
       let isSelected = index == draft.selected
       let style = isSelected ? Style.bold : .plain
       if isSelected { frame.write("▸", column: column, row: row, style: .bold) }
       let typing = isSelected ? draft.typing : nil
       // What is typed at is in sight, however long it is.
-      let value = typing.map { String($0.suffix(columns / 2)) + "▏" } ?? Self.text(of: setting, columns: columns / 2)
+      let value =
+        typing.map { TextLayout.tail($0 + "▏", columns: columns / 2) } ?? Self.text(of: setting, columns: columns / 2)
       let valueColumn = column + columns - DisplayWidth.of(value)
       let changed = draft.changes[setting.key] == nil ? "" : " (changed)"
       let indent = 2 + 2 * setting.level
@@ -69,7 +67,8 @@ struct SettingsScreen {
       frame.write(title, column: column + indent, row: row, style: style)
       let isOn = setting.isSwitch && setting.value == "on"
       frame.write(
-        value, column: valueColumn, row: row, style: isOn ? Style(foreground: Palette.green, isBold: true) : style)
+        value, column: valueColumn, row: row, style: isOn ? Style(foreground: model.palette.green, isBold: true) : style
+      )
     }
   }
 

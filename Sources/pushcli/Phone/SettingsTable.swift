@@ -1,6 +1,7 @@
 import Foundation
 import GatewayProtocol
 import PushPolicy
+import TerminalUI
 
 /// One row of the settings: what it is called, which values it can have, and where it belongs.
 struct SettingsRow: Sendable, Equatable {
@@ -12,7 +13,7 @@ struct SettingsRow: Sendable, Equatable {
     case device(DeviceField)
   }
 
-  enum DeviceField: Sendable, Hashable { case silent, focus, volume, notices }
+  enum DeviceField: Sendable, Hashable { case silent, focus, volume, notices, appearance, mouse }
 
   var key: Key
   var title: String
@@ -76,6 +77,11 @@ enum SettingsTable {
         SettingsRow(
           key: .device(.notices), title: "Tell Outside",
           values: DeviceSettings.Notices.allCases.map(\.rawValue), value: settings.notices.rawValue),
+        SettingsRow(
+          key: .device(.appearance), title: "Appearance",
+          values: ["automatic"] + Appearance.allCases.map(\.rawValue),
+          value: settings.appearance?.rawValue ?? "automatic"),
+        SettingsRow(key: .device(.mouse), title: "Mouse", values: ["off", "on"], value: word(settings.usesMouse)),
       ])
     let preferences = state.preferences
     let everything = SettingsGroup(title: "Everything", rows: preferences.choices.map { row($0) })
@@ -109,6 +115,20 @@ struct SettingsDraft: Sendable, Equatable {
       }
     }
     return groups
+  }
+
+  /// Whether the selected row takes text.
+  func isText(_ state: PhoneState) -> Bool {
+    let rows = SettingsTable.groups(state).flatMap(\.rows)
+    return rows.indices.contains(selected) && rows[selected].isText
+  }
+
+  /// Selects the first row of the next group, or of the one before.
+  mutating func jump(_ step: Int, _ state: PhoneState) {
+    var starts: [Int] = [0]
+    for group in SettingsTable.groups(state) { starts.append((starts.last ?? 0) + group.rows.count) }
+    starts.removeLast()
+    selected = (step > 0 ? starts.first { $0 > selected } : starts.last { $0 < selected }) ?? selected
   }
 
   /// Moves the value of the selected row on by a step, round and round.
@@ -176,6 +196,8 @@ struct SettingsDraft: Sendable, Equatable {
     if let value = changes[.device(.notices)].flatMap({ DeviceSettings.Notices(rawValue: $0) }) {
       settings.notices = value
     }
+    if let value = changes[.device(.appearance)] { settings.appearance = Appearance(rawValue: value) }
+    if let value = changes[.device(.mouse)] { settings.usesMouse = value == "on" }
     return settings
   }
 }

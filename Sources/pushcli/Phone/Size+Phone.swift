@@ -1,11 +1,17 @@
 import TerminalUI
 
 extension Size {
-  /// The smallest screen that the phone fits on.
+  /// The smallest screen that the phone fits on, and the smallest that an alert and its buttons do.
   static let minimum = Size(columns: 30, rows: 10)
+  static let minimumOfAlert = Size(columns: 20, rows: 5)
+
+  private func holds(_ other: Size) -> Bool { columns >= other.columns && rows >= other.rows }
 
   /// Whether the phone fits.
-  var holdsPhone: Bool { columns >= Self.minimum.columns && rows >= Self.minimum.rows }
+  var holdsPhone: Bool { holds(.minimum) }
+
+  /// Whether an alert fits, with its buttons.
+  var holdsAlert: Bool { holds(.minimumOfAlert) }
 
   /// Whether there is a row to spare for the tabs.
   var hasTabs: Bool { rows >= 14 }

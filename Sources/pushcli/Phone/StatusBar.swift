@@ -50,15 +50,25 @@ struct StatusBar {
   }
 
   private var sign: (String, Style) {
-    switch model.connection {
-    case .connected: ("●", Style(foreground: Palette.green))
+    guard !model.isBusy else { return (model.form.turning[model.activityPhase % model.form.turning.count], .bold) }
+    return switch model.connection {
+    case .connected: ("●", Style(foreground: model.palette.green))
     case .connecting, .disconnected, .refused: ("○", .plain)
     }
+  }
+
+  /// What is being waited for.
+  private var activity: String? {
+    let words: [(PhoneModel.Activity, String)] = [
+      (.sending, "sending …"), (.saving, "saving …"), (.reporting, "reporting …"),
+    ]
+    return words.first { model.activities.contains($0.0) }?.1
   }
 
   /// From the longest to the shortest.
   private func forms(_ clock: ClockText) -> [Form] {
     let device = TextLayout.truncated(model.device, columns: model.size.columns / 3)
+    if let activity { return [Form(device: device, words: activity), Form(device: "", words: activity)] }
     switch model.connection {
     case .connecting: return [Form(device: device, words: "connecting …")]
     case .connected(let gateway): return [Form(device: device, words: gateway)]

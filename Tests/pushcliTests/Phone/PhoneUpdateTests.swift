@@ -37,9 +37,9 @@ import Testing
 
   @Test func `alerts queue, and one that waited is told when it appears`() {
     var phone = Sample.phone([.push(Sample.push(1, alert: Sample.earthquake))])
-    let effects = phone.effects(.push(Sample.push(2, badge: 1, alert: Sample.dinner)))
+    let effects = phone.effects(.push(Sample.push(2, Sample.mail, badge: 1, alert: Sample.dinner)))
     #expect(effects == [.presented(id: "push-2", parts: [.badge])])
-    #expect(phone.effects(.push(Sample.push(3, alert: Sample.done))) == [])
+    #expect(phone.effects(.push(Sample.push(3, Sample.album, alert: Sample.done))) == [])
     #expect(
       phone.press("c") == [
         .answer(id: "push-1", action: "close"), .presented(id: "push-2", parts: [.alert]),
@@ -50,7 +50,7 @@ import Testing
 
   @Test func `an answer is told until the gateway has it`() {
     var phone = Sample.phone([
-      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, alert: Sample.dinner)),
+      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, Sample.mail, alert: Sample.dinner)),
       .connection(.disconnected(lastConnected: Sample.now, retryAt: Sample.now)),
     ])
     #expect(phone.press("c") == [.presented(id: "push-2", parts: [.alert])])
@@ -114,7 +114,7 @@ import Testing
 
   @Test func `the focus starts on the right again for the next alert`() {
     var phone = Sample.phone([
-      .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.dinner)),
+      .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, Sample.mail, alert: Sample.dinner)),
     ])
     phone.press(.left)
     phone.press(.return)
@@ -155,7 +155,7 @@ import Testing
 
   @Test func `the next of those that are being answered takes keys sooner, one that comes then does not`() {
     var phone = Sample.phone([
-      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, alert: Sample.dinner)),
+      .push(Sample.push(1, alert: Sample.earthquake)), .push(Sample.push(2, Sample.mail, alert: Sample.dinner)),
     ])
     #expect(
       phone.update(.key(.character("c")), now: Sample.now).last == .awaitReadiness(2, .milliseconds(150)))
@@ -165,7 +165,7 @@ import Testing
     let effects = phone.update(.push(Sample.push(3, alert: Sample.done)), now: Sample.now)
     #expect(effects.last == .awaitReadiness(3, .milliseconds(500)))
     // Answered elsewhere, and the next one appears.
-    phone.happens(.push(Sample.push(4, alert: Sample.done)))
+    phone.happens(.push(Sample.push(4, Sample.mail, alert: Sample.done)))
     let next = phone.update(.retract(id: "push-3"), now: Sample.now)
     #expect(next.last == .awaitReadiness(4, .milliseconds(500)))
   }
@@ -211,7 +211,7 @@ import Testing
       .push(Sample.push(2, alert: Sample.dinner)),
     ])
     #expect(phone.sheet?.purpose == .clearAll)
-    #expect(phone.press("1") == [])
+    #expect(phone.press("2") == [])
     #expect(phone.press("c") == [.answer(id: "push-2", action: "close")])
     #expect(phone.state.entries.count == 2)
     #expect(phone.sheet?.purpose == .clearAll)
@@ -230,7 +230,7 @@ import Testing
     let messages: [PhoneMessage] = [.key(.control("d")), .key(.control("c")), .terminate]
     for message in messages {
       var phone = Sample.phone([
-        .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.done)),
+        .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, Sample.mail, alert: Sample.done)),
       ])
       #expect(phone.effects(message) == [.answer(id: "push-1", action: "close"), .quit])
       #expect(phone.effects(message) == [.answer(id: "push-2", action: "ok"), .quit])
@@ -239,14 +239,14 @@ import Testing
   }
 
   @Test func `an alert that cannot be seen is neither presented nor answered`() {
-    var phone = Sample.phone(size: Size(columns: 20, rows: 5))
+    var phone = Sample.phone(size: Size(columns: 19, rows: 5))
     #expect(phone.effects(.push(Sample.push(1, alert: Sample.dinner))) == [])
     for key in [Key.character("v"), .character("c"), .return, .escape] { #expect(phone.press(key) == []) }
     var leaving = phone
     #expect(leaving.effects(.terminate) == [.quit])
     #expect(leaving.alerts.count == 1)
     #expect(
-      phone.effects(.resized(Size(columns: 30, rows: 10))) == [.presented(id: "push-1", parts: [.alert])]
+      phone.effects(.resized(Size(columns: 20, rows: 5))) == [.presented(id: "push-1", parts: [.alert])]
     )
   }
 
@@ -275,7 +275,7 @@ import Testing
   @Test func `an alert that is over elsewhere goes, whether it shows or waits`() {
     var phone = Sample.phone([
       .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.dinner)),
-      .push(Sample.push(3, alert: Sample.done)),
+      .push(Sample.push(3, Sample.mail, alert: Sample.done)),
     ])
     #expect(phone.effects(.retract(id: "push-2")) == [])
     #expect(phone.effects(.retract(id: "push-1")) == [.presented(id: "push-3", parts: [.alert])])

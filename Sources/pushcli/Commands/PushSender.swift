@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import GatewayClient
+import PushCore
+
+/// Sends what a person writes on the phone, as `pushcli send` would with the same state folder.
+struct PushSender: Sendable {
+  private let options: [String]
+
+  /// Nil where no sender's key is at hand.
+  init?(_ gateway: GatewayOptions) {
+    guard let folder = try? gateway.state.folder, let key = Development.read(folder)?.keyPath,
+      FileManager.default.isReadableFile(atPath: key)
+    else { return nil }
+    var options: [String] = []
+    if let address = gateway.gateway { options += ["--gateway", address] }
+    if let trust = gateway.trustPath { options += ["--ca", trust] }
+    if let state = gateway.state.state { options += ["--state", state] }
+    self.options = options
+  }
+
+  /// Sends it and returns in words that it was sent.
+  ///
+  /// - Throws: ``CommandFailure`` in words when it was refused, or could not be sent.
+  func send(_ draft: PushDraft) async throws -> String {
+    var arguments = ["--to", "\(draft.device)/\(draft.topic)"]
+    if !draft.title.isEmpty { arguments.append("--title=\(draft.title)") }
+    if !draft.body.isEmpty { arguments.append("--body=\(draft.body)") }
+    let answer = try await Send.parse(arguments + options).delivered()
+    guard answer.status == 200 else {
+      throw CommandFailure(.refused, "refused with \(answer.status): \(PushSender.reason(answer.body))")
+    }
+    return "Sent to \(draft.device)"
+  }
+
+  private static func reason(_ body: [UInt8]) -> String {
+    struct Refusal: Decodable {
+      struct Policy: Decodable { var message: String }
+      var reason: String
+      var policy: Policy?
+    }
+    guard let refusal = try? decodeJSON(Refusal.self, from: body) else { return "the gateway gives no reason" }
+    return [refusal.reason, refusal.policy?.message].compactMap(\.self).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,80 @@
+import GatewayProtocol
+import TerminalUI
+
+/// A push that is written, a modal view (M1): Cancel left, Send right (D1), a field a row.
+struct ComposeScreen {
+  let model: PhoneModel
+  let draft: PushDraft
+
+  private static let maximumColumns = 64
+
+  func draw(in frame: inout Frame) {
+    let header = ModalHeader(title: "New Push", done: "Send", model: model)
+    let part = header.draw(
+      cancel: .cancelDraft, complete: .send, isFocused: draft.field == .send, maximumColumns: Self.maximumColumns,
+      in: &frame)
+    var row = part.row
+    for field in PushDraft.Field.allCases where field != .send && row < part.row + part.rows {
+      let room = field == .body ? part.row + part.rows - row : 1
+      row += draw(field, Rectangle(column: part.column, row: row, columns: part.columns, rows: room), in: &frame)
+    }
+  }
+
+  /// Draws a field and returns how many rows it takes.
+  private func draw(_ field: PushDraft.Field, _ part: Rectangle, in frame: inout Frame) -> Int {
+    let isFocused = draft.field == field
+    let indent = 11
+    frame.mark(part, PhoneCommand.chooseField(field.rawValue))
+    if isFocused { frame.write("▸", column: part.column, row: part.row, style: .bold) }
+    frame.write(field.name, column: part.column + 2, row: part.row, style: isFocused ? .bold : .dim)
+    let columns = max(part.columns - indent, 1)
+    if field == .app {
+      let name = model.state.app(draft.topic).map { model.title(of: $0.app) } ?? draft.topic
+      frame.write(
+        "‹ \(TextLayout.truncated(name, columns: columns - 4)) ›", column: part.column + indent, row: part.row,
+        style: isFocused ? .bold : .plain)
+      return 1
+    }
+    let text = (draft.text(of: field) ?? "") + (isFocused ? "▏" : "")
+    guard field == .body else {
+      // What is typed at is in sight, however long it is.
+      let shown = isFocused ? TextLayout.tail(text, columns: columns) : TextLayout.truncated(text, columns: columns)
+      frame.write(shown, column: part.column + indent, row: part.row)
+      return 1
+    }
+    let lines = TextLayout.wrapped(text, columns: columns)
+    let viewport = Viewport(count: lines.count, rows: part.rows, offset: isFocused ? .max / 2 : 0)
+    for (place, index) in viewport.range.enumerated() {
+      frame.write(lines[index], column: part.column + indent, row: part.row + place)
+    }
+    return max(viewport.range.count, 1)
+  }
+}
+
+/// The head of a modal view: Cancel left, its title, the button that completes right.
+struct ModalHeader {
+  let title: String
+  let done: String
+  let model: PhoneModel
+
+  /// Draws it over everything but the first and the last row, and returns the room below it.
+  func draw(
+    cancel: PhoneCommand, complete: PhoneCommand, isFocused: Bool = false, maximumColumns: Int, in frame: inout Frame
+  ) -> Rectangle {
+    let size = frame.size
+    frame.unmark()
+    frame.fill(Rectangle(column: 0, row: 1, columns: size.columns, rows: size.rows - 2), style: .plain)
+    let columns = min(size.columns - 2, maximumColumns)
+    let left = (size.columns - columns) / 2
+    let accent = model.palette.accent
+    frame.write("Cancel", column: left, row: 1, style: Style(foreground: accent))
+    frame.mark(Rectangle(column: left, row: 1, columns: 6, rows: 1), cancel)
+    frame.writeCentered(title, column: left, columns: columns, row: 1, style: .bold)
+    let label = isFocused ? "▸ \(done)" : done
+    let column = left + columns - label.count
+    frame.write(label, column: column, row: 1, style: Style(foreground: accent, isBold: true))
+    frame.mark(Rectangle(column: column, row: 1, columns: label.count, rows: 1), complete)
+    frame.fill(Rectangle(column: left, row: 2, columns: columns, rows: 1), with: "─", style: .dim)
+    return Rectangle(column: left, row: 3, columns: columns, rows: max(size.rows - 4, 1))
+  }
+}

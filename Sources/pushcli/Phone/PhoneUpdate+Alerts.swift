@@ -1,0 +1,153 @@
+import GatewayProtocol
+import PushPolicy
+import TerminalUI
+
+extension PhoneModel {
+  /// Notes that the alerts on screen are seen, and returns the ids of those for which that is new.
+  mutating func markAlertsPresented() -> [String] {
+    guard isAlertShown else { return [] }
+    let new = alerts.indices.filter { !alerts[$0].isPresented && AlertGroup.holds($0, alerts) }
+    return new.map { index in
+      record(.presented(ordinal: alerts[index].ordinal))
+      return alerts[index].id
+    }
+  }
+
+  /// The next alert begins as alerts do.
+  mutating func forgetFocus() {
+    (focusedButton, alertOffset) = (nil, 0)
+    if let sheet, sheet.purpose.isOfAlert { self.sheet = nil }
+  }
+
+  /// An alert is over elsewhere.
+  mutating func retract(_ id: String) {
+    if alerts.first?.id == id { forgetFocus() }
+    if alerts.contains(where: { $0.id == id }) || state.entries.contains(where: { $0.push.id == id && !$0.isRead }) {
+      record(.retracted(id: id))
+    }
+  }
+
+  mutating func moveFocus(_ step: Int) {
+    if let sheet = sheetInFront {
+      self.sheet?.focus = min(max(sheet.focus + step, 0), sheet.titles.count - 1)
+    } else if let group {
+      focusedButton = min(max(alertFocus + step, 0), group.choices.count - 1)
+    }
+  }
+
+  /// Presses a button of what is in front: one dismisses, the other opens the app or its actions (A3, A4, A6).
+  mutating func press(_ button: Int) -> [PhoneEffect] {
+    guard let group, group.choices.indices.contains(button) else { return [] }
+    let choice = group.choices[button]
+    if choice.action == AlertChoice.options {
+      sheet = ActionSheet(.alert, group.first.alert.sheetChoices)
+      return []
+    }
+    let settled = settledAlerts
+    guard group.isBurst else { return answer([(group.first, choice.action)]) }
+    return choice.action == "view"
+      ? answer(settled.map { ($0, $0.viewing) })
+      : answer(settled.map { ($0, $0.cancellation) }, isRead: settled.count == 1)
+  }
+
+  /// Answers alerts; View of one leads to it, of several to their app.
+  ///
+  /// - Parameter isRead: whether the person has seen all that they say.
+  mutating func answer(_ answers: [(alert: QueuedAlert, action: String)], isRead: Bool = true) -> [PhoneEffect] {
+    forgetFocus()
+    var effects: [PhoneEffect] = []
+    for (alert, action) in answers {
+      record(.answered(ordinal: alert.ordinal, isRead: isRead))
+      let pending = PhoneState.PendingAnswer(id: alert.id, action: action)
+      record(.pending(pending))
+      effects += sendAnswers([pending])
+    }
+    if let alert = answers.last(where: { $0.action == "view" })?.alert, state.app(alert.push.topic) != nil {
+      (settings, draft) = (nil, nil)
+      let isNewest = state.entries(of: alert.push.topic).first?.ordinal == alert.ordinal
+      openApp(alert.push.topic, selected: answers.count > 1 || isNewest ? nil : alert.ordinal)
+      effects.append(.open(alert.push))
+    }
+    return effects
+  }
+
+  /// Tells the gateway what was answered, if it is there. It is told again until it says that it has it.
+  func sendAnswers(_ answers: [PhoneState.PendingAnswer]) -> [PhoneEffect] {
+    guard case .connected = connection else { return [] }
+    return answers.map { .answer(id: $0.id, action: $0.action) }
+  }
+
+  /// The gateway has an answer to a push: this phone's, or one that came before it.
+  mutating func noteAnswer(_ id: String, _ action: String?) {
+    guard let own = state.pendingAnswers.first(where: { $0.id == id }) else { return }
+    record(.answerTaken(id: id))
+    if let action, action != own.action { notice = "Answered before, on another device: \(action)" }
+  }
+
+  /// Presses the cancelling button of what is in front.
+  private mutating func cancelAlert() -> [PhoneEffect] {
+    let settled = settledAlerts
+    return answer(settled.map { ($0, $0.cancellation) }, isRead: settled.count == 1)
+  }
+
+  /// Goes home, which equals the cancelling button (A7).
+  mutating func leaveAlert() -> [PhoneEffect] {
+    let effects = cancelAlert()
+    go(.home)
+    return effects
+  }
+
+  /// Leaves. An alert that is on screen is dismissed as with its cancelling button (A7), unless it has only just appeared;
+  /// those that wait keep waiting.
+  mutating func quit() -> [PhoneEffect] {
+    guard isAlertShown, isAlertReady else { return [.quit] }
+    return cancelAlert() + [.quit]
+  }
+
+  // MARK: Many alerts
+
+  /// The alerts that a choice of the sheet closes.
+  private func alerts(closedBy action: String, before ordinal: Int) -> [QueuedAlert] {
+    let known = alerts.filter { $0.ordinal < ordinal }
+    return switch action {
+    case "group": known.filter { $0.push.topic == alerts.first?.push.topic && !$0.standsAlone }
+    case "plain": known.filter { !$0.standsAlone }
+    default: known
+    }
+  }
+
+  /// Asks which of the waiting alerts to close: those of the app, all but questions and what is urgent, or all.
+  mutating func askWhichToClose() {
+    let limit = state.nextOrdinal
+    let counts = ["group", "plain", "all"].map { alerts(closedBy: $0, before: limit).count }
+    let app = alerts.first?.push.app.name ?? ""
+    var choices: [AlertChoice] = []
+    let questions = counts[2] - counts[1]
+    if questions > 0 {
+      choices.append(
+        AlertChoice(title: "Close \(counts[2]) + Questions", action: "all", isDestructive: true))
+    }
+    if counts[0] > 0, counts[0] < counts[1] {
+      choices.append(AlertChoice(title: "Close \(counts[0]) of \(app)", action: "group"))
+    }
+    if counts[1] > 0 { choices.append(AlertChoice(title: "Close All \(counts[1])", action: "plain")) }
+    sheet = ActionSheet(.closeAlerts(before: limit), choices)
+  }
+
+  /// Picks from the sheet; any choice closes it (X5).
+  mutating func pick(_ index: Int) -> [PhoneEffect] {
+    guard let sheet else { return [] }
+    self.sheet = nil
+    guard sheet.choices.indices.contains(index) else { return [] }
+    let action = sheet.choices[index].action
+    switch sheet.purpose {
+    case .alert: return group.map { answer([($0.first, action)]) } ?? []
+    case .closeAlerts(let limit):
+      return answer(alerts(closedBy: action, before: limit).map { ($0, $0.cancellation) }, isRead: false)
+    case .clearAll: clear("Clear All", state.entries.map(\.ordinal))
+    case .discardSettings: settings = nil
+    case .discardDraft: draft = nil
+    }
+    return []
+  }
+}

@@ -1,0 +1,82 @@
+import GatewayProtocol
+import TerminalUI
+
+/// The modal views: the settings, and a push that is written (M1).
+extension PhoneModel {
+  // MARK: The settings
+
+  mutating func selectSetting(_ step: PhoneCommand.Step) {
+    let count = SettingsTable.groups(state).reduce(0) { $0 + $1.rows.count }
+    let selected = settings?.selected ?? 0
+    settings?.selected = step.target(from: selected, count: count, page: max(size.rows - 6, 1))
+  }
+
+  /// Selects the row that was clicked; a second click changes it.
+  mutating func chooseSetting(_ index: Int) {
+    guard settings?.typing == nil else { return }
+    if settings?.selected == index { settings?.turn(1, state) } else { settings?.selected = index }
+  }
+
+  /// Done: what belongs to this device holds at once, the rest when the gateway says so.
+  mutating func completeSettings() -> [PhoneEffect] {
+    guard let draft = settings else { return [] }
+    if !draft.requests.isEmpty {
+      guard case .connected = connection else {
+        notice = "Not connected: the choices can't be saved now"
+        return []
+      }
+      activities.insert(.saving)
+    }
+    settings = nil
+    var effects: [PhoneEffect] = draft.requests.map { .change($0) }
+    let chosen = draft.settings(from: state.settings)
+    if chosen != state.settings {
+      if chosen.isSilent != state.settings.isSilent || chosen.focus != state.settings.focus {
+        effects.append(.state(silent: chosen.isSilent, focus: chosen.focus))
+      }
+      if chosen.usesMouse != state.settings.usesMouse { effects.append(.mouse(chosen.usesMouse)) }
+      record(.settings(chosen))
+    }
+    return effects
+  }
+
+  /// Cancel: what would be lost is said first (M5).
+  mutating func cancelSettings() {
+    guard let draft = settings, !draft.changes.isEmpty else {
+      settings = nil
+      return
+    }
+    let title = draft.changes.count == 1 ? "Discard 1 Change" : "Discard \(draft.changes.count) Changes"
+    sheet = ActionSheet(.discardSettings, [AlertChoice(title: title, action: "discard", isDestructive: true)])
+  }
+
+  // MARK: A push that is written
+
+  /// Begins one for the app that is selected.
+  mutating func beginDraft() {
+    let shown: String? = if case .app(let topic, _) = screen { topic } else { nil }
+    let selected = apps.indices.contains(selectedIndex) ? apps[selectedIndex].app.topic : nil
+    guard canCompose, let topic = shown ?? selectedEntry?.push.topic ?? selected else { return }
+    draft = PushDraft(topic: state.app(topic) == nil ? selected ?? topic : topic, device: device)
+  }
+
+  mutating func sendDraft() -> [PhoneEffect] {
+    guard let draft, !draft.isSending else { return [] }
+    if let problem = draft.problem {
+      notice = problem
+      return []
+    }
+    self.draft?.isSending = true
+    activities.insert(.sending)
+    return [.send(draft)]
+  }
+
+  /// Cancel: what would be lost is said first (M5).
+  mutating func cancelDraft() {
+    guard let draft, !draft.isEmpty else {
+      self.draft = nil
+      return
+    }
+    sheet = ActionSheet(.discardDraft, [AlertChoice(title: "Discard Push", action: "discard", isDestructive: true)])
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TerminalUI
+
+extension PhoneModel {
+  /// How many lines a step of the wheel moves.
+  private static let wheelStep = 3
+  /// How long after the terminal got the focus a click is still the one that gave it.
+  private static let focusTime = 0.2
+
+  /// What a click or the wheel does: what a key would.
+  mutating func point(_ mouse: Mouse) -> [PhoneEffect] {
+    switch mouse.action {
+    case .press:
+      if let focusedAt, now.timeIntervalSince(focusedAt) < PhoneModel.focusTime { return [] }
+      notice = nil
+      guard !isHelpShown else {
+        isHelpShown = false
+        return []
+      }
+      guard !isTooSoon, let command = view(size: size).meaning(column: mouse.column, row: mouse.row) as? PhoneCommand
+      else { return [] }
+      // Whoever clicks the alert has turned to it.
+      if isElsewhere {
+        turnToAlert()
+        return []
+      }
+      return perform(command)
+    case .wheelUp, .wheelDown:
+      let step: PhoneCommand.Step = mouse.action == .wheelUp ? .up : .down
+      for _ in 0..<PhoneModel.wheelStep { turnWheel(step, mouse) }
+      return []
+    }
+  }
+
+  private mutating func turnWheel(_ step: PhoneCommand.Step, _ mouse: Mouse) {
+    if isHelpShown {
+      helpOffset = step.target(from: helpView.viewport.first, in: helpView.viewport)
+    } else if sheetInFront != nil || isEditing {
+      return
+    } else if isAlertShown {
+      scroll(step)
+    } else if case .app = screen, settings == nil, reading.isOpen || isOnMessage(mouse) {
+      scroll(step)
+    } else if settings != nil || screen != .home {
+      select(step)
+    }
+  }
+
+  private func isOnMessage(_ mouse: Mouse) -> Bool { appScreen.map { mouse.row >= $0.messageTop } ?? false }
+}
