@@ -48,8 +48,7 @@ extension SQLiteRegistrations {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
       throw Refusal(kind: .invalid, description: "an invitation is for one of \(roles), not for a \(role.rawValue)")
     }
-    let code = String(
-      decoding: randomBytes(count: 16).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+    let code = InvitationCode.make(randomBytes(count: 20))
     let hash = Digest.sha256(Array(code.utf8))
     try await write { db in
       try db.execute(
@@ -132,7 +131,7 @@ extension SQLiteRegistrations {
   }
 
   private static func use(_ code: String, now: Int64, _ db: Database) throws -> (person: String?, role: Role) {
-    let hash = Digest.sha256(Array(code.utf8))
+    let hash = Digest.sha256(Array(InvitationCode.read(code).utf8))
     let rows = try PreparedStatement(db, "SELECT person, role FROM invitation WHERE code_hash = ? AND expires > ?")
     defer { rows.reset() }
     let found: (String?, Role)? = try unsafe hash.withUnsafeBytes { bytes in
