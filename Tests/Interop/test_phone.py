@@ -38,6 +38,7 @@ def test_an_alert_is_whole_at_every_size_and_after_every_resize(gateway, device,
     screen.resize(19, 5)
     screen.shows("needs", "30×10", "1 alert waits")
     screen.resize(80, 24)
+    screen.shows("Platform 4.", "▸ View")
     screen.press("c")
     screen.press("2")
     screen.shows("Notification Center", "Train in 5 Minutes")
@@ -72,7 +73,7 @@ def test_the_centre_reads_searches_clears_and_undoes(gateway, device, phone):
     # Keys are for what was there half a second ago; what has come since follows.
     poll(lambda: (screen.press("c"), "├" not in screen.text)[1], "all are closed")
     screen.press("2")
-    screen.shows("4 unread of 4")
+    screen.shows("unread of 4")
     text = screen.shows("quakes · 3", "Fairer Weather")
     assert text.count("Weather") == 1
     screen.press("/", "q", "u", "a", "k", "e", "Enter")
@@ -240,7 +241,7 @@ def test_a_terminal_is_drawn_on_as_it_can_be(gateway, device, phone):
     assert text.isascii()
     ascii_screen.press("c")
     few = phone(device, before="TMUX= TERM=xterm ")
-    few.shows("+------+", "Enter open")
+    few.shows("#======#", "Enter open")
     plain = phone(device, before="TERM=dumb ")
     plain.shows("pushcli: connected to")
     assert "+--" not in plain.text
@@ -251,6 +252,21 @@ def test_a_terminal_is_drawn_on_as_it_can_be(gateway, device, phone):
             doctor.shows(words)
         finally:
             doctor.close()
+
+
+@needs_tmux
+def test_the_terminal_says_whether_it_is_light(gateway, device):
+    """tmux answers OSC 11 with the color of its window; the faint words of the top row are darker on a light one."""
+    for color, faint in [("colour255", "38;5;240m"), ("colour16", "38;5;246m")]:
+        screen = Screen("sleep 60")
+        try:
+            screen.tmux("set-option", "-g", "window-style", f"bg={color}")
+            command = f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}"
+            screen.tmux("respawn-pane", "-k", command)
+            screen.shows("● pushgateway")
+            poll(lambda: f"{faint}pushgateway" in screen.tmux("capture-pane", "-pe"), f"{faint} on {color}")
+        finally:
+            screen.close()
 
 
 @needs_tmux

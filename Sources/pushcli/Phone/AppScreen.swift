@@ -105,7 +105,9 @@ struct AppScreen {
 extension PhoneModel {
   /// The screen of the app that is shown.
   var appScreen: AppScreen? {
-    guard case .app(let topic, let selected) = screen, let app = state.app(topic) else { return nil }
-    return AppScreen(model: self, app: app, selected: selected)
+    guard case .app(let topic, let selected) = screen else { return nil }
+    // A digest comes from no app of the home screen.
+    let app = state.app(topic) ?? selectedEntry.map { InstalledApp(app: $0.push.app) }
+    return app.map { AppScreen(model: self, app: $0, selected: selected) }
   }
 }

@@ -34,7 +34,7 @@ extension PhoneModel {
 
   private mutating func turnWheel(_ step: PhoneCommand.Step, _ mouse: Mouse) {
     if isHelpShown {
-      helpOffset = step.target(from: helpView.viewport.first, in: helpView.viewport)
+      helpOffset = step.offset(in: helpView.viewport)
     } else if sheetInFront != nil || isEditing {
       return
     } else if isAlertShown {

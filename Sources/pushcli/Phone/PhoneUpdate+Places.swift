@@ -49,8 +49,7 @@ extension PhoneModel {
       case .thread(let topic, _, _): openApp(topic, selected: list.members(of: row, state).ordinals.first)
       case .entry(let index, let ordinal):
         openApp(state.entries[index].push.topic, selected: ordinal)
-        // A digest's app is none of the home screen.
-        if case .app = screen { reading = Reading(isOpen: true) }
+        reading = Reading(isOpen: true)
       }
       reading.isFromCenter = true
     case .app: if selectedEntry != nil { reading.isOpen = true }
@@ -125,9 +124,9 @@ extension PhoneModel {
   mutating func scroll(_ step: PhoneCommand.Step) {
     if isAlertShown, !isElsewhere, let group {
       let viewport = AlertView(group, self, size: size).viewport
-      alertOffset = step.target(from: viewport.first, in: viewport)
+      alertOffset = step.offset(in: viewport)
     } else if let viewport = appScreen?.viewport {
-      reading.offset = step.target(from: viewport.first, in: viewport)
+      reading.offset = step.offset(in: viewport)
     }
   }
 
@@ -171,9 +170,10 @@ extension PhoneCommand.Step {
     return min(max(target, 0), max(count - 1, 0))
   }
 
-  /// Where it leads in a text: a page keeps a line in sight.
-  func target(from line: Int, in viewport: Viewport) -> Int {
-    target(from: line, count: viewport.last + 1, page: max(viewport.rows - 1, 1))
+  /// Where it leads in a text: a page keeps a line in sight, and the end stays the end when the size changes.
+  func offset(in viewport: Viewport) -> Int {
+    let line = target(from: viewport.first, count: viewport.last + 1, page: max(viewport.rows - 1, 1))
+    return line == viewport.last && line > 0 ? .max : line
   }
 }
 

@@ -64,7 +64,7 @@ extension PhoneModel: ProgramModel {
     notice = nil
     if isHelpShown {
       if let step = key.step, !helpView.viewport.isWhole {
-        helpOffset = step.target(from: helpView.viewport.first, in: helpView.viewport)
+        helpOffset = step.offset(in: helpView.viewport)
       } else {
         isHelpShown = false
       }
@@ -137,7 +137,7 @@ extension PhoneModel: ProgramModel {
     switch command {
     case .nothing: break
     case .quit: return quit()
-    case .help: (isHelpShown, helpOffset) = (true, 0)
+    case .help: if size.holdsPhone { (isHelpShown, helpOffset) = (true, 0) }
     case .attendAlert: turnToAlert()
     case .retry:
       connection = .connecting

@@ -90,7 +90,7 @@ extension PhoneModel {
     frame.fill(Rectangle(column: 0, row: row, columns: frame.size.columns, rows: 1), style: .plain)
     var end = frame.size.columns
     if isHelpShown {
-      let words = helpView.viewport.isWhole ? "any key closes this" : "↑↓ scroll, any other key closes this"
+      let words = helpView.viewport.isWhole ? "any key closes this" : "↑↓ scroll, others close"
       frame.write(form.label(words), column: 1, row: row, style: .dim)
       return
     }

@@ -138,5 +138,10 @@ import Testing
     phone.press("o")
     phone.press("2")
     #expect(phone.view(size: phone.size).text.contains("Summary"))
+    phone.press(.end)
+    phone.press(.return)
+    #expect(phone.view(size: phone.size).text.contains("Backup Finished"), "and it is read")
+    phone.press(.escape)
+    #expect(phone.screen == .center)
   }
 }

@@ -35,6 +35,13 @@ import Testing
         #expect(phone.view(size: size).text.contains("↑"))
         phone.press(.pageUp)
         #expect(!joined(phone).contains(last(text)))
+        phone.press(.end)
+        // The end stays in sight when the size changes.
+        for other in Self.sizes.reversed() {
+          phone.happens(.resized(other))
+          #expect(joined(phone).contains(last(text)), "\(other)")
+        }
+        phone.happens(.resized(size))
         for _ in 0..<3 { phone.press(.pageDown) }
         phone.press(.down)
         #expect(joined(phone).contains(last(text)))
@@ -127,7 +134,22 @@ import Testing
     #expect(!phone.isHelpShown && phone.state.entries.count == 4)
   }
 
-  @Test func `what holds 5,000 promises 5,000, and a push that was held says why`() {
+  @Test func `a push that was kept back says so, in a line when it comes and where it is read`() throws {
+    let line = """
+      {"type":"push","seq":7,"id":"push-7","topic":"com.example.news","app":{"name":"News","icon":"📰"},\
+      "received":"2025-11-14T14:03:00.000Z","presentation":{"centre":{"title":"Twenty-First","buttons":["OK"]},\
+      "held":{"by":"budget","relevance":0}},"payload":{"aps":{}}}
+      """
+    let push = try #require(DevicePush(line: Array(line.utf8), parser: JSONParser()))
+    var phone = Sample.phone([.push(push)])
+    #expect(phone.alerts.isEmpty && phone.state.unreadCount == 1)
+    #expect(
+      phone.view(size: phone.size).text.contains("News has used up its alerts: more of them are kept in the center"))
+    for key in [Key.character("2"), .end, .return] { phone.press(key) }
+    #expect(phone.view(size: phone.size).text.contains("Kept in the center: the app had used up its alerts"))
+  }
+
+  @Test func `what holds 5,000 promises 5,000`() {
     var state = PhoneState()
     for seq in 1...UInt64(PhoneState.maximumEntries) + 218 {
       state.apply(.received(Sample.push(seq, alert: Sample.done)))
