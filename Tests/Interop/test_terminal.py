@@ -46,14 +46,18 @@ def test_view_opens_the_app(gateway, device, phone):
     apns_id = gateway.accepted(device.token, ALERT)
     screen.shows("Train in 5 Minutes", "View")
     screen.press("v")
-    screen.shows("Back", "Payload", '"badge":7')
+    screen.shows("Back", "Message", "p payload")
+    screen.press("p")
+    screen.shows('"badge":7')
     gateway.events(apns_id, until="viewed")
 
 
 def test_a_terminal_that_is_too_small_says_so_and_loses_nothing(gateway, device, phone):
     gateway.accepted(device.token, ALERT)
-    screen = phone(20, 5)
+    screen = phone(19, 5)
     poll(lambda: "30" in screen.text, "it says how much it needs")
+    screen.resize(20, 5)
+    screen.shows("Train in 5 Minutes", "Close", "View")
     screen.resize(80, 24)
     screen.shows("Train in 5 Minutes", "Close", "View")
     screen.resize(40, 12)
@@ -69,7 +73,7 @@ def test_a_phone_that_is_terminated_or_crashes_leaves_the_terminal_clean(gateway
     subprocess.run(["pkill", f"-{signal}", "-P", pane, "pushcli"], check=True)
     screen.shows("ended with")
     assert "Close" not in screen.text
-    assert screen.tmux("display-message", "-p", "#{alternate_on}#{cursor_flag}").strip() == "01"
+    assert screen.tmux("display-message", "-p", "#{alternate_on}#{cursor_flag}#{mouse_any_flag}").strip() == "010"
 
 
 def test_a_killed_phone_comes_back_as_it_was(gateway, device, phone):
