@@ -63,7 +63,6 @@ def main():
 
 def measure(gateway, options):
     device = gateway.device()
-    gateway.run("prefs", "set", "--device", device.name, "focus.none=none", "quiet-hours=off")
     with gateway.connect() as connection:
         for number in range(options.entries):
             answer = gateway.push(device.token, PUSH % (number, number), connection=connection)
