@@ -19,6 +19,8 @@ struct PushSender: Sendable {
     self.options = options
   }
 
+  var sending: PushSending { { try await send($0) } }
+
   /// Sends it and returns in words that it was sent.
   ///
   /// - Throws: ``CommandFailure`` in words when it was refused, or could not be sent.

@@ -86,7 +86,7 @@ struct Subscribe: AsyncParsableCommand {
           everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 })),
         screen: PhoneSession.Screen(
           form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance),
-        sender: PushSender(gateway)
+        sender: PushSender(gateway)?.sending
       ).run()
     } else {
       try await receive(session)

@@ -42,10 +42,3 @@ struct CenterMemo: Sendable, Equatable {
     }
   }
 }
-
-extension PhoneModel {
-  /// The rows of the center as they are now.
-  var centerList: CenterList {
-    centerMemo.list(state, CenterSearch(text: center.search ?? "", scope: center.scope))
-  }
-}

@@ -87,14 +87,11 @@ extension PhoneModel {
 
   /// What is undone and done again says so in full (L5).
   var undoBindings: [KeyBinding] {
-    func whole(_ label: Character, _ help: String, _ command: PhoneCommand) -> KeyBinding {
-      var binding = KeyBinding(String(label), help, command, keys: [.character(label)])
+    undoTitles.map { key, title in
+      var binding = KeyBinding(String(key), title, key == "u" ? .undo : .redo, keys: [.character(key)])
       binding.isWhole = true
       return binding
     }
-    guard screen != .home else { return [] }
-    return (undo.map { [whole("u", "Undo \($0.title)", .undo)] } ?? [])
-      + (redo.map { [whole("U", "Redo \($0.title)", .redo)] } ?? [])
   }
 
   private var centerBindings: [KeyBinding] {

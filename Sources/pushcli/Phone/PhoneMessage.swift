@@ -12,6 +12,9 @@ enum PhoneConnection: Sendable, Equatable {
   case refused
 }
 
+/// What takes a while, of a length that nobody knows (L6).
+enum PhoneActivity: Sendable, Hashable { case saving, sending, reporting }
+
 /// What happens to the phone.
 enum PhoneMessage: Sendable {
   case input(TerminalInput)
@@ -34,7 +37,7 @@ enum PhoneMessage: Sendable {
   /// Something that the person should know, in a line.
   case notice(String)
   /// What took a while is over, well or not.
-  case finished(PhoneModel.Activity, succeeded: Bool, notice: String?)
+  case finished(PhoneActivity, succeeded: Bool, notice: String?)
   /// The sign of what takes a while turns.
   case turned
 }

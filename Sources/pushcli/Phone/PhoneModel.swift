@@ -41,7 +41,7 @@ struct PhoneModel: Sendable, Equatable {
   /// The first line of the help that is shown.
   var helpOffset = 0
   /// What is being waited for, and how far its sign has turned (L6).
-  var activities: Set<Activity> = []
+  var activities: Set<PhoneActivity> = []
   var activityPhase = 0
   /// Whether that sign is to turn soon.
   var isTurning = false
@@ -58,9 +58,6 @@ struct PhoneModel: Sendable, Equatable {
   var timeZone = TimeZone.current
   /// Changes that were made and not handed out for storing.
   private var changes: [PhoneChange] = []
-
-  /// What takes a while, of a length that nobody knows.
-  enum Activity: Sendable, Hashable { case connecting, saving, sending, reporting }
 
   /// Entries that were cleared, and the words for it.
   struct Undo: Sendable, Equatable {
@@ -114,12 +111,26 @@ struct PhoneModel: Sendable, Equatable {
 
   /// What is undone and done again, in lines of their own where the last row has no room for all of it (L5).
   var bar: [String] {
-    let bindings = isAlertShown || settings != nil || draft != nil ? [] : undoBindings
-    let text = bindings.map { "\($0.label) \($0.help)" }.joined(separator: "   ")
+    let titles = isAlertShown || settings != nil || draft != nil ? [] : undoTitles.map { "\($0.key) \($0.title)" }
     // The keys of the help stand beside it.
-    guard DisplayWidth.of(text) > size.columns - 10 else { return [] }
-    return bindings.flatMap { TextLayout.wrapped("\($0.label) \($0.help)", columns: max(size.columns - 2, 1)) }
+    guard DisplayWidth.of(titles.joined(separator: "   ")) > size.columns - 10 else { return [] }
+    return titles.flatMap { TextLayout.wrapped($0, columns: max(size.columns - 2, 1)) }
   }
+
+  /// What can be undone and done again where that is offered, with the keys.
+  var undoTitles: [(key: Character, title: String)] {
+    guard screen != .home else { return [] }
+    return (undo.map { [("u", "Undo \($0.title)")] } ?? []) + (redo.map { [("U", "Redo \($0.title)")] } ?? [])
+  }
+
+  /// What is in front of the person.
+  var group: AlertGroup? { AlertGroup(alerts) }
+
+  /// Whether an alert is in front of the person's eyes.
+  var isAlertShown: Bool { !alerts.isEmpty && size.holdsAlert }
+
+  /// Whether something is waited for.
+  var isBusy: Bool { connection == .connecting || !activities.isEmpty }
 
   /// The notice, wrapped; empty when there is none.
   func noticeLines(columns: Int) -> [String] {

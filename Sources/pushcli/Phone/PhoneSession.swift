@@ -16,7 +16,7 @@ struct PhoneSession {
   private let environment: PhoneEnvironment
   private let folder: String
   private let screen: Screen
-  private let sender: PushSender?
+  private let sender: PushSending?
   private let inbox = Inbox<PhoneMessage>()
 
   /// How long leaving waits for the gateway to have read the last answer.
@@ -36,7 +36,7 @@ struct PhoneSession {
   ///   - sender: Sends what the person writes, where a sender's key is at hand.
   init(
     _ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands, screen: Screen,
-    sender: PushSender?
+    sender: PushSending?
   ) {
     self.session = session
     self.device = device
@@ -117,13 +117,13 @@ private actor Keeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
   private let environment: PhoneEnvironment
-  private let sender: PushSender?
+  private let sender: PushSending?
   private let inbox: Inbox<PhoneMessage>
   /// Whether it is known already when answers are told again.
   private var isRepeating = false
 
   init(
-    _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment, _ sender: PushSender?,
+    _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment, _ sender: PushSending?,
     _ inbox: Inbox<PhoneMessage>
   ) {
     self.journal = journal
@@ -232,11 +232,11 @@ private actor Keeper {
 
   private func send(_ draft: PushDraft) {
     guard let sender else { return }
-    attempt(.sending) { try await sender.send(draft) }
+    attempt(.sending) { try await sender(draft) }
   }
 
   /// Does what may take a while, beside all else; what comes of it is told to the person.
-  private func attempt(_ activity: PhoneModel.Activity, _ body: @escaping @Sendable () async throws -> String?) {
+  private func attempt(_ activity: PhoneActivity, _ body: @escaping @Sendable () async throws -> String?) {
     let inbox = inbox
     Task {
       do {

@@ -114,9 +114,6 @@ extension PhoneModel: ProgramModel {
 
   // MARK: What takes a while
 
-  /// Whether something is waited for.
-  var isBusy: Bool { connection == .connecting || !activities.isEmpty }
-
   /// Has the sign of what takes a while turn, for as long as it does.
   private mutating func turn() -> [PhoneEffect] {
     guard isBusy, !isTurning else { return [] }
@@ -124,7 +121,7 @@ extension PhoneModel: ProgramModel {
     return [.awaitTurn]
   }
 
-  private mutating func finish(_ activity: Activity, _ succeeded: Bool, _ words: String?) {
+  private mutating func finish(_ activity: PhoneActivity, _ succeeded: Bool, _ words: String?) {
     activities.remove(activity)
     if let words { notice = words }
     guard activity == .sending else { return }

@@ -1,3 +1,6 @@
+/// Sends what the person has written, and says in words that it was sent.
+typealias PushSending = @Sendable (PushDraft) async throws -> String
+
 /// A push that the person is writing.
 struct PushDraft: Sendable, Equatable {
   /// From top to bottom; the last is the button that completes.

@@ -59,7 +59,7 @@ struct StatusBar {
 
   /// What is being waited for.
   private var activity: String? {
-    let words: [(PhoneModel.Activity, String)] = [
+    let words: [(PhoneActivity, String)] = [
       (.sending, "sending …"), (.saving, "saving …"), (.reporting, "reporting …"),
     ]
     return words.first { model.activities.contains($0.0) }?.1

@@ -1,0 +1,31 @@
+import GatewayProtocol
+import PushPolicy
+import TerminalUI
+
+extension PhoneModel {
+  /// The rows of the center as they are now.
+  var centerList: CenterList {
+    centerMemo.list(state, CenterSearch(text: center.search ?? "", scope: center.scope))
+  }
+}
+
+extension PhoneModel {
+  /// The parts that can be searched now: with the app that was selected when the search began.
+  var centerScopes: [CenterScope] {
+    let app = center.searchedApp.map { [CenterScope.app($0)] } ?? []
+    return [.all, .unread] + app + InterruptionLevel.allCases.reversed().map { .level($0) }
+  }
+
+  /// The name of a part, as the bar above the list has it.
+  func title(of scope: CenterScope) -> String {
+    switch scope {
+    case .all: "All"
+    case .unread: "Unread"
+    case .app(let topic): state.app(topic)?.app.name ?? topic
+    case .level(.critical): "Critical"
+    case .level(.timeSensitive): "Time-Sensitive"
+    case .level(.active): "Active"
+    case .level(.passive): "Passive"
+    }
+  }
+}
