@@ -7,6 +7,26 @@ extension PhoneModel {
   var centerList: CenterList {
     centerMemo.list(state, CenterSearch(text: center.search ?? "", scope: center.scope))
   }
+
+  /// The selected row, and the list it stands in.
+  var centerRow: (list: CenterList, row: CenterList.Row)? {
+    let list = centerList
+    guard !list.rows.isEmpty else { return nil }
+    return (list, list.rows[list.selectedIndex(center)])
+  }
+
+  /// The push that is selected, if it is one.
+  var selectedEntry: PhoneState.Entry? {
+    switch screen {
+    case .home: return nil
+    case .app(let topic, let selected):
+      if let selected, let index = state.index(of: selected) { return state.entries[index] }
+      return state.entries.last { $0.push.app.topic == topic }
+    case .center:
+      guard case .entry(let index, _)? = centerRow?.row else { return nil }
+      return state.entries[index]
+    }
+  }
 }
 
 extension PhoneModel {

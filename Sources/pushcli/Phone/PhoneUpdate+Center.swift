@@ -2,13 +2,6 @@ import GatewayProtocol
 import TerminalUI
 
 extension PhoneModel {
-  /// The selected row, and the list it stands in.
-  var centerRow: (list: CenterList, row: CenterList.Row)? {
-    let list = centerList
-    guard !list.rows.isEmpty else { return nil }
-    return (list, list.rows[list.selectedIndex(center)])
-  }
-
   // MARK: The search
 
   mutating func beginSearch() {

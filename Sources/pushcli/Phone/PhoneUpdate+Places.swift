@@ -140,19 +140,6 @@ extension PhoneModel {
     if screen.viewport.range.upperBound < screen.viewport.count { reading.offset = fold }
     reading.isOpen = true
   }
-
-  /// The push that is selected, if it is one.
-  var selectedEntry: PhoneState.Entry? {
-    switch screen {
-    case .home: return nil
-    case .app(let topic, let selected):
-      if let selected, let index = state.index(of: selected) { return state.entries[index] }
-      return state.entries.last { $0.push.app.topic == topic }
-    case .center:
-      guard case .entry(let index, _)? = centerRow?.row else { return nil }
-      return state.entries[index]
-    }
-  }
 }
 
 extension PhoneCommand.Step {
