@@ -82,7 +82,7 @@ final class Question: Sendable {
     else { return }
     // It may wait for a device that is away: what says nothing takes its place, and ends at once.
     let silent = [
-      "--to", "\(device)/\(topic)", "--category=\(category)", "--collapse-id", collapseID, "--expires", "2s",
+      "--to", "\(device)/\(topic)", "--data=over=true", "--collapse-id", collapseID, "--expires", "2s",
     ]
     _ = try? await options.send(silent)
   }
