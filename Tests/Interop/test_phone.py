@@ -193,6 +193,8 @@ def test_two_hundred_alerts_are_put_away_with_three_keys(gateway, phone):
     apps = [gateway.app() for _ in range(2)]
     device = gateway.device()
     tokens = [gateway.register(device.name, topic) for topic in apps]
+    for topic in apps:
+        gateway.run("prefs", "set", "--device", device.name, "--app", topic, "budget=none")
     for number in range(60):
         body = b'{"aps":{"alert":{"title":"Alert %d"}}}' % number
         gateway.accepted(tokens[number % 2], body, topic=apps[number % 2])

@@ -45,9 +45,10 @@ final class ProviderAPI {
   /// Serves one request whose body is there.
   func serve(_ exchange: Exchange) {
     do {
-      let (push, time, expiration) = try check(exchange)
-      if let time {
-        schedule(push, at: time, expiration, exchange)
+      var later: (time: Int64, expiration: Int64?)?
+      let push = try check(exchange, &later)
+      if let later {
+        schedule(push, at: later.time, later.expiration, exchange)
       } else if push.expires > push.received / 1000 {
         dispatcher.store(push, for: exchange)
       } else {
@@ -64,9 +65,11 @@ final class ProviderAPI {
 
   // MARK: Checks
 
-  /// - Returns: the push, when it is to be delivered in milliseconds since 1970, where that is not now, and what the sender
-  ///   says of its end.
-  private func check(_ exchange: Exchange) throws(Rejection) -> (StoredPush, time: Int64?, expiration: Int64?) {
+  /// - Parameter later: when the push is to be delivered, in milliseconds since 1970, where that is not now, and what the
+  ///   sender says of its end.
+  private func check(
+    _ exchange: Exchange, _ later: inout (time: Int64, expiration: Int64?)?
+  ) throws(Rejection) -> StoredPush {
     let request = exchange.request
     let now = services.clock.milliseconds()
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
@@ -74,7 +77,9 @@ final class ProviderAPI {
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
     let sender = try authenticate(exchange, now: now / 1000)
     let headers = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic)
-    let time = headers.deliverAt == nil ? nil : try headers.scheduledTime(now: now / 1000)
+    if headers.deliverAt != nil, let time = try headers.scheduledTime(now: now / 1000) {
+      later = (time, headers.expiration)
+    }
     let topic = headers.topic
     guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
     let type = headers.pushType ?? topic.suffixType ?? .alert
@@ -91,11 +96,10 @@ final class ProviderAPI {
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     try admit(advertising: content, id: id, registration, app, now: now)
-    let push = StoredPush(
+    return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
       priority: headers.priority, collapseID: headers.collapseID, payload: content.payload, content: content)
-    return (push, time, headers.expiration)
   }
 
   /// Keeps a push for its time; the answer comes when that is on disk.
