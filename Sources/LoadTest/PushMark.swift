@@ -93,9 +93,7 @@ package struct PushMark: Equatable {
 package struct MarkedPayload {
   package private(set) var bytes: [UInt8]
 
-  /// Time-sensitive: such alerts no budget counts, so that each push is presented as the first.
-  private static let head = Array(
-    #"{"aps":{"interruption-level":"time-sensitive","alert":{"title":"Train in 5 Minutes","body":""#.utf8)
+  private static let head = Array(#"{"aps":{"alert":{"title":"Train in 5 Minutes","body":""#.utf8)
   private static let middle = Array(#""}},"#.utf8)
   private static let end = Array(#""}"#.utf8)
   private static let words = Array("Platform 4, coaches 21 to 28 stop in section B. ".utf8)

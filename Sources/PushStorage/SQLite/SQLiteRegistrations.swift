@@ -410,12 +410,12 @@ package final class SQLiteRegistrations: Sendable {
 
   // MARK: Batches
 
-  /// Remembers devices that are on disk.
-  package func add(_ records: [BatchRecord]) {
+  /// Remembers devices that are on disk, and that their owners share these choices.
+  package func add(_ records: [BatchRecord], choices: RegistrationTables.Choices) {
     for record in records {
       let device = record.device
       state.withLock { state in
-        state.tables.add(device.person, name: device.name, choices: nil)
+        state.tables.add(device.person, name: device.name, choices: choices)
         state.tables.add(device, secretHash: record.secretHash)
         state.tables.add(record.registration)
       }
