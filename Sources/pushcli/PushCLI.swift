@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import GatewayClient
 import Glibc
+import HTTP2Transport
 
 /// Where the process begins.
 @main
@@ -11,6 +12,7 @@ enum Main {
   /// cost of a push is counted with that.
   static func main() {
     openStandardStreams()
+    TLSLibrary.keepToTheEnd()
     if CommandLine.arguments.dropFirst().first == "---completion" { PushCLI.complete() }
     let done = DispatchSemaphore(value: 0)
     Task.detached {
