@@ -55,7 +55,6 @@ package final class Gateway: Sendable {
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
     for warning in SystemLibrary.warnings { logger.warning("\(warning)") }
-    TLSMemory.use()
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)

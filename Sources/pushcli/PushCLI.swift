@@ -12,7 +12,7 @@ enum Main {
   /// cost of a push is counted with that.
   static func main() {
     openStandardStreams()
-    TLSLibrary.keepToTheEnd()
+    TLSLibrary.begin()
     if CommandLine.arguments.dropFirst().first == "---completion" { PushCLI.complete() }
     let done = DispatchSemaphore(value: 0)
     Task.detached {

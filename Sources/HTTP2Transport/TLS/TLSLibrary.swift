@@ -8,9 +8,13 @@ package enum TLSLibrary {
     return unsafe String(cString: text)
   }
 
-  /// Leaves OpenSSL whole until the process is gone; to be called before anything else of it. By itself it frees its locks
-  /// in `exit`, while the threads of other connections are still in it (`OPENSSL_INIT_NO_ATEXIT`).
-  package static func keepToTheEnd() {
+  /// Begins with OpenSSL; to be called by `main`, before anything else of it.
+  ///
+  /// Its memory is ``TLSMemory``'s, and it stays whole until the process is gone: by itself it frees its locks in `exit`,
+  /// while the threads of other connections are still in it (`OPENSSL_INIT_NO_ATEXIT`).
+  package static func begin() {
+    let hasMemory = TLSMemory.use()
+    assert(hasMemory, "OpenSSL was asked for memory before TLSLibrary.begin()")
     _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 }

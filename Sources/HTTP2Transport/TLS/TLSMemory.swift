@@ -4,9 +4,11 @@ import Glibc
 /// Where OpenSSL has its memory from: the heap, but for the buffers of records.
 ///
 /// Those have 17 KiB and live for one record; an idle connection has none (`SSL_MODE_RELEASE_BUFFERS`).
-package enum TLSMemory {
+enum TLSMemory {
   /// Begins; OpenSSL takes it only before anything else is asked of it, and goes on with the heap otherwise.
-  package static func use() {
+  ///
+  /// - Returns: whether OpenSSL has taken it.
+  static func use() -> Bool {
     unsafe CRYPTO_set_mem_functions(
       { size, _, _ in unsafe LargeBlocks.records?.take(size) ?? malloc(size) },
       { memory, size, _, _ in
@@ -16,6 +18,6 @@ package enum TLSMemory {
       { memory, _, _ in
         guard let memory = unsafe memory else { return }
         if unsafe LargeBlocks.records?.give(memory) != true { unsafe free(memory) }
-      })
+      }) == 1
   }
 }

@@ -13,7 +13,7 @@ import Testing
       exit(EXIT_SUCCESS)
     }
     await #expect(processExitsWith: .success) {
-      TLSLibrary.keepToTheEnd()
+      TLSLibrary.begin()
       OPENSSL_atexit { _exit(3) }
       _ = try ES256Key.generate()
       exit(EXIT_SUCCESS)
