@@ -1,6 +1,6 @@
 /// The alerts that an app may show within the hour of one push, and why no more.
-package struct AlertAllowance: Sendable, Equatable {
-  package enum Cause: Sendable {
+struct AlertAllowance: Sendable, Equatable {
+  enum Cause: Sendable {
     /// The person has chosen it.
     case chosen
     /// The device was away: what goes beyond is in a digest.
@@ -9,8 +9,8 @@ package struct AlertAllowance: Sendable, Equatable {
     case standard
   }
 
-  package var count: Int
-  package var cause: Cause
+  var count: Int
+  var cause: Cause
 }
 
 extension Policy {
@@ -24,7 +24,7 @@ extension Policy {
   /// Without that a decision does not depend on what was shown before, and the alert is not counted.
   ///
   /// - Parameter isQuestion: whether it is one that somebody waits for (`pushcli ask`).
-  package static func alertAllowance(
+  static func alertAllowance(
     of app: AppPreferences?, for push: PushNotification, isQuestion: Bool = false, received: Int64, at now: Int64,
     isCatchingUp: Bool
   ) -> AlertAllowance? {

@@ -9,6 +9,8 @@ package struct Decision: Sendable, Equatable {
   package var presentation = Presentation()
   /// What was asked for and removed, in the order badge, sound, alert.
   package var removed: [Removal] = []
+  /// Whether an alert is presented that counts against the app's ``AlertAllowance``.
+  package var isAlertCounted = false
 
   package init() {}
 

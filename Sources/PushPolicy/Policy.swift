@@ -21,7 +21,7 @@ package enum Policy {
   ///   - moment: now.
   ///   - received: when the push was accepted, in seconds since 1970, which decides the summary it belongs to; `nil`:
   ///     now.
-  ///   - recentAlerts: how many alerts the app has shown within the last hour (A8).
+  ///   - recentAlerts: how many alerts the app has shown within the last hour (A8); asked only where that decides.
   ///   - isCatchingUp: whether the device has been away and is being sent what waited.
   ///   - isAdvertisement: whether its texts advertise (``AdDetector``).
   ///   - isQuestion: whether somebody waits for the answer (`pushcli ask`).
@@ -32,7 +32,7 @@ package enum Policy {
     device: DeviceState,
     at moment: Moment,
     received: Int64? = nil,
-    recentAlerts: Int = 0,
+    recentAlerts: @autoclosure () -> Int = 0,
     isCatchingUp: Bool = false,
     isAdvertisement: Bool = false,
     isQuestion: Bool = false
@@ -40,10 +40,13 @@ package enum Policy {
     let app = preferences.apps[topic]
     let category = notification.category.flatMap { app?.categories[$0] }
     let level = notification.level(for: app)
-    let allowance = alertAllowance(
-      of: app, for: notification, isQuestion: isQuestion, received: received ?? moment.seconds, at: moment.seconds,
-      isCatchingUp: isCatchingUp)
-    let isOverBudget = notification.alert != nil && allowance.map { recentAlerts >= $0.count } ?? false
+    let allowance =
+      notification.alert == nil
+      ? nil
+      : alertAllowance(
+        of: app, for: notification, isQuestion: isQuestion, received: received ?? moment.seconds, at: moment.seconds,
+        isCatchingUp: isCatchingUp)
+    let isOverBudget = allowance.map { recentAlerts() >= $0.count } ?? false
     let interference = Interference(
       level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
       exhausted: isOverBudget ? allowance : nil, isCatchingUp: isCatchingUp)
@@ -84,6 +87,7 @@ package enum Policy {
           received: received ?? moment.seconds, relevance: notification.relevanceScore)
       } else {
         decision.presentation.alert = presentation
+        decision.isAlertCounted = allowance != nil
       }
     }
     return decision

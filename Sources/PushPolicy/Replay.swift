@@ -65,17 +65,14 @@ package struct Replay {
   package mutating func decide(_ delivery: Delivery) -> Outcome {
     let isCatchingUp = delivery.at - delivery.received > Replay.wait
     let recent = histories[delivery.topic]?.count(at: delivery.at, without: delivery.id) ?? 0
-    let (push, app) = (delivery.asked.notification, preferences.apps[delivery.topic])
+    let push = delivery.asked.notification
     let isQuestion = push.category?.hasPrefix(Replay.questions) == true
     let decision = Policy.decide(
       push, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
       at: Moment(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
       isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement, isQuestion: isQuestion)
     let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
-    let isCounted = Policy.alertAllowance(
-      of: app, for: push, isQuestion: isQuestion, received: delivery.received, at: delivery.at,
-      isCatchingUp: isCatchingUp)
-    if isCounted != nil, presented.contains(.alert) {
+    if decision.isAlertCounted {
       histories[delivery.topic, default: AlertHistory()].note(delivery.id, at: delivery.at)
     }
     return Outcome(

@@ -1,5 +1,6 @@
-import PushPolicy
 import Testing
+
+@testable import PushPolicy
 
 /// What keeps a push from interrupting (reference §7.4), each with and without.
 @Suite struct CircumstanceTests {

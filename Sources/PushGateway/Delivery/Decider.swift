@@ -28,15 +28,9 @@ struct Decider {
     let received = push.received / 1000
     // Nor does a digest count: it is told when the person said, or once.
     let isQuestion = app.id == App.summary.id || notification.category.map(isQuestion) ?? false
-    let allowance =
-      notification.alert == nil
-      ? nil
-      : Policy.alertAllowance(
-        of: preferences.apps[app.topic], for: notification, isQuestion: isQuestion, received: received,
-        at: now / 1000, isCatchingUp: isCatchingUp)
     var decision = Policy.decide(
       notification, topic: app.topic, preferences: preferences, device: device, at: .gateway(now / 1000),
-      received: received, recentAlerts: allowance == nil ? 0 : recentAlerts(), isCatchingUp: isCatchingUp,
+      received: received, recentAlerts: recentAlerts(), isCatchingUp: isCatchingUp,
       isAdvertisement: ads.holds(content, of: app, for: preferences),
       isQuestion: isQuestion)
     // A digest is not held for a digest.
@@ -48,7 +42,7 @@ struct Decider {
     }
     let made = DeliveryDecision(
       push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,
-      removed: decision.removed, isAlertCounted: allowance != nil && decision.presentation.alert != nil,
+      removed: decision.removed, isAlertCounted: decision.isAlertCounted,
       keepsText: preferences.logText != .off)
     made.checkInvariants()
     return made

@@ -413,15 +413,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {
-    let (services, device) = (shared.services, device.id)
+    let registrations = shared.services.registrations
     let decider = Decider(
-      preferences: services.registrations.preferences(of: device), device: deviceState,
+      preferences: registrations.preferences(of: device.id), device: deviceState,
       isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
       recentAlerts: { alerts(at: now).count(of: app.id, besides: push.id, at: now) },
-      actions: { services.registrations.actions(of: app.id, $0) },
-      isQuestion: { services.registrations.isQuestion(app.id, $0) })
+      actions: { registrations.actions(of: app.id, $0) },
+      isQuestion: { registrations.isQuestion(app.id, $0) })
   }
 
   private func alerts(at now: Int64) -> ShownAlerts {
