@@ -1,3 +1,5 @@
+import PushCore
+
 /// What takes the body of a stream as it arrives, and room as it opens, instead of the whole message at its end.
 package protocol StreamConsumer: AnyObject {
   /// A piece of the body. The bytes end with the call.
@@ -82,6 +84,10 @@ package final class HTTP2Stream {
     if outboundSize == 0 {
       (outbound, sent) = (bytes, 0)
     } else {
+      // Several lines mostly come together: a few steps of growth, not one for each of the first.
+      if outbound.capacity < outbound.count + bytes.count {
+        outbound.reserveCapacity(min(4 * outbound.count, Limits.maximumSpareOutbound))
+      }
       outbound += bytes
     }
     if ending { isOutboundEnded = true }

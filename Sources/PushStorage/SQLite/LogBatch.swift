@@ -54,10 +54,8 @@ package struct LogBatch: Sendable {
   private mutating func keep(_ text: AlertPresentation, of row: Int) {
     let start = bytes.count
     bytes += text.title.utf8
-    for part in [text.subtitle, text.body] where !part.isEmpty {
-      bytes.append(UInt8(ascii: "\n"))
-      bytes += part.utf8
-    }
+    keep(line: text.subtitle)
+    keep(line: text.body)
     var end = min(bytes.count, start + Limits.maximumKeptText, row + LogBatch.fixedSize + Int(UInt16.max) - 2)
     guard end > start else { return bytes.removeSubrange(start...) }
     if end < bytes.count {
@@ -66,9 +64,16 @@ package struct LogBatch: Sendable {
       bytes.removeSubrange(end...)
     }
     let size = UInt16(end - start)
-    bytes += [UInt8(truncatingIfNeeded: size), UInt8(size >> 8)]
+    bytes.append(UInt8(truncatingIfNeeded: size))
+    bytes.append(UInt8(size >> 8))
     bytes[row + 8] |= LogBatch.textMark
     setDetailSize(bytes.count - row - LogBatch.fixedSize, of: row)
+  }
+
+  private mutating func keep(line: String) {
+    guard !line.isEmpty else { return }
+    bytes.append(UInt8(ascii: "\n"))
+    bytes += line.utf8
   }
 
   private mutating func setDetailSize(_ size: Int, of row: Int) {
