@@ -21,21 +21,24 @@ package func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
   let monthFromMarch = (5 * dayOfYear + 2) / 153
   let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { text in
-    func write(_ value: Int64, width: Int, at offset: Int, then mark: Unicode.Scalar) {
-      var rest = value
-      for digit in (offset..<offset + width).reversed() {
-        unsafe text[digit] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      }
-      unsafe text[offset + width] = UInt8(ascii: mark)
+    /// Two digits; `value` is below 100.
+    func write(_ value: Int64, at offset: Int, then mark: Unicode.Scalar) {
+      let value = UInt8(truncatingIfNeeded: value)
+      unsafe text[offset] = UInt8(ascii: "0") &+ value / 10
+      unsafe text[offset + 1] = UInt8(ascii: "0") &+ value % 10
+      unsafe text[offset + 2] = UInt8(ascii: mark)
     }
-    write(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), width: 4, at: 0, then: "-")
-    write(month, width: 2, at: 5, then: "-")
-    write(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, width: 2, at: 8, then: "T")
-    write(rest / 3_600_000, width: 2, at: 11, then: ":")
-    write(rest / 60_000 % 60, width: 2, at: 14, then: ":")
-    write(rest / 1000 % 60, width: 2, at: 17, then: ".")
-    write(rest % 1000, width: 3, at: 20, then: "Z")
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    write(year / 100 % 100, at: 0, then: "0")
+    write(year % 100, at: 2, then: "-")
+    write(month, at: 5, then: "-")
+    write(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, at: 8, then: "T")
+    write(rest / 3_600_000, at: 11, then: ":")
+    write(rest / 60_000 % 60, at: 14, then: ":")
+    write(rest / 1000 % 60, at: 17, then: ".")
+    write(rest % 1000 / 10, at: 20, then: "0")
+    unsafe text[22] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+    unsafe text[23] = UInt8(ascii: "Z")
     unsafe bytes.append(contentsOf: text)
   }
 }

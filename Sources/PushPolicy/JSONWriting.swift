@@ -136,6 +136,10 @@ extension Span<UInt8> {
         guard isPlain(unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) else { return true }
         place += 8
       }
+      // The last ones once more, with some before them.
+      if place < bytes.count, bytes.count >= 8 {
+        return !isPlain(unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
+      }
       while place < bytes.count {
         guard isPlain((ones &<< 8) &* 0x20 | UInt64(unsafe bytes[place])) else { return true }
         place += 1

@@ -40,16 +40,24 @@ package enum Policy {
     let app = preferences.apps[topic]
     let category = notification.category.flatMap { app?.categories[$0] }
     let level = notification.level(for: app)
-    let allowance =
-      notification.alert == nil
-      ? nil
-      : alertAllowance(
-        of: app, for: notification, isQuestion: isQuestion, received: received ?? moment.seconds, at: moment.seconds,
+    let received = received ?? moment.seconds
+    var allowance: AlertAllowance?
+    // A pattern, since `==` would copy the alert, here at each push.
+    if case .some = notification.alert {
+      allowance = alertAllowance(
+        of: app, for: notification, isQuestion: isQuestion, received: received, at: moment.seconds,
         isCatchingUp: isCatchingUp)
+    }
     let isOverBudget = allowance.map { recentAlerts() >= $0.count } ?? false
-    let interference = Interference(
-      level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
-      exhausted: isOverBudget ? allowance : nil, isCatchingUp: isCatchingUp)
+    // Mostly nothing does, and then there is nothing to look through.
+    let mayHoldBack =
+      isOverBudget || level == .passive || device.isSilent || device.focus != nil || !preferences.quietHours.isEmpty
+      || app?.delivery == .summary || app?.provisional == true
+    let interference =
+      mayHoldBack
+      ? Interference(
+        level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
+        exhausted: isOverBudget ? allowance : nil, isCatchingUp: isCatchingUp) : nil
     /// What refuses this part whatever the circumstances.
     func prohibition(of part: Part) -> Decision.Removal? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
@@ -60,15 +68,16 @@ package enum Policy {
     }
 
     var decision = Decision()
+    // The badge is the least intrusive of the three (B): no circumstance removes it.
     if let badge = notification.badge {
-      if let removal = prohibition(of: .badge) ?? interference.removal(of: .badge) {
+      if let removal = prohibition(of: .badge) {
         decision.removed.append(removal)
       } else {
         decision.presentation.badge = badge
       }
     }
     if let sound = notification.askedSound(at: level) {
-      if let removal = prohibition(of: .sound) ?? interference.removal(of: .sound) {
+      if let removal = prohibition(of: .sound) ?? interference?.removal(of: .sound) {
         decision.removed.append(removal)
       } else {
         decision.presentation.sound = SoundPresentation(name: sound)
@@ -79,12 +88,11 @@ package enum Policy {
         title: alert.title, subtitle: alert.subtitle, body: alert.body, buttons: alert.action.buttons)
       if let removal = prohibition(of: .alert) {
         decision.removed.append(removal)
-      } else if let removal = interference.removal(of: .alert) {
+      } else if let interference, let removal = interference.removal(of: .alert) {
         decision.removed.append(removal)
         decision.presentation.center = presentation
         decision.presentation.budget = interference.budget(behind: removal)
-        decision.presentation.held = interference.hold(
-          received: received ?? moment.seconds, relevance: notification.relevanceScore)
+        decision.presentation.held = interference.hold(received: received, relevance: notification.relevanceScore)
       } else {
         decision.presentation.alert = presentation
         decision.isAlertCounted = allowance != nil
@@ -139,19 +147,11 @@ package enum Policy {
 
     /// What the circumstances remove.
     func removal(of part: Part) -> Decision.Removal? {
-      // The badge is the least intrusive of the three (B): no circumstance removes it.
-      if part == .badge || !mayHoldBack { return nil }
       for circumstance in Circumstance.inOrder where !circumstance.lets(part, of: level) {
         guard let reason = reason(circumstance) else { continue }
         return Decision.Removal(part: part, rule: reason.rule, setting: reason.setting)
       }
       return nil
-    }
-
-    /// Whether any circumstance holds at all: mostly none does, and then there is nothing to look through.
-    private var mayHoldBack: Bool {
-      level == .passive || device.isSilent || device.focus != nil || exhausted != nil || !preferences.quietHours.isEmpty
-        || isSummarised || app?.provisional == true
     }
 
     /// The rule and the setting, if the circumstance holds.

@@ -53,7 +53,7 @@ package struct LogBatch: Sendable {
   /// Adds a text to the last row, which begins at `row`.
   private mutating func keep(_ text: AlertPresentation, of row: Int) {
     let start = bytes.count
-    bytes += text.title.utf8
+    append(text.title)
     keep(line: text.subtitle)
     keep(line: text.body)
     var end = min(bytes.count, start + Limits.maximumKeptText, row + LogBatch.fixedSize + Int(UInt16.max) - 2)
@@ -73,7 +73,11 @@ package struct LogBatch: Sendable {
   private mutating func keep(line: String) {
     guard !line.isEmpty else { return }
     bytes.append(UInt8(ascii: "\n"))
-    bytes += line.utf8
+    append(line)
+  }
+
+  private mutating func append(_ text: String) {
+    unsafe text.utf8.span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
   }
 
   private mutating func setDetailSize(_ size: Int, of row: Int) {
