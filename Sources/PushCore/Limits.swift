@@ -174,8 +174,6 @@ package enum Limits {
   package static let pendingBatch = 256
   /// Bytes waiting on a device's stream above which new pushes stay in the mailbox.
   package static let maximumStreamBacklog = 256 << 10
-  /// Bytes to which room for a stream's waiting bytes grows before there are as many.
-  package static let maximumSpareOutbound = 16 << 10
   /// Pushes sent and not acknowledged that one stream remembers for the log.
   package static let maximumOutstanding = 10_000
   /// Acknowledged pushes that are remembered of a device, so that what it says of them costs no search: a person mostly

@@ -1,5 +1,3 @@
-import PushCore
-
 /// What takes the body of a stream as it arrives, and room as it opens, instead of the whole message at its end.
 package protocol StreamConsumer: AnyObject {
   /// A piece of the body. The bytes end with the call.
@@ -25,9 +23,7 @@ package final class HTTP2Stream {
   /// Takes the body as it arrives; without one the body is kept in ``message``.
   package var consumer: (any StreamConsumer)?
 
-  /// Bytes that wait to be sent, from `sent` on.
-  private var outbound: [UInt8] = []
-  private var sent = 0
+  private var outbound = OutboundBytes()
   /// Whether no more bytes will be written.
   package private(set) var isOutboundEnded = false
   /// Whether nghttp2 was told to ask again only when there is more.
@@ -50,7 +46,7 @@ package final class HTTP2Stream {
   package var place = 0
 
   /// Bytes that wait to be sent.
-  package var outboundSize: Int { outbound.count - sent }
+  package var outboundSize: Int { outbound.count }
 
   /// Begins a new life under an identifier.
   package func open(id: Int32) { self.id = id }
@@ -61,8 +57,7 @@ package final class HTTP2Stream {
     tag = 0
     message.reset()
     consumer = nil
-    outbound.removeAll(keepingCapacity: outbound.capacity <= 4096)
-    sent = 0
+    outbound.removeAll(keepingCapacity: true)
     isOutboundEnded = false
     isDeferred = false
     hasSubmittedHead = false
@@ -75,37 +70,20 @@ package final class HTTP2Stream {
 
   /// Adds bytes to send; `ending` says that they are the last.
   package func write(_ bytes: some Collection<UInt8>, ending: Bool) {
-    outbound.append(contentsOf: bytes)
+    outbound.append(copying: bytes)
     if ending { isOutboundEnded = true }
   }
 
-  /// Adds bytes to send, of which no copy is made when nothing else waits.
+  /// Adds bytes to send, of which no copy is made.
   package func write(_ bytes: consuming [UInt8], ending: Bool) {
-    if outboundSize == 0 {
-      (outbound, sent) = (bytes, 0)
-    } else {
-      // Several lines mostly come together: a few steps of growth, not one for each of the first.
-      if outbound.capacity < outbound.count + bytes.count {
-        outbound.reserveCapacity(min(4 * outbound.count, Limits.maximumSpareOutbound))
-      }
-      outbound += bytes
-    }
+    outbound.append(bytes)
     if ending { isOutboundEnded = true }
   }
 
   /// Moves what fits into a frame; the second value says whether it ends the stream.
   package func read(into frame: UnsafeMutableRawBufferPointer) -> (size: Int, isEnd: Bool) {
-    let size = min(frame.count, outboundSize)
-    unsafe outbound.withUnsafeBytes { unsafe frame.copyMemory(from: .init(rebasing: $0[sent..<sent + size])) }
-    sent += size
-    if outboundSize == 0 {
-      // A stream that stays open for days holds nothing while it is silent.
-      outbound.removeAll(keepingCapacity: consumer == nil && outbound.capacity <= 4096)
-      sent = 0
-    } else if sent > 65536, sent > outbound.count / 2 {
-      outbound.removeFirst(sent)
-      sent = 0
-    }
+    // A stream that stays open for days holds nothing while it is silent.
+    let size = unsafe outbound.move(to: frame, keepingCapacity: consumer == nil)
     return (size, isOutboundEnded && outboundSize == 0)
   }
 }

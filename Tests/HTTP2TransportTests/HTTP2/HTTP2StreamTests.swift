@@ -40,6 +40,24 @@ import Testing
     #expect(sent == written)
   }
 
+  @Test func `pieces that come together go out in order, in frames of any size`() {
+    let stream = HTTP2Stream()
+    var (sent, written): ([UInt8], [UInt8]) = ([], [])
+    for round in 0..<300 {
+      let piece = (0..<round % 7 * 11).map { UInt8(truncatingIfNeeded: $0 &+ round) }
+      written += piece
+      if round.isMultiple(of: 3) {
+        stream.write(piece[...], ending: false)
+      } else {
+        stream.write(piece, ending: false)
+      }
+      if round.isMultiple(of: 5) { sent += read(stream, round).bytes }
+      #expect(stream.outboundSize == written.count - sent.count)
+    }
+    while stream.outboundSize > 0 { sent += read(stream, 97).bytes }
+    #expect(sent == written)
+  }
+
   @Test func `a stream that was reset is as new`() {
     let stream = HTTP2Stream()
     stream.open(id: 7)

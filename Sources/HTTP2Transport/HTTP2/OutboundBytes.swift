@@ -1,0 +1,70 @@
+/// Bytes of a stream that wait to be sent, as the pieces in which they came.
+struct OutboundBytes {
+  /// The piece that is being sent, from `sent` on.
+  private var piece: [UInt8] = []
+  private var sent = 0
+  /// What comes after it, from `next` on; those before are empty.
+  private var later: [[UInt8]] = []
+  private var next = 0
+  /// Bytes of `later`.
+  private var laterSize = 0
+
+  /// How many there are.
+  var count: Int { piece.count - sent + laterSize }
+
+  /// Adds a copy of these.
+  mutating func append(copying bytes: some Collection<UInt8>) {
+    guard !later.isEmpty else { return piece.append(contentsOf: bytes) }
+    let last = later.count - 1
+    laterSize -= later[last].count
+    later[last].append(contentsOf: bytes)
+    laterSize += later[last].count
+  }
+
+  /// Adds these, of which no copy is made.
+  mutating func append(_ bytes: consuming [UInt8]) {
+    if bytes.isEmpty { return }
+    if count == 0 {
+      (piece, sent) = (bytes, 0)
+    } else {
+      laterSize += bytes.count
+      later.append(bytes)
+    }
+  }
+
+  /// Moves the first ones, as many as fit, and returns how many those are.
+  mutating func move(to target: UnsafeMutableRawBufferPointer, keepingCapacity: Bool) -> Int {
+    var moved = 0
+    while moved < target.count, count > 0 {
+      let size = min(target.count - moved, piece.count - sent)
+      unsafe piece.withUnsafeBytes { piece in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: target[moved...]).copyMemory(
+          from: .init(rebasing: piece[sent..<sent + size]))
+      }
+      moved += size
+      sent += size
+      if sent == piece.count { takeNext(keepingCapacity: keepingCapacity) }
+    }
+    if sent > 65536, sent > piece.count / 2 {
+      piece.removeFirst(sent)
+      sent = 0
+    }
+    return moved
+  }
+
+  /// Forgets all of them.
+  mutating func removeAll(keepingCapacity: Bool) {
+    piece.removeAll(keepingCapacity: keepingCapacity && piece.capacity <= 4096)
+    sent = 0
+    (later, next, laterSize) = ([], 0, 0)
+  }
+
+  private mutating func takeNext(keepingCapacity: Bool) {
+    guard next < later.count else { return removeAll(keepingCapacity: keepingCapacity) }
+    (piece, sent) = ([], 0)
+    swap(&piece, &later[next])
+    laterSize -= piece.count
+    next += 1
+    if next == later.count { (later, next) = ([], 0) }
+  }
+}
