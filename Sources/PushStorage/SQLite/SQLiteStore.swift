@@ -16,6 +16,7 @@ package struct SQLiteStore: Sendable {
   package let path: String
   /// One writer, several readers (WAL).
   let pool: DatabasePool
+  private let mover: LogMover
 
   /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
   private static let checkedSize = 64 << 20
@@ -36,6 +37,7 @@ package struct SQLiteStore: Sendable {
   /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
   package init(path: String, durability: Durability = .full, isCheckedWhole: Bool = false) throws(StoreError) {
     self.path = path
+    mover = LogMover(path: path)
     do {
       var configuration = GRDB.Configuration()
       configuration.busyMode = .timeout(SQLiteStore.patience)
@@ -79,23 +81,19 @@ package struct SQLiteStore: Sendable {
 
   /// Closes the file, with everything in it: before that it must not be moved. Waits for readers.
   package func close() throws(StoreError) {
-    do { try pool.close() } catch { throw SQLiteStore.explain(error, path: path) }
+    do {
+      // The pool's is the last, which empties the log.
+      try mover.close()
+      try pool.close()
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
   }
 
   /// Moves what is in the log into the database, by a connection of its own, so that commits go on meanwhile.
   ///
   /// Nothing does so by itself: whoever has written much calls this, or the next who writes pays for it.
-  package func moveLog() throws {
-    do {
-      try DatabaseQueue(path: path).writeWithoutTransaction { db in
-        _ = try db.checkpoint(.passive)
-        // SQLite does so only with the last page of the log: whoever moves that one would wait for all of these.
-        try SQLiteLibrary.syncDatabase(of: db)
-      }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // Another connection is at it.
-    }
-  }
+  package func moveLog() throws { try mover.move() }
 
   /// Moves all of the log into the database and leaves nothing in it, so that what was erased is in neither.
   ///

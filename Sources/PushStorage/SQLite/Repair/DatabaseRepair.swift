@@ -87,7 +87,7 @@ package enum DatabaseRepair {
       }
       _ = try db.checkpoint(.truncate)
     }
-    try store.pool.close()
+    try store.close()
     return report
   }
 
