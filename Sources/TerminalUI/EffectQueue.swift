@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the loop of ``Program`` wants done, done in order by one task beside it, so that a slow disk delays no key.
-package final class EffectQueue<Model: ProgramModel>: Sendable {
+/// What the loop of ``Program`` or ``LineProgram`` wants done, done in order by one task beside it, so that a slow disk delays no key.
+package final class EffectQueue<Model: EffectModel>: Sendable {
   /// How many turns' effects wait before the loop takes no more messages.
   package static var maximumBacklog: Int { 4 }
 

@@ -1,6 +1,6 @@
 import Queues
 
-/// What reaches the loop of ``Program``.
+/// What reaches the loop of ``Program`` or ``LineProgram``.
 package enum ProgramEvent<Message: Sendable>: Sendable {
   case message(Message)
   case input(TerminalInput)

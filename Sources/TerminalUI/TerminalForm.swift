@@ -112,6 +112,14 @@ extension Frame {
   }
 }
 
+extension TerminalForm {
+  /// A text in letters that arrive.
+  package func spelled(_ text: String) -> String {
+    guard !encodesUTF8, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    return String(text.map { $0.isASCII ? $0 : ASCIISpelling.signs[$0] ?? ASCIISpelling.letters[$0] ?? "?" })
+  }
+}
+
 /// What stands for a character where there is only ASCII. All of these take one column.
 private enum ASCIISpelling {
   static let signs = table(

@@ -11,6 +11,9 @@ package struct TerminalNotice: Sendable, Equatable {
     case bell
   }
 
+  /// For a terminal to which nothing but the bell is sent.
+  package static let bell = TerminalNotice(form: .bell, isWrapped: false)
+
   package var form: Form
   /// Whether it goes through tmux, which hands on only what is wrapped.
   package var isWrapped: Bool

@@ -1,11 +1,14 @@
 """A terminal that a test can read: tmux holds it, keys go in, the screen is read."""
 
+import os
+import pty
 import shutil
 import subprocess
+import threading
 import uuid
 
 import pytest
-from gateway import poll
+from gateway import PUSHCLI, poll
 
 needs_tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 
@@ -57,3 +60,64 @@ class Screen:
 
     def close(self):
         subprocess.run(["tmux", "-L", self.server, "kill-server"], capture_output=True)
+
+
+class Linear:
+    """`subscribe --plain` on a terminal that is nothing but a line each way."""
+
+    def __init__(self, gateway, device, *options, **environment):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--plain", *options],
+            stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=os.environ | {"LC_ALL": "C.UTF-8", "TMUX": ""} | environment)
+        os.close(slave)
+        self.text = ""
+        self.start = 0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        try:
+            while data := os.read(self.master, 4_096):
+                self.text += data.decode(errors="replace")
+        except OSError:
+            pass
+
+    def type(self, line):
+        """Types a line; what is shown from now on is looked for."""
+        self.start = len(self.text)
+        os.write(self.master, line.encode() + b"\n")
+
+    def shows(self, *words):
+        """Returns what was said since the last line was typed, once it has these words."""
+        def found():
+            text = self.text[self.start:]
+            return text if all(word in text for word in words) else None
+
+        try:
+            return poll(found, f"{words}").replace("\r", "")
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}, but\n{self.text}") from None
+
+    def says(self, line, *words):
+        """What is said to a line."""
+        self.type(line)
+        return self.shows(*words)
+
+    def answer(self, line):
+        """The first of what is said to a line, whatever it is."""
+        self.type(line)
+        return poll(lambda: self.text[self.start:].partition("\n")[2], f"an answer to {line}").replace("\r", "")
+
+    def settled(self, line, *words):
+        """The same for an alert that has just appeared, which takes lines after half a second."""
+        def said():
+            return "only just appeared" not in self.answer(line)
+
+        poll(said, "an alert that takes lines")
+        return self.shows(*words)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)

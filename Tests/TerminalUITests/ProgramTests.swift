@@ -34,7 +34,7 @@ private struct Counter: ProgramModel, Equatable {
     case .input(.key(.character("q"))), .input(.terminate): return [.quit]
     case .input(.key): keys += 1
     case .input(.resized(let size)): self.size = size
-    case .input(.focus), .input(.tick), .input(.mouse), .input(.background): return []
+    case .input(.focus), .input(.tick), .input(.mouse), .input(.background), .input(.line): return []
     }
     return [.show(state)]
   }

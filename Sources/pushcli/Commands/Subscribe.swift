@@ -11,8 +11,9 @@ struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Receive pushes: a phone in this terminal, or lines for programs.",
     discussion: """
-      On a terminal the device fills the screen: home with badges, alerts with Close and View. Otherwise, and with \
-      --plain or TERM=dumb, every push is a readable paragraph; with --json one line of JSON. The first device of a \
+      On a terminal the device fills the screen: home with badges, alerts with Close and View. With --plain or TERM=dumb the \
+      same phone is told, and typed to, in lines of words: help tells them. For programs every push is a readable paragraph, \
+      or with --json one line of JSON. The first device of a \
       state folder is enrolled by this, where the gateway runs on this machine; before it makes another one it asks, unless --enroll \
       says so: a name that was mistyped would be a new device. Without --device it is the only one that there is.
 
@@ -29,13 +30,15 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "An app to register for first; several may be given.", completion: Names.apps) var app: [String] = []
   @Option(help: "A broadcast channel to subscribe to first; several may be given.", completion: Names.channels)
   var channel: [String] = []
-  @Flag(help: "Paragraphs instead of a full screen.") var plain = false
+  @Flag(help: "Lines of words instead of a full screen: for screen readers and slow terminals.") var plain = false
+  @Flag(help: "The same, with what is typed from a standard input that is no terminal: an editor, ssh.")
+  var interactive = false
   @Flag(help: "Stop after one push.") var once = false
   @Option(help: "Stop after this many pushes.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
   @Option(help: "The same for an app, a level or answers, as TOPIC=COMMAND, critical=COMMAND or answered=COMMAND.")
   var execFor: [String] = []
-  @Option(help: "On the full screen: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
+  @Option(help: "On the phone: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
   @Option(help: "The same for one app, as TOPIC=COMMAND; several may be given.") var openFor: [String] = []
   @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
   @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
@@ -50,6 +53,9 @@ struct Subscribe: AsyncParsableCommand {
 
   func validate() throws {
     if plain, format.json { throw ValidationError("--plain or --json, not both") }
+    if interactive, format.json || once || count != nil || !commands.isEmpty {
+      throw ValidationError("--interactive is for the linear form, without --json, --exec, --once and --count")
+    }
     if once, count != nil { throw ValidationError("--once or --count, not both") }
     if let pingInterval, !(1...3600).contains(pingInterval) {
       throw ValidationError("--ping-interval is from 1 to 3600")
@@ -76,21 +82,23 @@ struct Subscribe: AsyncParsableCommand {
     ) { [gateway] in try gateway.endpoint() }
     let environment = ProcessInfo.processInfo.environment
     let form = TerminalForm.detect(environment)
-    let isFullScreen =
-      !plain && !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
-      && form.drawing != .plain
-    if isFullScreen {
-      try await PhoneSession(
-        session, device: credentials.name, folder: try gateway.state.folder,
-        commands: OpenCommands(
-          everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 })),
-        screen: PhoneSession.Screen(
-          form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance),
-        sender: PushSender(gateway)?.sending
-      ).run()
-    } else {
-      try await receive(session)
-    }
+    guard isPhone else { return try await receive(session) }
+    let isFullScreen = !plain && !interactive && form.drawing != .plain
+    let phone = PhoneSession(
+      session, device: credentials.name, folder: try gateway.state.folder,
+      commands: OpenCommands(
+        everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 })),
+      screen: PhoneSession.Screen(
+        form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance,
+        takesSequences: form.drawing != .plain && Terminal().isInteractive),
+      sender: PushSender(gateway)?.sending
+    )
+    try await isFullScreen ? phone.run() : phone.runInLines()
+  }
+
+  /// Whether a person types at it; what is for programs only receives.
+  private var isPhone: Bool {
+    interactive || !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
   }
 
   /// The device's credentials; a device or an app that is not known yet is made known.

@@ -226,7 +226,7 @@ struct Examination {
     case .plain:
       return Finding(
         check: check, state: .warning,
-        words: "`subscribe` prints in linear form: \(form.reason); a terminal that sets TERM has the phone")
+        words: "`subscribe` is the phone in linear form: \(form.reason); a terminal that sets TERM has the full screen")
     case .ascii:
       return Finding(
         check: check, state: .warning, words: "the phone is drawn in ASCII, with initials for icons: \(form.reason)")

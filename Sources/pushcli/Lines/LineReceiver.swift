@@ -139,9 +139,12 @@ struct LineReceiver {
 /// The alerts of the linear form that a person has not answered: one numbered question at a time (L7).
 private final class Questions: Sendable {
   private let session: DeviceSession
-  private let state = Mutex((waiting: [DevicePush](), asked: String?.none))
+  private let state = Mutex((waiting: [DevicePush](), asked: String?.none, since: ContinuousClock.now))
   /// What the person answered, until the gateway has it or this process ends.
   private let untold = Mutex<[(push: DevicePush, action: String)]>([])
+
+  /// How long a question has been there before a line is for it.
+  private static let readinessTime = Duration.milliseconds(500)
 
   init(_ session: DeviceSession) { self.session = session }
 
@@ -164,7 +167,7 @@ private final class Questions: Sendable {
   func ask() {
     state.withLock { state in
       guard state.asked == nil, let push = state.waiting.first else { return }
-      state.asked = push.id
+      (state.asked, state.since) = (push.id, .now)
       Output.write(SafeText(question: PlainText.question(for: push)), to: STDOUT_FILENO)
     }
   }
@@ -173,6 +176,10 @@ private final class Questions: Sendable {
   func answer(_ line: String) {
     let answered = state.withLock { state -> (push: DevicePush, action: String)? in
       guard let push = state.waiting.first, state.asked == push.id else { return nil }
+      guard ContinuousClock.now - state.since >= Questions.readinessTime else {
+        Output.data(PlainText.tooSoon)
+        return nil
+      }
       let choices = push.presentation.alert?.linearChoices ?? []
       let answer = line.trimmingCharacters(in: .whitespaces).lowercased()
       let index =

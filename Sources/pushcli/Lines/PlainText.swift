@@ -14,12 +14,15 @@ enum PlainText {
   /// Buttons: Close, View
   /// ```
   /// What the payload asked for and policy removed is said in words.
-  static func paragraph(for push: DevicePush, timeZone: TimeZone = .current) -> String {
+  ///
+  /// - Parameter hasButtons: Whether it tells what can be answered; else that is asked below it.
+  static func paragraph(for push: DevicePush, timeZone: TimeZone = .current, hasButtons: Bool = true) -> String {
     let app = push.app.icon.isEmpty ? push.app.name : "\(push.app.icon) \(push.app.name)"
     var head = ["[\(ClockText(timeZone: timeZone).time(push.received))] \(app)"]
     if !push.threadID.isEmpty { head.append(push.threadID) }
     if let badge = push.presentation.badge { head.append(badge == 0 ? "badge cleared" : "badge \(badge)") }
     if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
+    if push.level != .active { head.append(push.level.rawValue) }
     var lines = [Sanitizer.line(head.joined(separator: " · "))]
 
     if let alert = push.presentation.listed {
@@ -28,7 +31,9 @@ enum PlainText {
       if !alert.body.isEmpty { lines.append(Sanitizer.body(alert.body)) }
       if let link = push.link { lines.append("Link: \(link)") }
       if push.presentation.alert != nil {
-        lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))
+        if hasButtons {
+          lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))
+        }
       } else {
         lines.append("In the notification center" + (push.presentation.held == nil ? "." : ", and in the next digest."))
       }
@@ -50,4 +55,7 @@ enum PlainText {
     let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")
     return "\(Sanitizer.line(push.app.name)), \(Sanitizer.line(push.summary.headline)): \(words)? "
   }
+
+  /// The answer to a line that was typed for something else.
+  static let tooSoon = "that has only just appeared: read it, then say it again"
 }

@@ -13,12 +13,15 @@ final class PhoneEnvironment: Sendable {
   /// Known when it is wanted first: asking tmux takes a moment, and the first frame is to come at once.
   private let notice = Mutex<TerminalNotice?>(nil)
   private let commands: OpenCommands
+  private let takesSequences: Bool
   private let count = Mutex(0)
 
-  init(terminal: Terminal, commands: OpenCommands) {
+  /// - Parameter takesSequences: Whether the terminal knows what begins with ESC; to one that does not, none is sent.
+  init(terminal: Terminal, commands: OpenCommands, takesSequences: Bool = true) {
     self.terminal = terminal
     self.commands = commands
-    sounds = SoundPlayer(ring: { terminal.ring() })
+    self.takesSequences = takesSequences
+    sounds = SoundPlayer(ring: { if terminal.isInteractive { terminal.ring() } })
   }
 
   private static func detectNotice() -> TerminalNotice {
@@ -49,14 +52,14 @@ final class PhoneEnvironment: Sendable {
       return count
     }
     let notice = notice.withLock { notice in
-      let known = notice ?? Self.detectNotice()
+      let known = notice ?? (takesSequences ? Self.detectNotice() : .bell)
       notice = known
       return known
     }
     if notice.form == .bell, Self.hasDesktop {
       let summary = Sanitizer.line(title.isEmpty ? app : title)
       Self.spawn(["notify-send", "--app-name=PushGateway", "--", summary, Sanitizer.body(body)], [:])
-    } else {
+    } else if terminal.isInteractive {
       terminal.write(notice.sequence(app: app, title: title, body: body, id: "pushgateway-\(id)"))
     }
   }
@@ -73,19 +76,22 @@ final class PhoneEnvironment: Sendable {
   /// - Parameter say: called with what is true then, on any thread.
   func copy(_ text: String, say: @escaping @Sendable (String) -> Void) {
     guard !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty else {
+      guard takesSequences else { return say(PhoneEnvironment.unreachable) }
       terminal.write(Clipboard.sequence(text))
       return say(PhoneEnvironment.handedOn)
     }
-    let terminal = terminal
+    let (terminal, takesSequences) = (terminal, takesSequences)
     DispatchQueue.global(qos: .userInitiated).async {
       let isCopied = PhoneEnvironment.loadIntoTmux(Clipboard.content(text))
-      if !isCopied { terminal.write(Clipboard.sequence(text)) }
-      say(isCopied ? "Copied" : PhoneEnvironment.handedOn)
+      if !isCopied, takesSequences { terminal.write(Clipboard.sequence(text)) }
+      say(isCopied ? "Copied" : takesSequences ? PhoneEnvironment.handedOn : PhoneEnvironment.unreachable)
     }
   }
 
   /// No terminal answers OSC 52, and many ignore it.
   static let handedOn = "Handed to the terminal's clipboard"
+  /// What has no screen has no clipboard that a program could reach.
+  static let unreachable = "Not copied: this terminal has no clipboard that can be reached; open shows the text"
 
   /// Whether tmux took a text for its newest buffer; `-w` has it tell its own terminal, too (tmux 3.2).
   private static func loadIntoTmux(_ text: String) -> Bool {

@@ -7,7 +7,8 @@ import TerminalUI
 enum PhoneConnection: Sendable, Equatable {
   case connecting
   case connected(gateway: String)
-  case disconnected(lastConnected: Date?, retryAt: Date)
+  /// In words why.
+  case disconnected(lastConnected: Date?, retryAt: Date, reason: String = "")
   /// The gateway does not know this device any longer, and it is not asked again.
   case refused
 }
@@ -40,6 +41,8 @@ enum PhoneMessage: Sendable {
   case finished(PhoneActivity, succeeded: Bool, notice: String?)
   /// The sign of what takes a while turns.
   case turned
+  /// What came meanwhile may be told.
+  case paused
 }
 
 /// What the phone wants done.
@@ -60,6 +63,8 @@ enum PhoneEffect: Sendable, Equatable {
   case retry
   /// Says soon that the sign of what takes a while turns.
   case awaitTurn
+  /// Says soon that a burst may have ended.
+  case awaitPause
   /// Whether clicks and the wheel come here.
   case mouse(Bool)
   /// Sends what the person has written.

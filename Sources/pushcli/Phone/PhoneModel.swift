@@ -129,6 +129,9 @@ struct PhoneModel: Sendable, Equatable {
   /// Whether an alert is in front of the person's eyes.
   var isAlertShown: Bool { !alerts.isEmpty && size.holdsAlert }
 
+  /// Whether it is read and typed to in lines of words.
+  var isPlain: Bool { form.drawing == .plain }
+
   /// Whether something is waited for.
   var isBusy: Bool { connection == .connecting || !activities.isEmpty }
 

@@ -12,10 +12,10 @@ import TerminalUI
 struct PhoneSession {
   private let session: DeviceSession
   private let device: String
-  private let terminal: Terminal
+  let terminal: Terminal
   private let environment: PhoneEnvironment
   private let folder: String
-  private let screen: Screen
+  let screen: Screen
   private let sender: PushSending?
   private let inbox = Inbox<PhoneMessage>()
 
@@ -29,6 +29,8 @@ struct PhoneSession {
     var background = Appearance.dark
     /// What the person wants in place of that.
     var appearance: Appearance?
+    /// Whether it takes sequences at all.
+    var takesSequences = true
   }
 
   /// - Parameters:
@@ -44,12 +46,25 @@ struct PhoneSession {
     self.sender = sender
     let terminal = Terminal(asksBackground: screen.form.colors >= 256)
     self.terminal = terminal
-    environment = PhoneEnvironment(terminal: terminal, commands: commands)
+    environment = PhoneEnvironment(
+      terminal: terminal, commands: commands, takesSequences: screen.takesSequences)
     self.folder = folder.devicesPath
   }
 
-  /// Runs until the person quits.
+  /// What shows the phone and runs it, until the person quits; it hands over the effects of each turn.
+  typealias Show = (
+    PhoneModel, Inbox<PhoneMessage>, @escaping @Sendable ([PhoneEffect], PhoneState?) async -> Bool
+  ) async throws -> Void
+
+  /// Runs on the full screen, until the person quits.
   func run() async throws {
+    try await run { model, inbox, perform in
+      try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run(perform: perform)
+    }
+  }
+
+  /// Runs in what shows it.
+  func run(_ show: Show) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try journal.load()
     session.resume(after: state.lastSeq)
@@ -64,9 +79,7 @@ struct PhoneSession {
     let (session, inbox) = (session, inbox)
     let forwarder = Task { await PhoneSession.forward(session, inbox) }
     let keeper = Keeper(journal, session, environment, sender, inbox)
-    try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run { effects, state in
-      await keeper.perform(effects, state)
-    }
+    try await show(model, inbox) { effects, state in await keeper.perform(effects, state) }
     session.finish()
     await session.waitUntilFinished(atMost: PhoneSession.drainTimeout)
     forwarder.cancel()
@@ -90,7 +103,8 @@ struct PhoneSession {
           isConnected = false
           let retryAt = Date() + TimeInterval(pause.components.seconds)
           guard session.isRefused else {
-            await inbox.send(.connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt)))
+            await inbox.send(
+              .connection(.disconnected(lastConnected: lastConnected, retryAt: retryAt, reason: reason)))
             continue
           }
           await inbox.send(.connection(.refused))
@@ -155,6 +169,7 @@ private actor Keeper {
       case .change(let change): ask(for: change)
       case .awaitReadiness(let number, let time): post(.alertReady(number), after: time)
       case .awaitTurn: post(.turned, after: Keeper.turnTime)
+      case .awaitPause: post(.paused, after: Keeper.pauseTime)
       case .retry: session.retry()
       case .mouse(let isTaken): environment.takeMouse(isTaken)
       case .send(let draft): send(draft)
@@ -202,6 +217,8 @@ private actor Keeper {
     }
   }
 
+  /// How long what comes counts as one burst.
+  private static let pauseTime = Duration.milliseconds(500)
   /// How long the sign of what takes a while stands before it turns.
   private static let turnTime = Duration.milliseconds(120)
 

@@ -106,8 +106,8 @@ extension PhoneModel {
 
   // MARK: Many alerts
 
-  /// The alerts that a choice of the sheet closes.
-  private func alerts(closedBy action: String, before ordinal: Int) -> [QueuedAlert] {
+  /// The alerts that a choice of the sheet closes: `group`, `plain` or `all`.
+  func alerts(closedBy action: String, before ordinal: Int) -> [QueuedAlert] {
     let known = alerts.filter { $0.ordinal < ordinal }
     return switch action {
     case "group": known.filter { $0.push.topic == alerts.first?.push.topic && !$0.standsAlone }

@@ -66,13 +66,13 @@ extension PhoneModel {
       if selected.map(gone.contains) ?? false { go(.app(topic: topic, selected: nil)) }
       reading = Reading()
     }
-    notice = "\(title.replacing("Clear", with: "Cleared")) · u undoes it"
+    notice = "\(title.replacing("Clear", with: "Cleared")) · \(isPlain ? "undo" : "u") undoes it"
   }
 
   mutating func undoClear() {
     guard let undo else { return }
     record(.restored(undo.entries))
-    notice = "Undid \(undo.title) · U does it again"
+    notice = "Undid \(undo.title) · \(isPlain ? "redo" : "U") does it again"
     (self.undo, redo) = (nil, undo)
   }
 

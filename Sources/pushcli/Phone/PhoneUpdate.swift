@@ -10,15 +10,22 @@ extension PhoneModel: ProgramModel {
 
   /// Lets `message` happen at `now` and returns what is to be done about it: first what is to be stored.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
+    let isFromPerson = if case .input(let input) = message { input.isFromPerson } else { false }
+    return happen(now: now, isFromPerson: isFromPerson) { $0.take(message) }
+  }
+
+  /// Lets something happen at `now`, as ``update(_:now:)`` does.
+  ///
+  /// - Parameter isFromPerson: Whether the person did it, who then is attentive to what comes next.
+  mutating func happen(
+    now: Date, isFromPerson: Bool, _ body: (inout PhoneModel) -> [PhoneEffect]
+  ) -> [PhoneEffect] {
     self.now = now
     let shown = attention?.ordinal
-    var effects = take(message)
+    var effects = body(&self)
     guard effects.last != .quit else { return takeChanges().map { .save($0) } + effects }
     effects += markAlertsPresented().map { .presented(id: $0, parts: [.alert]) }
-    let isAnswer =
-      if case .input(let input) = message { input.isFromPerson && shown != nil && shown != alerts.first?.ordinal } else
-      { false }
-    effects += attend(hasAnswered: isAnswer) + turn()
+    effects += attend(hasAnswered: isFromPerson && shown != nil && shown != alerts.first?.ordinal) + turn()
     return takeChanges().map { .save($0) } + effects
   }
 
@@ -41,6 +48,8 @@ extension PhoneModel: ProgramModel {
     case .turned:
       isTurning = false
       activityPhase += 1
+    // Only what is read in lines waits for that.
+    case .paused: break
     }
     return []
   }
@@ -54,7 +63,7 @@ extension PhoneModel: ProgramModel {
       if hasFocus, !self.hasFocus { focusedAt = now }
       self.hasFocus = hasFocus
     case .background(let appearance): background = appearance
-    case .tick: break
+    case .tick, .line: break
     case .terminate: return quit()
     }
     return []
@@ -116,7 +125,7 @@ extension PhoneModel: ProgramModel {
 
   /// Has the sign of what takes a while turn, for as long as it does.
   private mutating func turn() -> [PhoneEffect] {
-    guard isBusy, !isTurning else { return [] }
+    guard isBusy, !isTurning, !isPlain else { return [] }
     isTurning = true
     return [.awaitTurn]
   }
@@ -217,7 +226,7 @@ extension PhoneModel: ProgramModel {
   }
 
   /// The longest text of a field, in characters.
-  private static let maximumTextLength = 2_000
+  static let maximumTextLength = 2_000
 
   private mutating func type(_ character: Character) {
     if draft != nil {
@@ -242,7 +251,7 @@ extension PhoneModel: ProgramModel {
 
 extension DevicePush {
   /// Its texts, for the clipboard.
-  fileprivate var copiedText: String {
+  var copiedText: String {
     presentation.listed != nil ? [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") : text
   }
 }

@@ -44,7 +44,7 @@ struct MessageLines {
   }
 
   /// What is worth knowing besides the texts.
-  private static func facts(_ push: DevicePush) -> [String] {
+  static func facts(_ push: DevicePush) -> [String] {
     var facts: [String] = []
     switch push.presentation.held?.by {
     case .budget: facts.append("Kept in the center: the app had used up its alerts")

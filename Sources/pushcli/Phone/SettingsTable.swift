@@ -13,7 +13,7 @@ struct SettingsRow: Sendable, Equatable {
     case device(DeviceField)
   }
 
-  enum DeviceField: Sendable, Hashable { case silent, focus, volume, notices, appearance, mouse }
+  enum DeviceField: String, Sendable, Hashable { case silent, focus, volume, notices, appearance, mouse }
 
   var key: Key
   var title: String
@@ -37,6 +37,8 @@ struct SettingsGroup: Sendable, Equatable {
 
 /// The settings screen as a table: this device's rows, and one for each choice that the policy knows.
 enum SettingsTable {
+  /// The group of the device's own.
+  static let deviceTitle = "This Device"
   /// Words for no value, which nobody types on.
   fileprivate static let nothing = ["off", "none"]
 
@@ -64,7 +66,7 @@ enum SettingsTable {
   static func groups(_ state: PhoneState) -> [SettingsGroup] {
     let settings = state.settings
     let device = SettingsGroup(
-      title: "This Device",
+      title: deviceTitle,
       rows: [
         SettingsRow(
           key: .device(.silent), title: "Silent", values: ["off", "on"], value: word(settings.isSilent)),
@@ -157,20 +159,30 @@ struct SettingsDraft: Sendable, Equatable {
   /// Takes what was typed, or returns what is wrong with it, and typing goes on.
   mutating func endEdit(_ state: PhoneState) -> String? {
     let rows = SettingsTable.groups(state).flatMap(\.rows)
-    guard let typing, rows.indices.contains(selected),
-      case .choice(let name, let app, let category) = rows[selected].key
-    else { return nil }
-    let typed = typing.trimmingCharacters(in: .whitespaces)
-    let nothing = SettingsTable.nothing.first { rows[selected].values.contains($0) }
-    let value = typed.isEmpty ? nothing ?? "" : typed
-    var copy = state.preferences
-    do throws(SettingError) {
-      try copy.set("\(name)=\(value)", app: app, category: category)
-    } catch {
-      return error.description
-    }
-    changes[rows[selected].key] = value == rows[selected].value ? nil : value
+    guard let typing, rows.indices.contains(selected) else { return nil }
+    if let problem = take(typing, for: rows[selected], state) { return problem }
     self.typing = nil
+    return nil
+  }
+
+  /// Takes a value for a row, or returns what is wrong with it.
+  mutating func take(_ text: String, for row: SettingsRow, _ state: PhoneState) -> String? {
+    let typed = text.trimmingCharacters(in: .whitespaces)
+    let usual = row.values.first { $0.lowercased() == typed.lowercased() }
+    let nothing = SettingsTable.nothing.first { row.values.contains($0) }
+    let value = usual ?? (typed.isEmpty ? nothing ?? "" : typed)
+    if usual == nil {
+      guard row.isText, case .choice(let name, let app, let category) = row.key else {
+        return "\(row.title): \(typed) is none of \(row.values.joined(separator: ", "))"
+      }
+      var copy = state.preferences
+      do throws(SettingError) {
+        try copy.set("\(name)=\(value)", app: app, category: category)
+      } catch {
+        return error.description
+      }
+    }
+    changes[row.key] = value == row.value ? nil : value
     return nil
   }
 

@@ -26,18 +26,9 @@ struct StatusBar {
     frame.write(TextLayout.truncated(form.words, columns: right - column - 1), column: column, row: 0, style: .dim)
   }
 
-  /// What keeps pushes from being heard or seen now, the last one first.
+  /// What keeps pushes from being heard or seen now, as far as there is room.
   private var circumstances: [String] {
-    let settings = model.state.settings
-    let zone = model.timeZone
-    let moment = Moment(seconds: Int64(model.now.timeIntervalSince1970)) { name, seconds in
-      (name.flatMap { TimeZone(identifier: $0) } ?? zone)
-        .secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
-    }
-    var words: [String] = []
-    if settings.isSilent { words.append("silent") }
-    if model.state.preferences.quietHours.contains(where: { $0.contains(moment) }) { words.append("quiet hours") }
-    if !settings.focus.isEmpty { words.append(TextLayout.truncated(settings.focus, columns: 12)) }
+    let words = model.circumstances.map { TextLayout.truncated($0, columns: 12) }
     return model.size.columns < 60 ? Array(words.prefix(1)) : words
   }
 
@@ -77,7 +68,7 @@ struct StatusBar {
         Form(device: device, words: "this device was removed or has another secret"),
         Form(device: device, words: "device unknown"), Form(device: "", words: "device unknown"),
       ]
-    case .disconnected(let lastConnected, let retryAt):
+    case .disconnected(let lastConnected, let retryAt, _):
       let moment = lastConnected.map { clock.moment($0, now: model.now) }
       let words = moment.map { "last connected at \($0)" } ?? "not connected yet"
       return [
@@ -86,5 +77,21 @@ struct StatusBar {
         Form(device: "", words: moment.map { "last at \($0)" } ?? words),
       ]
     }
+  }
+}
+
+extension PhoneModel {
+  /// What keeps pushes from being heard or seen now, the last one first.
+  var circumstances: [String] {
+    let zone = timeZone
+    let moment = Moment(seconds: Int64(now.timeIntervalSince1970)) { name, seconds in
+      (name.flatMap { TimeZone(identifier: $0) } ?? zone)
+        .secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
+    }
+    var words: [String] = []
+    if state.settings.isSilent { words.append("silent") }
+    if state.preferences.quietHours.contains(where: { $0.contains(moment) }) { words.append("quiet hours") }
+    if !state.settings.focus.isEmpty { words.append(state.settings.focus) }
+    return words
   }
 }

@@ -1,0 +1,124 @@
+import Foundation
+import GatewayProtocol
+import PushPolicy
+import TerminalUI
+
+/// The words of the linear form, made of what the phone knows.
+extension PlainPhone {
+  /// A line of a list: `3. 14:03, unread, critical: Earthquake in Chile, Off the coast`.
+  func line(number: Int, of entry: PhoneState.Entry) -> String {
+    let (headline, detail) = entry.push.summary
+    let head = ["\(number). \(clock.moment(entry.push.received, now: phone.now))"] + facts(entry)
+    let text = [headline, detail].filter { !$0.isEmpty }.joined(separator: ", ")
+    return TextLayout.truncated("\(head.joined(separator: ", ")): \(text)", columns: columns)
+  }
+
+  private func facts(_ entry: PhoneState.Entry) -> [String] {
+    var facts: [String] = []
+    if phone.alerts.contains(where: { $0.ordinal == entry.ordinal }) { facts.append("waits") }
+    if !entry.isRead { facts.append("unread") }
+    if entry.push.level != .active { facts.append(entry.push.level.rawValue) }
+    return facts
+  }
+
+  /// All that was sent with a push but its payload.
+  ///
+  /// - Parameter number: its number in the list, for the words that can be typed.
+  func message(_ entry: PhoneState.Entry, number: Int?) -> [String] {
+    let push = entry.push
+    let suffix = number.map { " \($0)" } ?? ""
+    var lines = ["\(push.app.name), \(clock.moment(push.received, now: phone.now)):"]
+    let texts = push.presentation.listed?.texts ?? [push.summary.headline]
+    lines += texts.flatMap { TextLayout.wrapped($0, columns: columns) }
+    // Whole, so that it can be taken as it is.
+    if let link = push.link { lines.append("Link: \(link)") }
+    lines += MessageLines.facts(push)
+    lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) tells them")
+    if let alert = phone.alerts.first(where: { $0.ordinal == entry.ordinal }) {
+      lines.append("It waits for an answer: " + titles(alert.alert.linearChoices) + ". Say answer\(suffix), and which")
+    }
+    return lines
+  }
+
+  /// What can be answered, each with its place.
+  func titles(_ choices: [AlertChoice]) -> String {
+    choices.enumerated().map { "\($0 + 1) \($1.words)" }.joined(separator: "  ")
+  }
+
+  /// What is asked: the alert in front, or all of its app.
+  var question: String? {
+    guard let group = phone.group else { return nil }
+    let what = group.isBurst ? "\(group.members.count) alerts" : group.first.push.summary.headline
+    let verb = subject == .pushes || subject == .settings ? "answer " : ""
+    return Sanitizer.line(
+      "\(group.first.push.app.name), \(TextLayout.truncated(what, columns: columns)): \(verb)\(titles(choices))?")
+  }
+
+  /// What the alert in front can be answered.
+  var choices: [AlertChoice] {
+    guard let group = phone.group else { return [] }
+    return group.isBurst ? group.choices : group.first.alert.linearChoices
+  }
+
+  /// How things stand with the gateway.
+  var connection: String {
+    switch phone.connection {
+    case .connecting: return "connecting"
+    case .connected(let gateway): return "connected to \(gateway)"
+    case .refused: return "not connected: this device was removed or has another secret"
+    case .disconnected(let lastConnected, let retryAt, let reason):
+      let last = lastConnected.map { "last at \(clock.moment($0, now: phone.now)), " } ?? ""
+      let why = reason.isEmpty ? "" : " (\(reason))"
+      return "not connected\(why): \(last)next try at \(clock.timeWithSeconds(retryAt)), try connects now"
+    }
+  }
+
+  /// How everything stands.
+  var status: [String] {
+    let circumstances = phone.circumstances.isEmpty ? "" : "; " + phone.circumstances.joined(separator: ", ")
+    var lines = ["\(phone.device), \(connection)\(circumstances)."]
+    lines.append(
+      "\(counted(phone.alerts.count, "alert")) \(phone.alerts.count == 1 ? "waits" : "wait"), "
+        + "\(state.unreadCount) unread, \(counted(state.apps.count, "app")).")
+    if state.droppedCount > 0 { lines.append("\(PlainPhone.dropped(state.droppedCount)), noted forgets that.") }
+    if let undo = phone.undo { lines.append("undo: Undo \(undo.title)") }
+    if let redo = phone.redo { lines.append("redo: Redo \(redo.title)") }
+    return lines
+  }
+
+  static func dropped(_ count: Int) -> String {
+    "\(counted(count, "older push", "older pushes")) dropped, mailbox full"
+  }
+
+  /// The apps, with what is on their icons.
+  var appLines: [String] {
+    guard !state.apps.isEmpty else { return ["No apps yet: what is pushed to this device appears here."] }
+    return state.apps.map { app in
+      let unread = state.entries.count { !$0.isRead && $0.isAlert && $0.push.topic == app.app.topic }
+      let badge = app.badge > 0 ? ", badge \(app.badge)" : ""
+      return "\(app.app.name) (\(app.app.topic))\(badge)\(unread > 0 ? ", \(unread) unread" : "")"
+    }
+  }
+}
+
+extension AlertChoice {
+  /// Its title, with what a color says on the screen.
+  var words: String { Sanitizer.line(title) + (isDestructive ? " (destructive)" : "") }
+}
+
+extension PlainText {
+  /// How many lines of a text are told when it comes; all of it is told where it is opened.
+  private static let maximumLines = 10
+
+  /// A push that has just come, without what is asked of it: no longer than a person wants to be told at once.
+  static func arrival(of push: DevicePush, timeZone: TimeZone, columns: Int) -> [String] {
+    let lines = paragraph(for: push, timeZone: timeZone, hasButtons: false).split(separator: "\n").map(String.init)
+    let whole = lines.flatMap { line in
+      line.hasPrefix("Link: ") ? [line] : TextLayout.wrapped(line, columns: columns)
+    }
+    guard whole.count > maximumLines else { return whole }
+    return whole.prefix(maximumLines) + [
+      "\(counted(whole.count - maximumLines, "more line")): list \(push.app.name), and open"
+    ]
+  }
+}

@@ -1,0 +1,68 @@
+import GatewayProtocol
+import TerminalUI
+
+/// A push that is written, field by field: lines go into it until it is sent or cancelled.
+extension PlainPhone {
+  /// The line that cancels, since every other one may be a text.
+  private static let cancelling = "."
+
+  mutating func compose(_ name: String?) {
+    guard phone.canCompose else {
+      return say("no sender's key is at hand in this state folder: pushcli keys lists and makes them")
+    }
+    guard let app = name.map({ self.app($0) }) ?? state.apps.first?.app else {
+      return say(name.map(unknownApp) ?? "there is no app to send to yet")
+    }
+    if name == nil, state.apps.count > 1 {
+      return say("compose for which app? Say compose \(app.name), or another of apps")
+    }
+    phone.draft = PushDraft(topic: app.topic, device: phone.device)
+    phone.draft?.field = .device
+    say("A push of \(app.name). A line with \(PlainPhone.cancelling) cancels.")
+    prompt()
+  }
+
+  /// Takes a line for the field that is asked for.
+  mutating func compose(line: String) -> [PhoneEffect] {
+    guard let draft = phone.draft else { return [] }
+    let text = Sanitizer.line(line).trimmed
+    guard !draft.isSending else {
+      say("It is being sent; what was typed is for nothing.")
+      return []
+    }
+    if text == PlainPhone.cancelling || draft.field == .send && text.lowercased() == "cancel" {
+      phone.draft = nil
+      say("Cancelled: nothing was sent.")
+      return []
+    }
+    guard draft.field == .send else {
+      // An empty line leaves what stands there.
+      if !text.isEmpty { phone.draft?.edit { $0 = String(text.prefix(PhoneModel.maximumTextLength)) } }
+      phone.draft?.moveField(1)
+      if phone.draft?.field == .send, let problem = phone.draft?.problem {
+        say(problem)
+        phone.draft?.field = .title
+      }
+      prompt()
+      return []
+    }
+    guard text.lowercased() == "send" else {
+      say("send or cancel, not \(PlainLine.quote(text))")
+      return []
+    }
+    return phone.sendDraft()
+  }
+
+  /// Asks for the field.
+  mutating func prompt() {
+    guard let draft = phone.draft else { return }
+    switch draft.field {
+    case .app, .device: say("To which device? An empty line: \(draft.device)")
+    case .title: say("Title?")
+    case .body: say("Message? An empty line: none")
+    case .send:
+      let texts = [draft.title, draft.body].filter { !$0.isEmpty }.joined(separator: ", ")
+      say("To \(draft.device): \(texts). send or cancel?")
+    }
+  }
+}

@@ -1,0 +1,232 @@
+import GatewayProtocol
+import PushPolicy
+import TerminalUI
+
+/// The center, an app, what a search finds, a push.
+extension PlainPhone {
+  // MARK: Lists
+
+  /// Lists what the center shows of a search.
+  mutating func listCenter(_ text: String = "", in scope: CenterScope = .all) {
+    (phone.center.search, phone.center.scope) = (text, scope)
+    let list = phone.centerList
+    phone.center.endSearch()
+    var rows: [PlainRow] = []
+    pushes = []
+    for row in list.rows {
+      switch row {
+      case .app(let app, let count, let unread):
+        rows.append(.header("\(app.name), \(unread > 0 ? "\(unread) unread of \(count)" : "\(count)")"))
+      case .thread(_, let id, let count): rows.append(.header("Thread \(id), \(count)"))
+      case .entry(_, let ordinal):
+        pushes.append(ordinal)
+        rows.append(.push(number: pushes.count, ordinal: ordinal))
+      }
+    }
+    let isSearch = !text.isEmpty || scope != .all
+    tell(rows, orElse: isSearch ? "Nothing found." : "Nothing to read: alerts are kept here when they were answered.")
+  }
+
+  /// Lists all pushes of an app, also those without a text.
+  mutating func listApp(_ name: String) {
+    guard let app = app(name) else { return say(unknownApp(name)) }
+    let entries = state.entries(of: app.topic)
+    list(
+      entries.map(\.ordinal), header: "\(app.name), \(counted(entries.count, "push", "pushes"))",
+      orElse: "No pushes yet.")
+  }
+
+  /// Lists the alerts that wait, the one in front first.
+  mutating func listAlerts() {
+    list(
+      phone.alerts.map(\.ordinal),
+      header: "\(counted(phone.alerts.count, "alert")) \(phone.alerts.count == 1 ? "waits" : "wait")",
+      orElse: "No alert waits.")
+  }
+
+  private mutating func list(_ ordinals: [Int], header: String, orElse words: String) {
+    pushes = ordinals
+    let rows = ordinals.enumerated().map { PlainRow.push(number: $0 + 1, ordinal: $1) }
+    tell(rows.isEmpty ? [] : [.header(header)] + rows, orElse: words)
+  }
+
+  private mutating func tell(_ rows: [PlainRow], orElse words: String) {
+    subject = .pushes
+    guard !rows.isEmpty else {
+      (subject, rest) = (.nothing, .nothing)
+      return say(words)
+    }
+    tell(rows[...], under: "")
+  }
+
+  /// Tells as many as are told at once, and keeps the rest for `more`.
+  private mutating func tell(_ rows: ArraySlice<PlainRow>, under header: String) {
+    var (rows, header, count) = (rows, header, 0)
+    if case .push? = rows.first, !header.isEmpty { say("\(header), continued:") }
+    while count < PlainPhone.pagePushes, let row = rows.popFirst() {
+      switch row {
+      case .header(let text):
+        header = TextLayout.truncated(text, columns: columns)
+        say("\(header):")
+      case .push(let number, let ordinal):
+        count += 1
+        say(entry(ordinal: ordinal).map { line(number: number, of: $0) } ?? "\(number). gone")
+      }
+    }
+    rest = rows.isEmpty ? .nothing : .rows(rows, header: header)
+    guard !rows.isEmpty else { return }
+    let left = rows.count { if case .push = $0 { true } else { false } }
+    say("\(left) of \(pushes.count) are left: more tells on")
+  }
+
+  /// More of what was too long.
+  mutating func tellMore() {
+    switch rest {
+    case .nothing: say("There is no more.")
+    case .lines(let lines): say(page: Array(lines))
+    case .rows(let rows, let header): tell(rows, under: header)
+    }
+  }
+
+  // MARK: One push
+
+  /// The entry with a number in the list, or the one that was read last; nil when there is none, which is said.
+  mutating func entry(_ number: Int?) -> PhoneState.Entry? {
+    guard let number else {
+      if let entry = opened.flatMap({ entry(ordinal: $0) }) { return entry }
+      say("which push? Say its number in the list, which center tells")
+      return nil
+    }
+    guard let ordinal = ordinal(number) else { return nil }
+    guard let entry = entry(ordinal: ordinal) else {
+      say("push \(number) is gone: it was cleared, or a later one has its place; center lists anew")
+      return nil
+    }
+    return entry
+  }
+
+  /// What a number of the list stands for.
+  mutating func ordinal(_ number: Int) -> Int? {
+    guard !pushes.isEmpty else {
+      say("no push \(number): nothing is listed yet, center lists the pushes")
+      return nil
+    }
+    guard pushes.indices.contains(number &- 1), number > 0 else {
+      say("no push \(number): the list has 1 to \(pushes.count)")
+      return nil
+    }
+    return pushes[number - 1]
+  }
+
+  /// Reads a push whole.
+  mutating func open(_ number: Int?) {
+    guard let entry = entry(number) else { return }
+    opened = entry.ordinal
+    say(page: message(entry, number: pushes.firstIndex(of: entry.ordinal).map { $0 + 1 }))
+    if !entry.isRead { phone.record(.read([entry.ordinal])) }
+  }
+
+  mutating func tellPayload(_ number: Int?) {
+    guard let entry = entry(number) else { return }
+    say(page: TextLayout.wrapped(entry.push.payload, columns: columns))
+  }
+
+  mutating func openLink(_ number: Int?) -> [PhoneEffect] {
+    guard let push = entry(number)?.push else { return [] }
+    guard let link = push.link else {
+      say("this push has no link")
+      return []
+    }
+    say("Opening \(link)")
+    return [.openLink(push)]
+  }
+
+  mutating func copy(_ number: Int?) -> [PhoneEffect] {
+    entry(number).map { [.copy($0.push.copiedText)] } ?? []
+  }
+
+  mutating func report(_ number: Int?) -> [PhoneEffect] {
+    guard let push = entry(number)?.push else { return [] }
+    guard push.presentation.listed != nil else {
+      say("this push has no text that could advertise")
+      return []
+    }
+    guard case .connected = phone.connection else {
+      say("not connected: it can't be reported now")
+      return []
+    }
+    phone.activities.insert(.reporting)
+    return [.reportAd(push)]
+  }
+
+  // MARK: Several
+
+  /// What `clear` and `mark` are about, and its name.
+  private mutating func chosen(_ rest: PlainLine.Rest) -> (title: String, ordinals: [Int])? {
+    switch rest {
+    case .nothing: return nil
+    case .numbers(let numbers):
+      var ordinals: [Int] = []
+      for number in numbers {
+        guard let ordinal = ordinal(number) else { return nil }
+        ordinals.append(ordinal)
+      }
+      if ordinals.count == 1 { return entry(numbers[0]).map { ($0.push.quotedHeadline, ordinals) } }
+      return ("\(ordinals.count) Notifications", ordinals)
+    case .text(let name):
+      if name.lowercased() == "all" { return ("All", state.entries.map(\.ordinal)) }
+      guard let app = app(name) else {
+        say("which? Say numbers of the list, an app or all: there is no app \(PlainLine.quote(name))")
+        return nil
+      }
+      return (app.name, state.entries(of: app.topic).map(\.ordinal))
+    }
+  }
+
+  mutating func clear(_ rest: PlainLine.Rest) {
+    guard let (title, ordinals) = chosen(rest) else { return }
+    guard ordinals.contains(where: { state.index(of: $0) != nil }) else {
+      return say("there is nothing left of it to clear")
+    }
+    phone.clear("Clear \(title)", ordinals)
+  }
+
+  mutating func mark(_ rest: PlainLine.Rest) {
+    guard let (_, ordinals) = chosen(rest) else { return }
+    let unread = ordinals.filter { ordinal in state.index(of: ordinal).map { !state.entries[$0].isRead } ?? false }
+    if !unread.isEmpty { phone.record(.read(unread)) }
+    say(unread.isEmpty ? "Nothing of it was unread." : "\(counted(unread.count, "push", "pushes")) marked as read.")
+  }
+
+  mutating func undo() {
+    if phone.undo == nil { say("nothing to undo: what clear takes away can be brought back") }
+    phone.undoClear()
+  }
+
+  mutating func redo() {
+    if phone.redo == nil { say("nothing to do again: nothing was undone") }
+    phone.redoClear()
+  }
+
+  // MARK: Names
+
+  /// The app with a name or topic, else the only one whose name begins so.
+  func app(_ name: String) -> DeviceApp? {
+    let name = name.lowercased()
+    let apps = state.apps.map(\.app) + (name == DevicePush.digestTopic ? digest : [])
+    if let app = apps.first(where: { $0.topic.lowercased() == name || $0.name.lowercased() == name }) { return app }
+    let near = apps.filter { $0.name.lowercased().hasPrefix(name) }
+    return near.count == 1 ? near[0] : nil
+  }
+
+  /// The digest, which comes from no app of the home screen.
+  private var digest: [DeviceApp] {
+    state.entries.last { $0.push.topic == DevicePush.digestTopic }.map { [$0.push.app] } ?? []
+  }
+
+  func unknownApp(_ name: String) -> String {
+    let names = state.apps.map(\.app.name)
+    let near = Spelling.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
+    return "no app \(PlainLine.quote(name)): \(near)apps tells their names"
+  }
+}

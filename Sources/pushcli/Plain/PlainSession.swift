@@ -1,0 +1,28 @@
+import Foundation
+import GatewayClient
+import Glibc
+import TerminalUI
+
+extension PhoneSession {
+  /// Runs in lines, until the person quits or the input ends.
+  ///
+  /// - Throws: ``CommandFailure`` of ``Exit/interrupted`` when a signal ended it.
+  func runInLines() async throws {
+    var isInterrupted = false
+    try await run { model, inbox, perform in
+      var plain = PlainPhone(model)
+      plain.size = terminal.size
+      plain.greet(now: Date())
+      isInterrupted = await LineProgram(
+        model: plain, terminal: terminal, inbox: inbox, clock: { Date() }, write: PhoneSession.write
+      ).run(perform: perform)
+    }
+    if isInterrupted { throw CommandFailure(.interrupted) }
+  }
+
+  /// Returns when the terminal has shown it: a serial line takes its time.
+  private static func write(_ lines: String) {
+    Output.data(lines: lines)
+    tcdrain(STDOUT_FILENO)
+  }
+}

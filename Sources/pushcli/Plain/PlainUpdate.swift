@@ -1,0 +1,249 @@
+import Foundation
+import GatewayProtocol
+import TerminalUI
+
+extension PlainPhone: LineModel {
+  static let quit = PhoneEffect.quit
+
+  static func message(for input: TerminalInput) -> PhoneMessage { .input(input) }
+
+  /// Lets `message` happen at `now`, tells what of it a person should know, and returns what is to be done about it.
+  mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
+    var effects: [PhoneEffect] = []
+    switch message {
+    case .input(.line(let line)): effects = take(line, now: now)
+    case .input(.resized(let size)):
+      self.size = size
+      // The phone's own size is for what is drawn.
+      effects = phone.update(.input(.tick), now: now)
+    case .input(.terminate):
+      effects = leave { $0.update(.input(.terminate), now: now) }
+    case .paused: tellPause(&effects)
+    default:
+      effects = phone.update(message, now: now)
+      sayNotice()
+      tell(message, &effects)
+    }
+    sayNotice()
+    if !effects.contains(.quit) { ask() }
+    return effects
+  }
+
+  private mutating func sayNotice() {
+    guard let notice = phone.notice else { return }
+    phone.notice = nil
+    if notice != lastNotice { say(notice) }
+    lastNotice = notice
+  }
+
+  /// What there is when the phone begins.
+  mutating func greet(now: Date) {
+    phone.now = now
+    say(lines: status)
+    say("help tells the words, an empty line what waits.")
+    if phone.alerts.count > 1 { say("alerts tells all that wait.") }
+    telling.formUnion(phone.alerts.map(\.ordinal))
+    ask()
+  }
+
+  /// Leaves, which equals the cancelling button of what is asked, once it has been told for a moment (A7).
+  private mutating func leave(_ body: (inout PhoneModel) -> [PhoneEffect]) -> [PhoneEffect] {
+    let before = phone.alerts
+    let effects = body(&phone)
+    let closed = before.filter { alert in !phone.alerts.contains { $0.ordinal == alert.ordinal } }
+    if !closed.isEmpty { say("\(counted(closed.count, "alert")) closed, as leaving does.") }
+    return effects
+  }
+
+  // MARK: What happens
+
+  /// Tells of what is not the person's doing.
+  private mutating func tell(_ message: PhoneMessage, _ effects: inout [PhoneEffect]) {
+    switch message {
+    case .push(let push):
+      let isNew = effects.contains { if case .save(.received(let new)) = $0 { new == push } else { false } }
+      if isNew { tell(push, &effects) }
+    case .connection(let connection): tell(connection)
+    case .retract: tellRetracted()
+    case .gap(let dropped): say("\(PlainPhone.dropped(dropped)).")
+    case .finished(.saving, true, nil): say("Saved.")
+    case .finished(.sending, _, _): prompt()
+    default: break
+    }
+  }
+
+  private mutating func tell(_ push: DevicePush, _ effects: inout [PhoneEffect]) {
+    if !burst.isWaiting { effects.append(.awaitPause) }
+    burst.isWaiting = true
+    guard burst.take() else { return }
+    say("")
+    say(lines: PlainText.arrival(of: push, timeZone: phone.timeZone, columns: columns))
+    if let ordinal = phone.alerts.last(where: { $0.id == push.id })?.ordinal { telling.insert(ordinal) }
+  }
+
+  /// A moment has passed since a push came.
+  private mutating func tellPause(_ effects: inout [PhoneEffect]) {
+    let (untold, goesOn) = burst.pause()
+    if goesOn { effects.append(.awaitPause) }
+    guard untold > 0 else { return }
+    say("\(counted(untold, "more push", "more pushes")) came: center lists them, alerts what waits")
+    telling.formUnion(phone.alerts.map(\.ordinal))
+  }
+
+  /// Each loss of the gateway is told once, however often it is tried again.
+  private mutating func tell(_ connection: PhoneConnection) {
+    switch connection {
+    case .connecting: return
+    case .connected: isAway = false
+    case .disconnected, .refused:
+      guard !isAway else { return }
+      isAway = true
+    }
+    let words = self.connection
+    say(words.prefix(1).uppercased() + words.dropFirst() + ".")
+  }
+
+  /// What is asked has gone without an answer from here.
+  private mutating func tellRetracted() {
+    let waiting = Set(phone.alerts.map(\.ordinal))
+    guard !asked.isSubset(of: waiting) else { return }
+    say("No longer needed: it was answered elsewhere, replaced or has expired.")
+  }
+
+  // MARK: What is typed
+
+  private mutating func take(_ line: String, now: Date) -> [PhoneEffect] {
+    lastNotice = nil
+    var plain = self
+    let effects = phone.happen(now: now, isFromPerson: true) { phone in
+      plain.phone = phone
+      let effects = plain.perform(line)
+      phone = plain.phone
+      return effects
+    }
+    let phone = phone
+    self = plain
+    self.phone = phone
+    return effects
+  }
+
+  private mutating func perform(_ line: String) -> [PhoneEffect] {
+    guard phone.draft == nil else { return compose(line: line) }
+    switch PlainLine(line) {
+    case .again:
+      subject = .question
+      phone.alerts.isEmpty ? say("No alert waits.") : askAgain()
+    case .pick(let number): return pick(number)
+    case .word(let verb, let rest): return perform(verb, rest)
+    case .other(let line): return take(other: line)
+    case .wrong(let words): say(words)
+    }
+    return []
+  }
+
+  /// A number alone is of what was listed last, else of what is asked.
+  private mutating func pick(_ number: Int) -> [PhoneEffect] {
+    switch subject {
+    case .pushes: open(number)
+    case .settings: tellSetting(number)
+    case .question: return press(number &- 1)
+    case .nothing: say("no \(number): nothing is listed or asked; center lists the pushes")
+    }
+    return []
+  }
+
+  /// A button of the alert that is asked, or a word that there is not.
+  private mutating func take(other line: String) -> [PhoneEffect] {
+    if let index = PlainPhone.index(of: line, in: choices) { return press(index) }
+    let word = String(line.prefix { $0 != " " })
+    let near = Spelling.nearest(to: word, among: PlainWord.all.flatMap(\.names) + choices.map(\.title))
+    say("unknown word \(PlainLine.quote(word)): \(near.map { "did you mean \($0)? " } ?? "")help tells all words")
+    return []
+  }
+
+  private mutating func perform(_ verb: PlainWord.Verb, _ rest: PlainLine.Rest) -> [PhoneEffect] {
+    let (number, text) = (rest.number, rest.text)
+    switch verb {
+    case .help: help(text)
+    case .status: say(lines: status)
+    case .apps: say(page: appLines)
+    case .center: listCenter()
+    case .unread: listCenter(in: .unread)
+    case .list: listApp(text ?? "")
+    case .search: search(text ?? "")
+    case .more: tellMore()
+    case .open: open(number)
+    case .payload: tellPayload(number)
+    case .link: return openLink(number)
+    case .copy: return copy(number)
+    case .report: return report(number)
+    case .mark: mark(rest)
+    case .clear: clear(rest)
+    case .undo: undo()
+    case .redo: redo()
+    case .alerts: listAlerts()
+    case .answer: return answer(text ?? "")
+    case .close: return close(rest)
+    case .view: return view(number)
+    default: return performOther(verb, text)
+    }
+    return []
+  }
+
+  private mutating func performOther(_ verb: PlainWord.Verb, _ text: String?) -> [PhoneEffect] {
+    switch verb {
+    case .silent: return silence(text)
+    case .ring: return silence("off")
+    case .settings: listSettings(text)
+    case .set: return set(text ?? "")
+    case .tryNow: return tryNow()
+    case .noted:
+      say(state.droppedCount > 0 ? "Noted." : "No pushes were dropped.")
+      if state.droppedCount > 0 { return phone.perform(.dismissNotice) }
+    case .compose: compose(text)
+    case .quit: return leave { $0.quit() }
+    default: break
+    }
+    return []
+  }
+
+  private mutating func help(_ text: String?) {
+    guard let text else {
+      say(page: PlainWord.all.flatMap { TextLayout.wrapped("\($0.usage): \($0.help)", columns: columns) })
+      return
+    }
+    guard let word = PlainWord.named(text) else {
+      let near = Spelling.nearest(to: text, among: PlainWord.all.flatMap(\.names)).map { "did you mean \($0)? " } ?? ""
+      return say("unknown word \(PlainLine.quote(text)): \(near)help tells all words")
+    }
+    let others = word.others.isEmpty ? "" : "; also \(word.others.joined(separator: ", "))"
+    let example = word.example.isEmpty ? "" : "; such as \(word.example)"
+    say("\(word.usage): \(word.help)\(example)\(others)")
+  }
+
+  private mutating func silence(_ text: String?) -> [PhoneEffect] {
+    let word = text?.lowercased() ?? "on"
+    guard word == "on" || word == "off" else {
+      say("silent is on or off, not \(PlainLine.quote(word))")
+      return []
+    }
+    let isSilent = word == "on"
+    say(isSilent ? "Silent: no sounds, but for critical ones." : "Rings.")
+    return isSilent == state.settings.isSilent ? [] : phone.perform(.toggleSilent)
+  }
+
+  private mutating func tryNow() -> [PhoneEffect] {
+    guard case .disconnected = phone.connection else {
+      say("nothing to try: \(connection)")
+      return []
+    }
+    say("Trying.")
+    isAway = false
+    return phone.perform(.retry)
+  }
+}
+
+extension PlainLine.Rest {
+  fileprivate var number: Int? { if case .numbers(let numbers) = self { numbers.first } else { nil } }
+  fileprivate var text: String? { if case .text(let text) = self { text } else { nil } }
+}

@@ -1,0 +1,117 @@
+/// A word that a person can begin a line with: a row of the table that the parser and the help are made of.
+struct PlainWord: Sendable {
+  /// What a word does.
+  enum Verb: Sendable, CaseIterable {
+    case help, status, apps, center, list, unread, search, more, open, payload, link, copy, report, mark, clear, undo,
+      redo, alerts, answer, close, view, silent, ring, settings, set, tryNow, noted, compose, quit
+  }
+
+  /// What may stand after it.
+  enum Rest: Sendable {
+    case nothing
+    /// The number of a push in the list; without one it is the push that was read last.
+    case number
+    /// Numbers of pushes, or a name.
+    case numbers
+    case text
+  }
+
+  var verb: Verb
+  var name: String
+  /// Other words for it.
+  var others: [String] = []
+  var rest = Rest.nothing
+  /// How that is written.
+  var shape = ""
+  /// Whether there must be something.
+  var isNeeded = false
+  /// What it does, in a few words.
+  var help: String
+  /// How it may be used.
+  var example = ""
+
+  var names: [String] { [name] + others }
+
+  /// How it is written, with what stands after it.
+  var usage: String { shape.isEmpty ? name : "\(name) \(shape)" }
+}
+
+extension PlainWord {
+  /// The table: a row for each word, in the order in which the help tells them.
+  static let all: [PlainWord] = [
+    PlainWord(verb: .status, name: "status", others: ["home"], help: "how things stand: gateway, alerts, unread"),
+    PlainWord(verb: .apps, name: "apps", help: "the apps, with their badges"),
+    PlainWord(verb: .alerts, name: "alerts", help: "the alerts that wait, by number"),
+    PlainWord(
+      verb: .close, name: "close", rest: .numbers, shape: "[NUMBER ... | APP | all | everything]",
+      help: "close the alert that is asked, or others; all leaves questions and what is urgent, everything does not",
+      example: "close 3"),
+    PlainWord(
+      verb: .view, name: "view", rest: .number, shape: "[NUMBER]", help: "view the alert that is asked, or another",
+      example: "view 3"),
+    PlainWord(
+      verb: .answer, name: "answer", rest: .text, shape: "[NUMBER] BUTTON", isNeeded: true,
+      help: "press a button, by its place or its first letters: of the alert that is asked, or of push NUMBER",
+      example: "answer 3 approve"),
+    PlainWord(
+      verb: .center, name: "center", others: ["centre", "notifications"],
+      help: "all notifications, by app, newest first"),
+    PlainWord(verb: .unread, name: "unread", help: "those that are unread"),
+    PlainWord(
+      verb: .list, name: "list", others: ["app"], rest: .text, shape: "APP", isNeeded: true,
+      help: "all pushes of an app", example: "list News"),
+    PlainWord(
+      verb: .search, name: "search", others: ["find"], rest: .text, shape: "TEXT [in WHERE]", isNeeded: true,
+      help: "notifications that say TEXT; WHERE is unread, an app, critical, time-sensitive, active or passive",
+      example: "search train in unread"),
+    PlainWord(verb: .more, name: "more", others: ["next"], help: "the rest of what was too long"),
+    PlainWord(
+      verb: .open, name: "open", others: ["read"], rest: .number, shape: "NUMBER", help: "read a push whole",
+      example: "open 3"),
+    PlainWord(
+      verb: .payload, name: "payload", rest: .number, shape: "[NUMBER]", help: "what its sender sent, as JSON",
+      example: "payload 3"),
+    PlainWord(
+      verb: .link, name: "link", rest: .number, shape: "[NUMBER]", help: "open the link of a push",
+      example: "link 3"),
+    PlainWord(
+      verb: .copy, name: "copy", rest: .number, shape: "[NUMBER]", help: "copy the text of a push", example: "copy 3"),
+    PlainWord(
+      verb: .report, name: "report", rest: .number, shape: "[NUMBER]", help: "report a push as an advertisement",
+      example: "report 3"),
+    PlainWord(
+      verb: .mark, name: "mark", rest: .numbers, shape: "NUMBER ... | APP | all", isNeeded: true, help: "mark as read",
+      example: "mark 2-5"),
+    PlainWord(
+      verb: .clear, name: "clear", rest: .numbers, shape: "NUMBER ... | APP | all", isNeeded: true,
+      help: "take out of the center", example: "clear 2 4-6"),
+    PlainWord(verb: .undo, name: "undo", help: "bring back what was cleared"),
+    PlainWord(verb: .redo, name: "redo", help: "clear it again"),
+    PlainWord(
+      verb: .silent, name: "silent", others: ["mute"], rest: .text, shape: "[on | off]",
+      help: "no sounds, but for critical ones"),
+    PlainWord(verb: .ring, name: "ring", others: ["unmute"], help: "sounds again"),
+    PlainWord(
+      verb: .settings, name: "settings", rest: .text, shape: "[APP | device | everything]",
+      help: "what this person lets through, by number", example: "settings News"),
+    PlainWord(
+      verb: .set, name: "set", rest: .text, shape: "NUMBER VALUE | [APP] NAME VALUE", isNeeded: true,
+      help: "change a setting; without VALUE: what it can be", example: "set News budget 5"),
+    PlainWord(verb: .tryNow, name: "try", others: ["retry"], help: "connect now, when not connected"),
+    PlainWord(verb: .noted, name: "noted", help: "forget that pushes were dropped"),
+    PlainWord(
+      verb: .compose, name: "compose", others: ["send"], rest: .text, shape: "[APP]",
+      help: "write a push, where a sender's key is at hand"),
+    PlainWord(
+      verb: .help, name: "help", others: ["?"], rest: .text, shape: "[WORD]", help: "these words, or one of them"),
+    PlainWord(
+      verb: .quit, name: "quit", others: ["q", "exit", "bye"],
+      help: "leave, which closes the alert that is asked; others go on waiting"),
+  ]
+
+  /// The row of a word, in whatever case.
+  static func named(_ name: String) -> PlainWord? {
+    let name = name.lowercased()
+    return all.first { $0.names.contains(name) }
+  }
+}
