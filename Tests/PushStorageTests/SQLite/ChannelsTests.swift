@@ -141,6 +141,23 @@ import Testing
     #expect(rows == [1, 0])
   }
 
+  @Test func `of a hundred thousand deleted channels the oldest go`() async throws {
+    let tooMany = 3
+    try await store.pool.write { [now, app] db in
+      try db.execute(
+        sql: """
+          WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+          INSERT INTO channel SELECT randomblob(16), ?, 'development', 0, ?, ? + i, 0 FROM n
+          """, arguments: [Limits.maximumDeletedChannels + tooMany - 1, app.row, now, now])
+    }
+    await (try reopened()).expire(now: now + 200_000)
+    let (count, first) = try await store.pool.read { db in
+      let row = try #require(try Row.fetchOne(db, sql: "SELECT count(*), min(deleted) FROM channel"))
+      return (row[0] as Int, row[1] as Int64)
+    }
+    #expect((count, first) == (Limits.maximumDeletedChannels, now + Int64(tooMany)))
+  }
+
   @Test func `an app that may not broadcast has no channels left`() async throws {
     let channel = try await create()
     try await channels.subscribe([DeviceID(row: 7)], to: channel)
