@@ -89,8 +89,17 @@ package struct Frame: Sendable, Equatable {
   }
 
   /// Steps back behind what floats above: everything loses its colors and becomes faint, and no click means anything.
+  ///
+  /// Half-circles, the ends of an oval that is no longer filled, become lines as well.
   package mutating func recede() {
-    for index in cells.indices { cells[index].style = .dim }
+    for index in cells.indices {
+      cells[index].style = .dim
+      switch cells[index].character {
+      case "\u{E0B6}": cells[index].character = "("
+      case "\u{E0B4}": cells[index].character = ")"
+      default: break
+      }
+    }
     unmark()
   }
 

@@ -23,11 +23,15 @@ package struct TerminalForm: Sendable, Equatable {
   /// Whether letters beyond ASCII arrive.
   package var encodesUTF8: Bool
   package var colors: Int
+  /// Whether it draws half-circles (U+E0B4, U+E0B6) itself, as high as a row: others have them from a font, if at all, and
+  /// then too small or with a seam.
+  package var hasHalfCircles: Bool
   /// In words for a person: what decided, and what would change it.
   package var reason: String
 
-  package init(drawing: Drawing, encodesUTF8: Bool, colors: Int, reason: String) {
-    (self.drawing, self.encodesUTF8, self.colors, self.reason) = (drawing, encodesUTF8, colors, reason)
+  package init(drawing: Drawing, encodesUTF8: Bool, colors: Int, hasHalfCircles: Bool = false, reason: String) {
+    (self.drawing, self.encodesUTF8, self.colors) = (drawing, encodesUTF8, colors)
+    (self.hasHalfCircles, self.reason) = (hasHalfCircles, reason)
   }
 
   package static let full = TerminalForm(drawing: .full, encodesUTF8: true, colors: 256, reason: "")
@@ -58,7 +62,18 @@ package struct TerminalForm: Sendable, Equatable {
         reason: "TERM=\(term) has \(colors) colors: TERM=xterm-256color, if that is so, would show more")
     }
     return TerminalForm(
-      drawing: .full, encodesUTF8: true, colors: colors, reason: "UTF-8, and TERM=\(term) has 256 colors or more")
+      drawing: .full, encodesUTF8: true, colors: colors, hasHalfCircles: drawsHalfCircles(term, environment),
+      reason: "UTF-8, and TERM=\(term) has 256 colors or more")
+  }
+
+  /// Terminals that draw half-circles themselves, whatever their font has, by `TERM` and by `TERM_PROGRAM`.
+  private static let round = ["kitty", "ghostty", "wezterm"]
+
+  /// In tmux and screen it is not known which terminal looks on: it may be another one tomorrow.
+  private static func drawsHalfCircles(_ term: String, _ environment: [String: String]) -> Bool {
+    guard (environment["TMUX"] ?? "").isEmpty, !term.hasPrefix("tmux"), !term.hasPrefix("screen") else { return false }
+    let program = (environment["TERM_PROGRAM"] ?? "").lowercased()
+    return round.contains { term.contains($0) || program == $0 }
   }
 
   /// Terminals that have every color, whether terminfo knows them or not.
@@ -123,8 +138,8 @@ extension TerminalForm {
 /// What stands for a character where there is only ASCII. All of these take one column.
 private enum ASCIISpelling {
   static let signs = table(
-    "─━│┃╭╮╰╯┏┓┗┛├┤┬┴┌▸◂▾●○◖◗✓…‹›·↑↓←→↵⇥␣▏×–—“”",
-    "-=||++++####+++++><v*o()x.<>-^v<><>_|x--\"\"")
+    "─━│┃╭╮╰╯┏┓┗┛├┤┬┴┌▸◂▾●○✓…‹›·↑↓←→↵⇥␣▏×–—“”",
+    "-=||++++####+++++><v*ox.<>-^v<><>_|x--\"\"")
   static let letters = table(
     "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöøùúûüýÿß„‘’‚«»•€£¥°",
     "AAAAAACEEEEIIIINOOOOOOUUUUYaaaaaaceeeeiiiinoooooouuuuyys\"'''<>*ELYo")

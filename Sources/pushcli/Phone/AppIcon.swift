@@ -7,8 +7,8 @@ struct AppIcon {
   /// The selected tile has a heavy outline and its name in bold.
   var isSelected: Bool
   var palette: Palette
-  /// Whether the app's initials stand for its icon, which the terminal could not draw.
-  var hasInitials: Bool
+  /// Its initials stand for the app's icon where the terminal could not draw that.
+  var form: TerminalForm
 
   func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
     let color = color
@@ -21,12 +21,10 @@ struct AppIcon {
     frame.mark(
       Rectangle(column: tile.column, row: tile.row, columns: tile.columns, rows: tile.rows + 1),
       isSelected ? PhoneCommand.open : PhoneCommand.choose(.app(app.app.topic)))
-    frame.drawBox(
-      tile,
-      border: isSelected ? .heavy : .rounded,
-      style: Style(foreground: isSelected ? nil : color, isBold: isSelected)
-    )
     let face = Style(foreground: palette.tileInk, background: color, isBold: true)
+    // The tile is filled to its edges: the outline of one that is not selected is seen where there are no colors.
+    let edge = isSelected ? face : Style(foreground: color, background: color)
+    frame.drawBox(tile, border: isSelected ? .heavy : .rounded, style: edge)
     frame.fill(inside, style: face)
     frame.writeCentered(
       symbol,
@@ -45,24 +43,29 @@ struct AppIcon {
     drawBadge(tile, in: &frame)
   }
 
-  /// The digits of a badge between the ends of its oval, or nothing for 0 (B3, B4).
-  static func badgeText(_ badge: Int) -> String {
-    badge > 0 ? "◖\(badge)◗" : ""
+  /// The columns of a badge: its digits and the two ends of its oval, or none for 0 (B3, B4).
+  static func badgeColumns(_ badge: Int) -> Int {
+    badge > 0 ? String(badge).count + 2 : 0
   }
 
+  /// The ends are half-circles where the terminal draws them; else the oval is a block, whose ends are seen where there are
+  /// no colors.
   private func drawBadge(_ tile: Rectangle, in frame: inout Frame) {
-    let text = Self.badgeText(app.badge)
-    guard !text.isEmpty else { return }
-    let column = max(tile.column + tile.columns + 1 - text.count, 0)
-    frame.write(text, column: column, row: tile.row, style: Style(foreground: palette.badge))
+    guard app.badge > 0 else { return }
+    let first = max(tile.column + tile.columns + 1 - Self.badgeColumns(app.badge), 0)
     let digits = Style(foreground: palette.badgeInk, background: palette.badge, isBold: true)
-    frame.write(String(app.badge), column: column + 1, row: tile.row, style: digits)
+    let last = frame.write(String(app.badge), column: first + 1, row: tile.row, style: digits)
+    for (sign, column) in zip(form.hasHalfCircles ? ["\u{E0B6}", "\u{E0B4}"] : ["(", ")"], [first, last]) {
+      let isOnTile = (tile.column..<tile.column + tile.columns).contains(column)
+      let behind = form.hasHalfCircles ? (isOnTile ? color : nil) : palette.badge
+      frame.write(sign, column: column, row: tile.row, style: Style(foreground: palette.badge, background: behind))
+    }
   }
 
   /// The icon, or the first letters of the name.
   private var symbol: String {
     let icon = Sanitizer.line(app.app.icon)
-    if DisplayWidth.of(icon) > 0, !hasInitials { return String(icon.prefix(2)) }
+    if DisplayWidth.of(icon) > 0, form.drawing != .ascii { return String(icon.prefix(2)) }
     let words = Sanitizer.line(app.app.name).split(separator: " ")
     return words.count > 1 ? String(words.prefix(2).compactMap(\.first)) : String(words.first?.prefix(2) ?? "")
   }

@@ -17,7 +17,7 @@ struct HomeGrid: Sendable {
   init(size: Size, apps: [InstalledApp]) {
     let isLarge = size.columns >= 120 && size.rows >= 40
     tile = isLarge ? Size(columns: 14, rows: 7) : Size(columns: 8, rows: 3)
-    let badge = apps.map { AppIcon.badgeText($0.badge).count }.max() ?? 0
+    let badge = apps.map { AppIcon.badgeColumns($0.badge) }.max() ?? 0
     // A badge reaches one column past its tile on the right, and never past its cell on the left.
     // Odd, as tiles are even: names are centered beneath their tiles, and a column stays free between them.
     let width = max(isLarge ? 21 : 13, 2 * (badge - 1) - tile.columns + 1)

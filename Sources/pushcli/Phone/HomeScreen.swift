@@ -23,8 +23,7 @@ struct HomeScreen {
     for index in first..<min(first + grid.pageSize, model.apps.count) {
       let tile = grid.tile(at: index - first)
       AppIcon(
-        app: model.apps[index], isSelected: index == selected, palette: model.palette,
-        hasInitials: model.form.drawing == .ascii
+        app: model.apps[index], isSelected: index == selected, palette: model.palette, form: model.form
       ).draw(tile, columns: grid.cell.columns, in: &frame)
     }
     let pageCount = (model.apps.count - 1) / grid.pageSize + 1

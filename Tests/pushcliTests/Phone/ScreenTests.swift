@@ -206,7 +206,47 @@ import Testing
 
   @Test func `a badge shows all its digits and nothing else (B3)`() {
     let frame = screen(40, 12, [.push(Sample.push(1, badge: .max)), .push(Sample.push(2, Sample.mail, badge: 0))])
-    #expect(frame.contains("◖9223372036854775807◗"))
-    #expect(frame.count(where: { $0 == "◖" }) == 1)
+    #expect(frame.contains("(9223372036854775807)"))
+    #expect(frame.count(where: { $0 == "(" }) == 1)
+  }
+
+  /// The cells of the first app's tile and its badge at 80×24: 8×3 cells from column 3, row 2, the badge on its corner.
+  private func tile(hasHalfCircles: Bool, isSelected: Bool) -> Frame {
+    let size = Size(columns: 80, rows: 24)
+    var phone = Sample.phone(size: size, [.push(Sample.push(1, badge: 3))] + (isSelected ? [] : [.key(.right)]))
+    phone.form.hasHalfCircles = hasHalfCircles
+    return phone.view(size: size)
+  }
+
+  @Test func `a tile is filled to its edges`() {
+    for isSelected in [true, false] {
+      let frame = tile(hasHalfCircles: false, isSelected: isSelected)
+      let color = frame[5, 3].style.background
+      #expect(color != nil)
+      for row in 2...4 {
+        for column in 3..<11 where !(row == 2 && column > 8) { #expect(frame[column, row].style.background == color) }
+      }
+      // An outline is seen round the selected one; round others where there are no colors.
+      #expect((frame[3, 4].style.foreground == color) == !isSelected)
+      #expect(frame[3, 4].character == (isSelected ? "┗" : "╰"))
+    }
+  }
+
+  @Test func `a badge is an oval where the terminal draws half-circles, else a block, and has ends without colors`() {
+    let palette = Palette.dark
+    let block = tile(hasHalfCircles: false, isSelected: true)
+    #expect((9...11).map { block[$0, 2].character } == ["(", "3", ")"])
+    #expect((9...11).allSatisfy { block[$0, 2].style.background == palette.badge })
+    #expect([9, 11].allSatisfy { block[$0, 2].style.foreground == palette.badge })
+    let oval = tile(hasHalfCircles: true, isSelected: true)
+    #expect((9...11).map { oval[$0, 2].character } == ["\u{E0B6}", "3", "\u{E0B4}"])
+    #expect([9, 11].allSatisfy { oval[$0, 2].style.foreground == palette.badge })
+    // The left end lies on the tile, the right one beside it.
+    #expect(oval[9, 2].style.background == oval[5, 3].style.background && oval[11, 2].style.background == nil)
+    #expect(oval[10, 2].style == Style(foreground: palette.badgeInk, background: palette.badge, isBold: true))
+    // Behind an alert nothing is filled.
+    var receded = oval
+    receded.recede()
+    #expect((9...11).map { receded[$0, 2].character } == ["(", "3", ")"])
   }
 }
