@@ -151,8 +151,14 @@ struct Log: AsyncParsableCommand {
     let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
     let time = utc ? record.at : LocalTime.text(record.at)
     var words = [time, event, record.id, place, record.detail ?? ""]
-    if let text = record.text { words.append("“\(text.replacing("\n", with: " – "))”") }
+    if let text = record.text { words.append(Log.quoted(text)) }
     if let status = record.status { words.append("[\(status)]") }
     Output.data(words.filter { !$0.isEmpty }.joined(separator: "  "))
+  }
+
+  /// A title and texts on one line; what a push has none of leaves no trace.
+  static func quoted(_ text: String) -> String {
+    let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    return lines.isEmpty ? "" : "“\(lines.joined(separator: " – "))”"
   }
 }
