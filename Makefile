@@ -1,6 +1,7 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
 # make build  a release build of pushcli                make check   formatting, generated tables
 # make bench  every figure of docs/performance.md, with the peers in the same run
+# make pictures  the pictures of README and docs, drawn anew
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
@@ -9,7 +10,7 @@
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
 .PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills drains faults \
-  train-ads check-ads evaluate-ads bench-ads train-ads-program
+  pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
@@ -73,6 +74,10 @@ fuzz: packages
 # The whole suite under AddressSanitizer and ThreadSanitizer: make sanitize, or SANITIZER=thread for one.
 sanitize: test-packages
 	scripts/sanitize $(SANITIZER)
+
+# The pictures in docs/pictures, by what draws the screen. Look at what has changed, in a browser.
+pictures: packages
+	PUSHGATEWAY_PICTURES=write swift test --filter PictureTests
 
 # Kills gateway and clients under load, and counts every 200: make kills KILLS=500 SEED=7
 KILLS ?= 500
