@@ -559,6 +559,15 @@ def test_a_push_whose_answer_was_lost_is_sent_again_and_delivered_once(gateway, 
     stream.connection.close()
 
 
+def test_a_gateway_that_listens_everywhere_is_reached_on_its_own_machine(start):
+    gateway = start(listen="0.0.0.0:0")
+    device = gateway.device()
+    assert (gateway.state / "listening").read_text().startswith("0.0.0.0:")
+    gateway.run("send", "--to", f"{device.name}/{TOPIC}", "Hello")
+    assert gateway.run("subscribe", "--device", device.name, "--json", "--once").json["type"] == "push"
+    assert "answers at" in gateway.run("doctor").out
+
+
 def test_a_gateway_of_another_authority_is_not_trusted(start, gateway, device):
     other = start()
     done = send(gateway, "--token", device.token, "--topic", TOPIC, "--title", "x", "--gateway", other.address)

@@ -59,7 +59,10 @@ struct GatewayOptions: ParsableArguments {
   ///   - identity: a certificate to show.
   func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
     let folder = try state.folder
-    guard let address = try gateway.map(GatewayOptions.address) ?? found ?? firstLine(of: folder.listeningPath) else {
+    guard
+      let address = try gateway.map(GatewayOptions.address) ?? found
+        ?? firstLine(of: folder.listeningPath).map(GatewayOptions.reachable)
+    else {
       try state.checkPermission(of: folder.listeningPath, mode: R_OK)
       throw CommandFailure(
         .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
@@ -72,6 +75,14 @@ struct GatewayOptions: ParsableArguments {
     }
     let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tls(host: host, port: port, trustPath: trustPath ?? folder.trustPath, identity: identity)
+  }
+
+  /// Where a gateway of this machine is reached: one that listens on every address has the certificate of loopback.
+  static func reachable(_ address: String) -> String {
+    for (every, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where address.hasPrefix(every) {
+      return loopback + address.dropFirst(every.count)
+    }
+    return address
   }
 
   /// HOST:PORT, of an address as a browser would write it, too.

@@ -106,15 +106,14 @@ struct Examination {
     guard !addresses.isEmpty else {
       return Finding(check: check, state: .warning, words: "none runs on this folder: `pushcli serve` starts one")
     }
-    for address in addresses {
+    // Whoever listens everywhere is reached here.
+    for address in addresses.map({ GatewayOptions.reachable(String($0)) }) {
       guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]),
         (1...65_535).contains(port)
       else { continue }
       let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-      // Whoever listens everywhere is reached here.
-      let reachable = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
       do {
-        let client = try await Client.connect(to: .tls(host: reachable, port: port, trustPath: folder.trustPath))
+        let client = try await Client.connect(to: .tls(host: host, port: port, trustPath: folder.trustPath))
         defer { client.close() }
         let answer = try await client.request("GET", "/v1/health")
         let health = try decodeJSON(Health.self, from: answer.body)
