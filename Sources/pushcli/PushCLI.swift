@@ -58,6 +58,7 @@ struct PushCLI: AsyncParsableCommand {
     let arguments = CommandLineArguments(Array(CommandLine.arguments.dropFirst()))
     do {
       if arguments.isVersion { return Output.data(configuration.version) }
+      if let script = CompletionScript.asked(arguments.words, of: PushCLI.self) { return Output.help(script) }
       try arguments.checkHelp(of: PushCLI.self)
       var command = try parseAsRoot(arguments.words)
       if var command = command as? any AsyncParsableCommand {

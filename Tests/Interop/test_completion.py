@@ -28,6 +28,11 @@ LINES = [
     ("pushcli send --to lap", f"pushcli send --to laptop/{TOPIC}"),
     ("pushcli send --to laptop/com.example.n", f"pushcli send --to laptop/{TOPIC}"),
     ("pushcli prefs show --device lap", "pushcli prefs show --device laptop"),
+    # Where no command of a group is named, its options are those of the one that is meant.
+    ("pushcli prefs --device lap", "pushcli prefs --device laptop"),
+    ("pushcli prefs --dev", "pushcli prefs --device"),
+    ("pushcli prefs se", "pushcli prefs set"),
+    ("pushcli devices --filt", "pushcli devices --filter"),
     ("pushcli subscribe --device lap", "pushcli subscribe --device laptop"),
     ("pushcli devices remove lap", "pushcli devices remove laptop"),
     ("pushcli prefs set --app com.example.n", f"pushcli prefs set --app {TOPIC}"),
