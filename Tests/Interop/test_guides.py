@@ -1,0 +1,113 @@
+"""The lines of docs/second-machine.md, persons.md and upgrading.md, run in their order as they stand there.
+
+A block says on which machine it runs (```sh gateway): each has a home of its own. Other blocks are not run.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from gateway import PUSHCLI, TOPIC, Gateway
+
+DOCS = Path(__file__).parents[2] / "docs"
+CODE = r"\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){4}\b"
+
+
+class Machines:
+    """The gateway's machine and others: the same computer, with a home for each."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "bin").mkdir()
+        (folder / "bin" / "pushcli").symlink_to(PUSHCLI)
+        self.gateway = Gateway(self.home("gateway") / ".local/share/pushgateway").start()
+        self.gateway.device(name="me")
+        self.said = ""
+        self.known = {}
+
+    def home(self, name):
+        home = self.folder / name
+        home.mkdir(exist_ok=True)
+        return home
+
+    def run(self, machine, block):
+        """Runs a block; what it prints is known to the later ones, as to a person who reads it."""
+        codes = re.findall(CODE, self.said)
+        text = re.sub(CODE, codes[-1], block) if codes else block
+        # The other end of the wire is this machine.
+        text = text.replace("gateway.example:2197", self.gateway.address.replace("127.0.0.1", "localhost"))
+        environment = {"HOME": str(self.home(machine)), "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", **self.known}
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=self.home(machine), env=environment,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{text}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
+        self.said += done.stdout + done.stderr
+        return done.stdout
+
+
+def blocks(page):
+    found = re.findall(r"^```sh (\S+)\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    assert found
+    return found
+
+
+@pytest.fixture
+def machines():
+    # A socket's path is short.
+    folder = Path(tempfile.mkdtemp(prefix="guides-"))
+    machines = Machines(folder)
+    yield machines
+    machines.gateway.stop()
+    shutil.rmtree(folder)
+
+
+def test_a_second_machine_is_set_up_as_its_page_says(machines):
+    heard = ""
+    for machine, block in blocks("second-machine.md"):
+        if machine == "laptop":
+            # What the person copied: the trust, and later a key; and the token, which was read.
+            (machines.home("laptop") / "ca.pem").write_text(Path(machines.gateway.trust).read_text())
+            for key in (machines.home("gateway") / "keys").glob("AuthKey_*.p8"):
+                (machines.home("laptop") / key.name).write_text(key.read_text())
+                machines.known["KEYID"] = key.stem.removeprefix("AuthKey_")
+            tokens = re.findall(r"^[0-9a-f]{64}$", machines.said, re.M)
+            machines.known["TOKEN"] = tokens[-1] if tokens else ""
+        printed = machines.run(machine, block)
+        if "subscribe" in block:
+            heard = printed
+    assert "Hello over there." in heard
+    # The one that the laptop sent waits for it.
+    waiting = machines.gateway.run("devices", "list", "--filter", "laptop", "--json").json
+    assert waiting["person"] == "ada" and waiting["waiting"] == 1
+    secret = machines.home("laptop") / ".local/share/pushgateway/devices/laptop.json"
+    assert secret.stat().st_mode & 0o777 == 0o600
+
+
+def test_persons_are_looked_after_as_their_page_says(machines):
+    outputs = [machines.run(machine, block) for machine, block in blocks("persons.md")]
+    assert re.search(r"^ada +couch desk$", outputs[0], re.M)
+    assert re.search(rf"{re.escape(TOPIC)} .*off", outputs[1])
+    assert "nobody answered: 7" in outputs[2]
+    assert "ada" not in machines.gateway.run("persons").out.lower()
+
+
+def test_a_gateway_is_upgraded_and_goes_back_as_its_page_says(machines):
+    for machine, block in blocks("upgrading.md"):
+        if machine == "after-stop":
+            machines.gateway.stop()
+            machine = "gateway"
+        machines.run(machine, block)
+    machines.gateway.restart()
+    # The backup is of before the push.
+    assert machines.gateway.run("devices", "list", "--filter", "me", "--json").json["waiting"] == 0
+
+
+def test_the_pages_are_in_the_index():
+    index = (DOCS.parent / "README.md").read_text()
+    for page in ["second-machine.md", "persons.md", "service.md", "upgrading.md"]:
+        assert f"docs/{page}" in index
+        for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", (DOCS / page).read_text()):
+            assert (DOCS / link).exists(), f"{page} leads to {link}"
