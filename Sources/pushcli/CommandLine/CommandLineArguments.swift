@@ -30,8 +30,8 @@ struct CommandLineArguments {
     word.hasPrefix("-") && word.dropFirst().first.map { ("0"..."9").contains($0) } ?? false
   }
 
-  /// `pushcli version`, as others write `--version`.
-  var isVersion: Bool { words == ["version"] }
+  /// `pushcli version`, as others write `--version`: nothing has to be parsed for it.
+  var isVersion: Bool { words == ["version"] || words == ["--version"] }
 
   /// Refuses help for a command that there is not.
   ///

@@ -39,7 +39,7 @@ struct AdminCommand: AsyncParsableCommand {
 
   struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Bring a gateway back from a backup, into a folder that holds none.",
+      commandName: "restore", abstract: "Bring a gateway back from a backup, into a folder that holds none.",
       discussion: """
         What was accepted after the backup was made is lost with the disk that held it. Devices go on by themselves: \
         docs/durability.md says how.
@@ -64,7 +64,7 @@ struct AdminCommand: AsyncParsableCommand {
 
   struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give the disk back what nothing is stored in any longer.",
+      commandName: "compact", abstract: "Give the disk back what nothing is stored in any longer.",
       discussion: """
         A running gateway does so by itself, as far as the room is not needed soon. This gives all of it back. The \
         database that an earlier version made is written anew: pushes wait meanwhile, and as much room again is needed.
@@ -85,7 +85,7 @@ struct AdminCommand: AsyncParsableCommand {
 
   struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show what was asked of the gateway by its admin socket.",
+      commandName: "audit", abstract: "Show what was asked of the gateway by its admin socket.",
       discussion: """
         Every change of teams, keys, apps, devices, persons, invitations, channels, certificates and faults is written \
         down before it is done. The newest come last; the gateway keeps \(Limits.maximumAuditRecords).

@@ -5,7 +5,7 @@ import PushPolicy
 /// `pushcli apps`: what may be pushed to.
 struct Apps: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Apps: what may be pushed to.",
+    commandName: "apps", abstract: "Apps: what may be pushed to.",
     discussion: """
       Examples:
         pushcli apps
@@ -29,7 +29,7 @@ struct Apps: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List apps.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List apps.")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -87,7 +87,7 @@ struct Apps: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Add an app, or change one.",
+      commandName: "add", abstract: "Add an app, or change one.",
       discussion: """
         Where there are several teams, a new app needs one: keys of the others are refused with TopicDisallowed.
 

@@ -9,7 +9,7 @@ import PushCore
 /// `pushcli bench`: a load test that checks while it measures.
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure a gateway under load, and check that every push arrives exactly once.",
+    commandName: "bench", abstract: "Measure a gateway under load, and check that every push arrives exactly once.",
     discussion: """
       Opens device streams and provider connections, sends at a fixed rate or flat out, and counts what arrives. At a \
       fixed rate latency counts from the moment each push should have been sent, also when the gateway holds it up. \

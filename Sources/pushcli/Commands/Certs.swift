@@ -7,6 +7,7 @@ import PushCore
 /// `pushcli certs`: certificates of senders, and the gateway's own.
 struct Certs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "certs",
     abstract: "Certificates: what senders show instead of a provider token, and what the gateway shows.",
     discussion: """
       Examples:
@@ -17,7 +18,7 @@ struct Certs: AsyncParsableCommand {
     subcommands: [List.self, Create.self, CreateServer.self, Revoke.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List senders' certificates.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List senders' certificates.")
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -37,7 +38,7 @@ struct Certs: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Issue a certificate for a sender, as TOPIC.pem and TOPIC.key.",
+      commandName: "create", abstract: "Issue a certificate for a sender, as TOPIC.pem and TOPIC.key.",
       discussion: """
         The gateway's own authority issues it. The key is written once and kept nowhere else.
 
@@ -108,6 +109,7 @@ struct Certs: AsyncParsableCommand {
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "revoke",
       abstract: "Revoke a sender's certificate: its connections end now, and new ones are refused.",
       discussion: """
         A certificate of another authority is named by its file.

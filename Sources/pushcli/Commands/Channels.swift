@@ -6,7 +6,7 @@ import PushPolicy
 /// `pushcli channels`: broadcast channels, and who subscribes to them.
 struct Channels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Broadcast channels: one message to all devices that subscribe.",
+    commandName: "channels", abstract: "Broadcast channels: one message to all devices that subscribe.",
     discussion: """
       Senders make channels through the API of the real service too; docs/broadcast.md has both.
 
@@ -19,7 +19,7 @@ struct Channels: AsyncParsableCommand {
     defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List channels.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List channels.")
     @Option(help: "Only this app's.", completion: Names.apps) var app: String?
     @Option(help: "Only those that this device subscribes to.", completion: Names.devices) var device: String?
     @OptionGroup var part: ListOptions
@@ -48,7 +48,7 @@ struct Channels: AsyncParsableCommand {
   }
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a channel; prints its id.")
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a channel; prints its id.")
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
     @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
@@ -74,7 +74,7 @@ struct Channels: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Delete a channel, what it stored and who subscribed. It can't be undone.")
+      commandName: "delete", abstract: "Delete a channel, what it stored and who subscribed. It can't be undone.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -88,7 +88,7 @@ struct Channels: AsyncParsableCommand {
 
   struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Have devices subscribe to a channel of an app that they are registered for.")
+      commandName: "subscribe", abstract: "Have devices subscribe to a channel of an app that they are registered for.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @Argument(help: "The devices' names.", completion: Names.devices) var devices: [String] = []
     @Option(help: "All devices of a batch, whose names begin with this and a hyphen.") var batch: String?
@@ -110,7 +110,8 @@ struct Channels: AsyncParsableCommand {
   }
 
   struct Unsubscribe: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "End a device's subscription to a channel.")
+    static let configuration = CommandConfiguration(
+      commandName: "unsubscribe", abstract: "End a device's subscription to a channel.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @Argument(help: "The device's name.", completion: Names.devices) var device: String
     @OptionGroup var state: StateOptions
@@ -124,7 +125,8 @@ struct Channels: AsyncParsableCommand {
   }
 
   struct Enable: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Let an app broadcast, as every app may at first.")
+    static let configuration = CommandConfiguration(
+      commandName: "enable", abstract: "Let an app broadcast, as every app may at first.")
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @OptionGroup var state: StateOptions
 
@@ -133,6 +135,7 @@ struct Channels: AsyncParsableCommand {
 
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "disable",
       abstract: "Let an app broadcast no more. All its channels are deleted; it can't be undone.")
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @OptionGroup var state: StateOptions

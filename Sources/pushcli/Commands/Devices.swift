@@ -7,7 +7,7 @@ import PushPolicy
 /// `pushcli devices`: who receives.
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Devices: the terminals that receive.",
+    commandName: "devices", abstract: "Devices: the terminals that receive.",
     discussion: """
       Examples:
         pushcli devices
@@ -22,7 +22,7 @@ struct Devices: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List devices, in the order of their names.",
+      commandName: "list", abstract: "List devices, in the order of their names.",
       discussion: """
         Examples:
           pushcli devices list --filter laptop
@@ -48,7 +48,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Enroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Enroll a device; its secret is kept in the state folder for `subscribe`.",
+      commandName: "enroll", abstract: "Enroll a device; its secret is kept in the state folder for `subscribe`.",
       discussion: "Example:\n  pushcli devices enroll me", aliases: ["enrol"])
     @Argument(help: "The device's name.") var name: String
     @Option(
@@ -65,6 +65,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "remove",
       abstract: "Remove a device: its streams end, its secret is good no longer, its tokens answer 410.",
       discussion: """
         What waits for it goes. Its person stays, with the choices: `persons remove` takes both.
@@ -85,6 +86,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "rotate",
       abstract: "Give a device another secret: its streams end, and the one before is good no longer.",
       discussion: """
         A device of this machine finds it in the state folder and comes back by itself; for others it is printed, once.
@@ -110,6 +112,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Register: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "register",
       abstract: "Register a device for an app and print the device token that senders address.",
       discussion: "Example:\n  pushcli devices register me com.example.news")
     @Argument(help: "The device's name.", completion: Names.devices) var name: String
@@ -137,7 +140,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Unregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "End a registration: its token answers 410 Unregistered from now on.",
+      commandName: "unregister", abstract: "End a registration: its token answers 410 Unregistered from now on.",
       discussion: "Example:\n  pushcli devices unregister me com.example.news")
     @Argument(help: "The device's name.", completion: Names.devices) var name: String
     @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
@@ -153,7 +156,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a code with which one device can enroll, from anywhere.",
+      commandName: "invite", abstract: "Make a code with which one device can enroll, from anywhere.",
       discussion: """
         Whoever has the code gets a device of the person that it names, and with it all that person's choices; without \
         --person a new person's. The code is printed once.
@@ -184,7 +187,8 @@ struct Devices: AsyncParsableCommand {
   }
 
   struct Invitations: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the invitations that nobody has used yet.")
+    static let configuration = CommandConfiguration(
+      commandName: "invitations", abstract: "List the invitations that nobody has used yet.")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -203,7 +207,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Uninvite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take an invitation back: its code is good no longer.",
+      commandName: "uninvite", abstract: "Take an invitation back: its code is good no longer.",
       discussion: "Example:\n  pushcli devices uninvite 3f0c9a1be2d45577")
     @Argument(help: "The invitation's id, as `devices invitations` lists it.", completion: Names.invitations) var id:
       String

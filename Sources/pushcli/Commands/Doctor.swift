@@ -7,7 +7,7 @@ import PushStorage
 /// `pushcli doctor`: what is wrong here, and what to do about it.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check the gateway, its state folder, this machine and this terminal.",
+    commandName: "doctor", abstract: "Check the gateway, its state folder, this machine and this terminal.",
     discussion: """
       Each line says what to do. The exit code is 1 when something fails, and 0 when there are only warnings.
 

@@ -7,7 +7,7 @@ import PushGateway
 /// `pushcli faults`: what goes wrong on purpose.
 struct Faults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Faults on purpose, to rehearse what a sender does about them.",
+    commandName: "faults", abstract: "Faults on purpose, to rehearse what a sender does about them.",
     discussion: """
       A fault strikes the requests that all its selectors fit, for a count, a rate or a time. docs/faults.md has every \
       one, and the form of scenario files.
@@ -22,7 +22,8 @@ struct Faults: AsyncParsableCommand {
     subcommands: [List.self, Add.self, Remove.self, Load.self, Connections.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List faults: what they do, and what is left of them.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List faults: what they do, and what is left of them.")
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -33,7 +34,7 @@ struct Faults: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Set a fault; one of the same name is replaced.",
+      commandName: "add", abstract: "Set a fault; one of the same name is replaced.",
       discussion: """
         Examples:
           pushcli faults add gone --unregister --token 4f0c…e1a9 --count 1
@@ -87,7 +88,7 @@ struct Faults: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove a fault, or all of them.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a fault, or all of them.")
     @Argument(help: "The fault's name.", completion: Names.faults) var name: String?
     @Flag(help: "All faults.") var all = false
     @OptionGroup var state: StateOptions
@@ -106,7 +107,7 @@ struct Faults: AsyncParsableCommand {
 
   struct Load: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Set all faults of a scenario file, or none.",
+      commandName: "load", abstract: "Set all faults of a scenario file, or none.",
       discussion: """
         The file is YAML; docs/faults.md has its form. Faults that are set already stay, unless the file has one of the \
         same name, or --replace removes them first.
@@ -136,7 +137,8 @@ struct Faults: AsyncParsableCommand {
   }
 
   struct Connections: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the connections that are open now.")
+    static let configuration = CommandConfiguration(
+      commandName: "connections", abstract: "List the connections that are open now.")
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -8,7 +8,7 @@ import PushPolicy
 /// `pushcli keys`: what provider tokens are signed with.
 struct Keys: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Keys: what senders sign their provider tokens with.",
+    commandName: "keys", abstract: "Keys: what senders sign their provider tokens with.",
     discussion: """
       Examples:
         pushcli keys
@@ -29,7 +29,7 @@ struct Keys: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List keys.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List keys.")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -48,7 +48,7 @@ struct Keys: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a key and write its private half as AuthKey_<KEYID>.p8.",
+      commandName: "create", abstract: "Make a key and write its private half as AuthKey_<KEYID>.p8.",
       discussion: """
         The private half is written once and kept nowhere else.
 
@@ -96,7 +96,7 @@ struct Keys: AsyncParsableCommand {
 
   struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Let a key that a sender has already be used here: its public half is kept.",
+      commandName: "import", abstract: "Let a key that a sender has already be used here: its public half is kept.",
       discussion: """
         Example:
           pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
@@ -137,7 +137,7 @@ struct Keys: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a key: its tokens are refused from now on.",
+      commandName: "remove", abstract: "Remove a key: its tokens are refused from now on.",
       discussion: "Example:\n  pushcli keys remove ABC123DEFG")
     @Argument(help: "The key's id, 10 characters.", completion: Names.keys) var key: String
     @OptionGroup var state: StateOptions

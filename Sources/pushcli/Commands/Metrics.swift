@@ -3,7 +3,7 @@ import ArgumentParser
 /// `pushcli metrics`: what a gateway counts.
 struct Metrics: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what a running gateway counts, as monitors read it.",
+    commandName: "metrics", abstract: "Show what a running gateway counts, as monitors read it.",
     discussion: """
       The text is OpenMetrics; docs/metrics.md says what each number is.
 

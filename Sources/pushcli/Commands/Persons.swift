@@ -6,7 +6,7 @@ import PushPolicy
 /// `pushcli persons`: who owns devices and choices.
 struct Persons: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Persons: who owns devices and choices.",
+    commandName: "persons", abstract: "Persons: who owns devices and choices.",
     discussion: """
       Examples:
         pushcli persons
@@ -16,7 +16,8 @@ struct Persons: AsyncParsableCommand {
     subcommands: [List.self, Rename.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List persons, in the order of their names.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List persons, in the order of their names.")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -30,7 +31,8 @@ struct Persons: AsyncParsableCommand {
 
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a person another name.", discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
+      commandName: "rename", abstract: "Give a person another name.",
+      discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
     @Argument(help: "The person.", completion: Names.persons) var person: String
     @Argument(help: "The new name.") var name: String
     @OptionGroup var state: StateOptions
@@ -45,7 +47,7 @@ struct Persons: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a person, with all that is known of them.",
+      commandName: "remove", abstract: "Remove a person, with all that is known of them.",
       discussion: """
         Devices, choices, texts that wait, reports of advertising and the rows of the delivery log are erased; open \
         streams end. Backups that were made before still hold them.

@@ -5,7 +5,7 @@ import PushPolicy
 /// `pushcli prefs`: what a person lets through.
 struct Prefs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Preferences: what a person lets through.",
+    commandName: "prefs", abstract: "Preferences: what a person lets through.",
     discussion: """
       Examples:
         pushcli prefs --device me
@@ -15,7 +15,8 @@ struct Prefs: AsyncParsableCommand {
     subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
 
   struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the choices of a device's person.")
+    static let configuration = CommandConfiguration(
+      commandName: "show", abstract: "Show the choices of a device's person.")
     @Option(help: "The device's name.", completion: Names.devices) var device: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -28,7 +29,7 @@ struct Prefs: AsyncParsableCommand {
 
   struct Set: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Change choices, for everything, for an app, or for a category of an app.",
+      commandName: "set", abstract: "Change choices, for everything, for an app, or for a category of an app.",
       discussion: """
         Examples:
           pushcli prefs set --device me notifications=off

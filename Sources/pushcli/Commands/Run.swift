@@ -6,7 +6,7 @@ import PushCore
 /// `pushcli run`: a push when a command ends.
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run a command, and send a push when it ends.",
+    commandName: "run", abstract: "Run a command, and send a push when it ends.",
     discussion: """
       The command has the terminal, standard input and output as if it ran alone. When it has ended, the push says its \
       time and exit status, and this command exits by the same status, 128 + n after signal n, whether or not the push \

@@ -9,7 +9,7 @@ import PushPolicy
 /// `pushcli send`: one push, through the APNs provider API.
 struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Send one push.",
+    commandName: "send", abstract: "Send one push.",
     discussion: """
       The message is what stands after the options, or what is piped in where nothing does. Beside a title or another \
       flag, standard input is read only when it was piped into this command itself: a loop that reads lines keeps them. \

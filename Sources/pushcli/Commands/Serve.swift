@@ -9,7 +9,7 @@ import PushGateway
 /// `pushcli serve`: the gateway.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run the gateway.",
+    commandName: "serve", abstract: "Run the gateway.",
     discussion: """
       Nothing need be configured: a first start makes the state folder, certificates, a development key and a sample \
       app, and prints what to try. Every setting can be given as a flag, in the environment (PUSHGATEWAY_LISTEN, …) \

@@ -4,7 +4,7 @@ import GatewayProtocol
 /// `pushcli teams`: who may hold keys.
 struct Teams: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Teams: the senders' organizations, which hold keys.",
+    commandName: "teams", abstract: "Teams: the senders' organizations, which hold keys.",
     discussion: """
       Examples:
         pushcli teams
@@ -13,7 +13,7 @@ struct Teams: AsyncParsableCommand {
     subcommands: [List.self, Add.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List teams.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List teams.")
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -25,7 +25,7 @@ struct Teams: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Add a team.", discussion: "Example:\n  pushcli teams add A1B2C3D4E5")
+      commandName: "add", abstract: "Add a team.", discussion: "Example:\n  pushcli teams add A1B2C3D4E5")
     @Argument(help: "10 characters, A to Z and 0 to 9.") var team: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

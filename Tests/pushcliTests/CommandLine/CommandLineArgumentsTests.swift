@@ -20,6 +20,24 @@ import Testing
     CommandLineArguments(words).unknownCommand(below: PushCLI.self)
   }
 
+  @Test func `every command says its name`() {
+    var count = 0
+    func check(_ command: any ParsableCommand.Type) {
+      count += 1
+      #expect(command.configuration.commandName != nil, "\(command) is named by looking through the whole program")
+      command.configuration.subcommands.forEach(check)
+    }
+    check(PushCLI.self)
+    #expect(count > 70)
+  }
+
+  @Test func `the version is told without parsing`() {
+    #expect(CommandLineArguments(["version"]).isVersion && CommandLineArguments(["--version"]).isVersion)
+    for words in [[], ["prefs", "--version"], ["version", "x"], ["--version", "x"], ["run", "--", "--version"]] {
+      #expect(!CommandLineArguments(words).isVersion)
+    }
+  }
+
   @Test func `the nearest command is named`() {
     #expect(unknown("sned", "--to", "x") == "there is no command sned: did you mean send?")
     #expect(unknown("devices", "enrol", "x") == nil)
