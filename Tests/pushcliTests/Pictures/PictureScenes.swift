@@ -80,7 +80,7 @@ struct PictureScenes {
     phone.form.hasHalfCircles = true
     let start: [PhoneMessage] = [
       .resized(size), .apps([Self.news, Self.mail, Self.trains, Self.builds, Self.weather]),
-      .connection(.connected(gateway: "localhost:2197")),
+      .connection(.connected(gateway: "pushgateway")),
     ]
     for message in start + Self.badges + messages { phone.happens(message) }
     return phone
