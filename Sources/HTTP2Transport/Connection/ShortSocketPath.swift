@@ -1,8 +1,9 @@
 import Glibc
 
-/// Unix sockets have short names (108 bytes); state folders may not.
+/// Unix sockets have short names; state folders may not.
 package enum ShortSocketPath {
-  private static let maximumSize = 107
+  /// What `SocketAddress` of NIO takes, in bytes; the system takes 107.
+  private static let maximumSize = 103
 
   /// Calls `body` with a name for the same place that is short enough.
   package static func withShortPath<Value>(
