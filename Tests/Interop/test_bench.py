@@ -43,7 +43,10 @@ def picture(report):
 
 def test_a_picture_of_a_report(tmp_path):
     done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path, timeout=60)
-    drawn = xml.fromstring(picture(done.out).stdout)
+    assert done.code == 0, done.err
+    made = picture(done.out)
+    assert made.returncode == 0, made.stderr
+    drawn = xml.fromstring(made.stdout)
     curves = [path.get("class") for path in drawn.iter("{http://www.w3.org/2000/svg}path")]
     assert curves == ["accepted", "delivered"] * 2
     # The slowest push is the last point of its curve, and an axis ends above it.
