@@ -14,7 +14,7 @@ extension PlainPhone: LineModel {
     case .input(.line(let line)): effects = take(line, now: now)
     case .input(.resized(let size)):
       self.size = size
-      // The phone's own size is for what is drawn.
+      // Lines are wrapped to this size; the size that `PhoneModel` keeps lays out the screen, which is not drawn here.
       effects = phone.update(.input(.tick), now: now)
     case .input(.terminate):
       effects = leave { $0.update(.input(.terminate), now: now) }
