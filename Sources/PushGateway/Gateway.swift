@@ -54,7 +54,7 @@ package final class Gateway: Sendable {
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
-    for warning in SystemLibrary.warnings { logger.warning("\(warning)") }
+    for warning in SystemLibrary.warnings + configuration.warnings { logger.warning("\(warning)") }
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
@@ -66,7 +66,7 @@ package final class Gateway: Sendable {
     // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
     try? Backup.removeDraft(of: folder)
     try folder.prepareCertificates()
-    let tls = TLSSource(try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
+    let tls = TLSSource(try folder.serverContext(configuration))
     let clock = WallClock.system
     let log = DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
@@ -161,7 +161,7 @@ package final class Gateway: Sendable {
         listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601),
         pid: getpid()))
     let certificates = CertificatesAPI(services: services, folder: folder) {
-      tls.replace(with: try folder.serverContext(clientTrust: configuration.clientTrust(folder)))
+      tls.replace(with: try folder.serverContext(configuration))
     }
     let faults = FaultTable()
     let faultsAPI = FaultsAPI(faults, clock: services.clock, logger: logger)
@@ -282,11 +282,6 @@ package final class Gateway: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener
   }
-}
-
-extension Configuration {
-  /// Files of the authorities whose certificates providers may show.
-  fileprivate func clientTrust(_ folder: StateFolder) -> [String] { [folder.trustPath] + (clientCA.map { [$0] } ?? []) }
 }
 
 /// Where the gateway listens, in the file from which commands on this machine learn it. Where the disk has no room for it

@@ -3,7 +3,6 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 import PushStorage
-import Yams
 
 /// Every setting of a gateway, and where its value came from.
 ///
@@ -27,6 +26,9 @@ package struct Configuration: Sendable {
   package var logLevel = "info"
   /// nil: the gateway's own authority alone.
   var clientCA: String?
+  /// nil: the state folder's own, which a first start makes. Both or neither.
+  package var certificate: String?
+  package var certificateKey: String?
   /// nil: whoever starts it.
   package var user: String?
   /// nil: for ever.
@@ -40,12 +42,20 @@ package struct Configuration: Sendable {
   /// Every setting's name, effective value and origin, for `serve --check`.
   package private(set) var effective: [Effective] = []
 
+  /// What may be a mistake and is none yet, a line each: for `serve --check`, and the log of a start.
+  package private(set) var warnings: [String] = []
+
   /// One setting as it is in force.
   package struct Effective: Sendable, Codable {
     package var name: String
     package var value: String
     /// `flag`, `environment`, `file` or `default`.
     package var origin: String
+    package var change: SettingChange
+
+    fileprivate init(_ setting: Setting<Configuration>, _ value: String, from origin: String) {
+      (name, self.value, self.origin, change) = (setting.name, value, origin, setting.change)
+    }
   }
 
   private static let maximumLoops = 256
@@ -70,22 +80,24 @@ package struct Configuration: Sendable {
     state: String, flags: [String: String], file: String?, environment variables: [String: String]
   ) throws(ConfigurationError) {
     self.state = state
-    let file = try Configuration.read(file ?? state + "/config.yaml", isRequired: file != nil)
-    if let unknown = file.keys.first(where: { name in !Configuration.settings.contains { $0.name == name } }) {
-      let names = Configuration.settings.map(\.name).joined(separator: ", ")
-      throw ConfigurationError(description: "unknown setting \(unknown): expected one of \(names)")
-    }
+    let file = try ConfigurationFile(file ?? state + "/config.yaml", isRequired: file != nil)
+    warnings = Configuration.warnings(about: variables)
     for setting in Configuration.settings {
+      let credentials = variables["CREDENTIALS_DIRECTORY"]
       if let value = flags[setting.name] {
-        try set(setting, value, from: "flag")
+        try set(setting, value, from: "flag", credentials)
       } else if let value = variables[setting.variable] {
-        try set(setting, value, from: "environment")
-      } else if let value = file[setting.name] {
-        try set(setting, value, from: "file")
+        try set(setting, value, from: "environment", credentials)
+      } else if let entry = file.entries[setting.name] {
+        try set(setting, entry.value, from: "file", place: "\(file.path), line \(entry.line)", credentials)
       } else {
         if setting.name == Configuration.enrollmentName, !listensOnLoopbackOnly { enrollment = .invitation }
-        effective.append(Effective(name: setting.name, value: setting.text(self), origin: "default"))
+        effective.append(Effective(setting, setting.text(self), from: "default"))
       }
+    }
+    guard (certificate == nil) == (certificateKey == nil) else {
+      throw ConfigurationError(
+        description: "certificate and certificate_key belong together: expected both, or none for the gateway's own")
     }
   }
 
@@ -100,13 +112,39 @@ package struct Configuration: Sendable {
     }
   }
 
-  private mutating func set(_ setting: Setting<Configuration>, _ value: String, from origin: String)
-    throws(ConfigurationError)
-  {
-    guard try setting.assign(&self, value) else {
-      throw ConfigurationError(description: "\(setting.name) is \"\(value)\" (\(origin)): expected \(setting.expected)")
+  /// - Parameters:
+  ///   - place: where it was written, in words, if there is more to say than the origin.
+  ///   - credentials: where systemd has put what `LoadCredential` names.
+  private mutating func set(
+    _ setting: Setting<Configuration>, _ value: String, from origin: String, place: String? = nil,
+    _ credentials: String?
+  ) throws(ConfigurationError) {
+    let meant = setting.form == .file ? try Configuration.path(value, of: setting.name, credentials) : value
+    guard try setting.assign(&self, meant) else {
+      throw ConfigurationError(
+        description: "\(setting.name) is \"\(value)\" (\(place ?? origin)): expected \(setting.expected)")
     }
-    effective.append(Effective(name: setting.name, value: value, origin: origin))
+    effective.append(Effective(setting, value, from: origin))
+  }
+
+  /// The path of a file that a setting names: `credential:NAME` is one that systemd hands to the service alone.
+  private static func path(
+    _ value: String, of setting: String, _ credentials: String?
+  ) throws(ConfigurationError) -> String {
+    let mark = "credential:"
+    guard value.hasPrefix(mark) else { return value }
+    let name = String(value.dropFirst(mark.count))
+    guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+      throw ConfigurationError(
+        description: "\(setting) is \"\(value)\": expected credential:NAME, a name of LoadCredential= without a slash")
+    }
+    guard let credentials, !credentials.isEmpty else {
+      throw ConfigurationError(
+        description:
+          "\(setting) is \"\(value)\", and $CREDENTIALS_DIRECTORY is not set: give the unit LoadCredential=\(name):PATH"
+      )
+    }
+    return credentials + "/" + name
   }
 
   /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the XDG data home.
@@ -158,46 +196,13 @@ package struct Configuration: Sendable {
     let host = text[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tcp(host: host, port: port)
   }
-
-  private static func read(_ path: String, isRequired: Bool) throws(ConfigurationError) -> [String: String] {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      if isRequired {
-        throw ConfigurationError(description: "\(path) can't be read: check the name and its permissions")
-      }
-      return [:]
-    }
-    let root: Node?
-    do {
-      // The values as they are written: what Yams makes of some ends the process, as of a list for a name.
-      root = try Yams.compose(yaml: String(decoding: data, as: UTF8.self))
-    } catch {
-      throw ConfigurationError(
-        description: "\(path) is not YAML: \(String(describing: error).split(separator: "\n").first ?? "")")
-    }
-    guard let root else { return [:] }
-    guard let settings = root.mapping else {
-      throw ConfigurationError(description: "\(path) should hold settings, one `name: value` a line")
-    }
-    var values: [String: String] = [:]
-    for (key, value) in settings {
-      guard let name = key.scalar?.string else {
-        throw ConfigurationError(description: "\(path) should hold settings, one `name: value` a line")
-      }
-      let words = value.sequence.map { list in list.map(\.scalar?.string) } ?? [value.scalar?.string]
-      guard !words.contains(nil) else {
-        throw ConfigurationError(description: "\(name) in \(path) should be one value, or a list of values")
-      }
-      values[name] = words.compactMap(\.self).joined(separator: ",")
-    }
-    return values
-  }
 }
 
 extension Configuration: SettingHolder {
   /// The table of settings: a row for each, in the order in which they are listed.
   package static let settings: [Setting<Configuration>] = [
     Setting(
-      "listen", \.listen, .listeners,
+      "listen", \.listen, .listeners, change: .reload,
       """
       HOST:PORT to listen on; several may be given; port 0 picks a free one. HOST:PORT=production, =development or \
       =by-name sets the environment of one.
@@ -220,23 +225,30 @@ extension Configuration: SettingHolder {
       "mailbox_cap", \.mailboxCap, .number(1...1_000_000, of: "pushes"),
       "Pushes that wait for one device before the oldest go."),
     Setting(
-      "rate_limit", \.rateLimit, .orNone(.number(1...1_000_000, of: "pushes a second")),
+      "rate_limit", \.rateLimit, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
       "Pushes a second for one device token; more get TooManyRequests."),
     Setting(
-      "team_rate", \.teamRate, .orNone(.number(1...1_000_000, of: "pushes a second")),
+      "team_rate", \.teamRate, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
       "Pushes and broadcasts a second of one team, whatever its connections; more get TooManyRequests."),
     Setting(
-      "app_rate", \.appRate, .orNone(.number(1...1_000_000, of: "pushes a second")),
+      "app_rate", \.appRate, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
       "Pushes and broadcasts a second for one app; more get TooManyRequests."),
     Setting(
-      "log_retention_days", \.logRetentionDays, .number(0...3650, of: "days"),
+      "log_retention_days", \.logRetentionDays, .number(0...3650, of: "days"), change: .reload,
       "How long the delivery log is kept, in days."),
     Setting(
       "log_level", \.logLevel, .oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
-      "What is logged: debug, info, warning or error."),
+      change: .reload,
+      "What is logged: this and all that is worse. debug tells each push's way."),
     Setting(
-      "client_ca", \.clientCA, .orNone(.file("a PEM file")),
+      "client_ca", \.clientCA, .orNone(.file("a PEM file")), change: .reload,
       "Further authorities whose certificates senders may show, a PEM file."),
+    Setting(
+      "certificate", \.certificate, .orNone(.file("a PEM file")), change: .reload,
+      "The server's certificate and its chain, a PEM file; none: one of the gateway's own authority."),
+    Setting(
+      "certificate_key", \.certificateKey, .orNone(.file("a PEM file")), change: .reload,
+      "The private key of certificate, a PEM file."),
     Setting(
       "user", \.user, .orNone(.word("the name of a user")),
       "Whom a gateway that root starts becomes once its ports are bound, or none."),
@@ -267,7 +279,7 @@ extension SettingType<[String]> {
   /// Entries of `listen`, with commas between them.
   static var listeners: Self {
     SettingType(
-      expected: "HOST:PORT, several with commas between them", form: .list,
+      expected: "HOST:PORT, several with commas between them", form: .list, shape: .list,
       read: { (text) throws(ConfigurationError) in
         let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         for entry in entries { _ = try Configuration.listener(entry, otherwise: .development) }

@@ -2,7 +2,8 @@ import Foundation
 
 /// One setting, with all there is to say about it: a row of a table.
 ///
-/// Its flag, its variable, its line of `config.yaml`, its row of `serve --check` and its row of docs/settings.md follow.
+/// Its flag, its variable, its line of `config.yaml` and of the example, its row of `serve --check`, its row of
+/// docs/configuration.md and its part of the schema for editors follow.
 package struct Setting<Holder: SettingHolder>: Sendable {
   /// As in `config.yaml`, in snake case.
   package let name: String
@@ -11,6 +12,10 @@ package struct Setting<Holder: SettingHolder>: Sendable {
   /// Every value there is, where they can be listed.
   package let choices: [String]
   package let form: SettingForm
+  /// What a value is in `config.yaml`, for editors.
+  let shape: SettingShape
+  /// When another value comes into force.
+  package let change: SettingChange
   /// The default, as somebody would write it, or in words where it depends on the machine.
   package let normal: String
   /// What it does, in a sentence or two.
@@ -30,13 +35,15 @@ package struct Setting<Holder: SettingHolder>: Sendable {
   /// - Parameters:
   ///   - path: Where the value goes. What ``SettingHolder/defaults`` has there is the default.
   ///   - words: The default in words, where it depends on the machine.
+  ///   - change: When another value comes into force.
   init<Value>(
     _ name: String, _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: SettingType<Value>,
-    default words: String? = nil, _ help: String
+    default words: String? = nil, change: SettingChange = .restart, _ help: String
   ) {
     self.name = name
     self.help = help
-    (expected, choices, form) = (type.expected, type.choices, type.form)
+    self.change = change
+    (expected, choices, form, shape) = (type.expected, type.choices, type.form, type.shape)
     normal = words ?? type.text(Holder.defaults[keyPath: path])
     text = { type.text($0[keyPath: path]) }
     assign = { (holder, text) throws(ConfigurationError) in
@@ -58,6 +65,14 @@ package struct ConfigurationError: Error, CustomStringConvertible {
   package var description: String
 }
 
+/// When a setting that was changed comes into force.
+package enum SettingChange: String, Sendable, Codable {
+  /// When a running gateway reads its settings again.
+  case reload
+  /// When the gateway is started again.
+  case restart
+}
+
 /// How a setting's values are given.
 package enum SettingForm: Sendable {
   case word, file
@@ -70,6 +85,7 @@ struct SettingType<Value>: Sendable {
   var expected: String
   var choices: [String] = []
   var form = SettingForm.word
+  var shape = SettingShape.text
   /// nil for what is no such value.
   ///
   /// - Throws: ``ConfigurationError`` where there is more to say than what was expected.
@@ -81,6 +97,7 @@ extension SettingType where Value: FixedWidthInteger & Sendable {
   static func number(_ range: ClosedRange<Value>, of unit: String? = nil) -> Self {
     SettingType(
       expected: "a \(unit.map { "number of \($0)" } ?? "number") from \(range.lowerBound) to \(range.upperBound)",
+      shape: .number(Int64(clamping: range.lowerBound)...Int64(clamping: range.upperBound)),
       read: { text in Value(text).flatMap { range.contains($0) ? $0 : nil } }, text: { String($0) })
   }
 }
@@ -89,7 +106,7 @@ extension SettingType<Duration> {
   static func seconds(_ range: ClosedRange<Int64>) -> Self {
     let number = SettingType<Int64>.number(range, of: "seconds")
     return SettingType(
-      expected: number.expected,
+      expected: number.expected, shape: number.shape,
       read: { (text) throws(ConfigurationError) in try number.read(text).map(Duration.seconds) },
       text: { String($0.components.seconds) })
   }
@@ -107,7 +124,9 @@ extension SettingType<String> {
   }
 
   static func oneOf(_ words: [String]) -> Self {
-    SettingType(expected: alternatives(words), choices: words, read: { words.contains($0) ? $0 : nil }, text: { $0 })
+    SettingType(
+      expected: alternatives(words), choices: words, shape: .words(words),
+      read: { words.contains($0) ? $0 : nil }, text: { $0 })
   }
 }
 
@@ -115,7 +134,7 @@ extension SettingType where Value: RawRepresentable<String> & Sendable {
   static func oneOf(_ values: [Value]) -> Self {
     let words = SettingType<String>.oneOf(values.map(\.rawValue))
     return SettingType(
-      expected: words.expected, choices: words.choices,
+      expected: words.expected, choices: words.choices, shape: words.shape,
       read: { (text) throws(ConfigurationError) in try words.read(text).flatMap(Value.init) }, text: { $0.rawValue })
   }
 }
@@ -124,7 +143,7 @@ extension SettingType where Value: Equatable & Sendable {
   /// Values that have names of their own here.
   static func choice(_ choices: KeyValuePairs<String, Value>) -> Self {
     SettingType(
-      expected: alternatives(choices.map(\.key)), choices: choices.map(\.key),
+      expected: alternatives(choices.map(\.key)), choices: choices.map(\.key), shape: .words(choices.map(\.key)),
       read: { text in choices.first { $0.key == text }?.value },
       text: { value in choices.first { $0.value == value }?.key ?? "" })
   }
@@ -134,7 +153,7 @@ extension SettingType {
   /// What may also be `none`.
   static func orNone<Wrapped>(_ type: SettingType<Wrapped>) -> Self where Value == Wrapped? {
     SettingType(
-      expected: type.expected + ", or none", choices: type.choices, form: type.form,
+      expected: type.expected + ", or none", choices: type.choices, form: type.form, shape: .orNone(type.shape),
       read: { (text) throws(ConfigurationError) in
         if text == "none" { return .some(nil) }
         return try type.read(text).map { .some($0) }

@@ -36,11 +36,14 @@ extension StateFolder {
     try write(server.certificatePEM, to: certificatePath, mode: 0o644)
   }
 
-  /// The TLS configuration of the server's certificate, asking clients for certificates of these authorities.
-  func serverContext(clientTrust: [String]) throws -> TLSContext {
+  /// The TLS configuration of the server's certificate, asking clients for certificates of the authorities that are
+  /// trusted.
+  func serverContext(_ configuration: Configuration) throws -> TLSContext {
     // A folder may have a server's certificate from elsewhere and no authority of its own.
-    let trusted = clientTrust.filter { $0 != trustPath || FileManager.default.fileExists(atPath: $0) }
-    return try TLSContext.server(certificatePath: certificatePath, keyPath: keyPath, clientTrustPaths: trusted)
+    let own = FileManager.default.fileExists(atPath: trustPath) ? [trustPath] : []
+    return try TLSContext.server(
+      certificatePath: configuration.certificate ?? certificatePath, keyPath: configuration.certificateKey ?? keyPath,
+      clientTrustPaths: own + (configuration.clientCA.map { [$0] } ?? []))
   }
 
   /// Makes a development team, its key and a sample app, unless a first start has done so.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushCore
 
 /// What was written after `pushcli`, before it is parsed.
 struct CommandLineArguments {

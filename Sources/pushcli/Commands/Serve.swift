@@ -37,25 +37,9 @@ struct Serve: AsyncParsableCommand {
   func run() async throws {
     PrivateFile.restrictProcess()
     let folder = try state.folder
-    let configuration: Configuration
-    do {
-      configuration = try Configuration(
-        state: folder.path, flags: settings.values, file: config, environment: ProcessInfo.processInfo.environment
-      )
-    } catch {
-      throw CommandFailure(.usage, error.description)
-    }
-    if check { return printSettings(configuration) }
+    let configuration = try SettingsInForce.read(folder, flags: settings.values, file: config)
+    if check { return SettingsInForce.show(configuration, format) }
     try await serve(configuration, folder)
-  }
-
-  private func printSettings(_ configuration: Configuration) {
-    if format.json {
-      for setting in configuration.effective { Output.json(setting) }
-      return
-    }
-    Output.table(["SETTING", "VALUE", "FROM"], configuration.effective.map { [$0.name, $0.value, $0.origin] })
-    Output.words("state folder: \(configuration.state)")
   }
 
   private func serve(_ configuration: Configuration, _ folder: StateFolder) async throws {

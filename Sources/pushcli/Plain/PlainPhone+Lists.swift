@@ -1,4 +1,5 @@
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 

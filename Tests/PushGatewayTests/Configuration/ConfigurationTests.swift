@@ -181,9 +181,65 @@ import Testing
     _ = try configuration(flags: [name: value])
   }
 
-  @Test func `an unknown setting in the file is refused`() {
+  /// What is wrong in the file, behind its path.
+  static let wrongFiles: [(yaml: String, words: String)] = [
+    ("\n\nmailbox_cpa: 1\n", "unknown setting mailbox_cpa (PATH, line 3): did you mean mailbox_cap?"),
+    ("mailbox-cap: 1\n", "unknown setting mailbox-cap (PATH, line 1): did you mean mailbox_cap?"),
+    ("loops: 1\n# two\nloops: 2\n", "loops is given twice (PATH, line 3): expected each setting once"),
+    ("# one\nloops: two\n", "loops is \"two\" (PATH, line 2): expected a number from 1 to 256"),
+    (
+      "# one\nloops:\n  a: b\n",
+      "loops (PATH, line 2) is neither a value nor a list: expected one value, or a list of values"
+    ),
+  ]
+
+  @Test(arguments: wrongFiles)
+  func `what is wrong in the file is said with its line`(_ yaml: String, _ words: String) {
+    let path = folder.file("config.yaml")
+    #expect(failure { _ = try configuration(yaml: yaml) } == words.replacing("PATH", with: path))
+  }
+
+  @Test func `an unknown setting that is near to none is told all of them`() {
+    let words = failure { _ = try configuration(yaml: "elephants: 1\n") }
+    #expect(words.contains("unknown setting elephants") && words.contains("): expected one of listen, environment, "))
+  }
+
+  @Test func `variables that set nothing are a warning, which does not tell their values`() throws {
+    let variables = [
+      "PUSHGATEWAY_MAILBOXCAP": "hush", "PUSHGATEWAY_ZEBRA_STRIPES": "hush", "PUSHGATEWAY_STATE": "/x",
+      "PUSHGATEWAY_LOOPS": "1", "HOME": "/h",
+    ]
     #expect(
-      failure { _ = try configuration(yaml: "port: 1\n") }.hasPrefix("unknown setting port: expected one of listen, "))
+      try configuration(environment: variables).warnings == [
+        "unknown variable PUSHGATEWAY_MAILBOXCAP: did you mean PUSHGATEWAY_MAILBOX_CAP?",
+        "unknown variable PUSHGATEWAY_ZEBRA_STRIPES: no setting has it, unset it",
+      ])
+    let many = Dictionary(uniqueKeysWithValues: (0..<100).map { ("PUSHGATEWAY_ZEBRA_\($0)", "") })
+    #expect(try configuration(environment: many).warnings.count == 20)
+  }
+
+  @Test func `a file that systemd hands to the service is named as a credential`() throws {
+    let yaml = "certificate: credential:tls.pem\ncertificate_key: credential:tls.key\n"
+    let configuration = try configuration(yaml: yaml, environment: ["CREDENTIALS_DIRECTORY": "/run/credentials/x"])
+    #expect(configuration.certificate == "/run/credentials/x/tls.pem")
+    #expect(configuration.certificateKey == "/run/credentials/x/tls.key")
+    #expect(configuration.effective.first { $0.name == "certificate" }?.value == "credential:tls.pem")
+    #expect(
+      failure { _ = try self.configuration(yaml: yaml) }.hasSuffix("give the unit LoadCredential=tls.pem:PATH"))
+    for name in ["", "..", "../../etc/passwd", "a/b"] {
+      let words = failure {
+        _ = try self.configuration(
+          flags: ["client_ca": "credential:\(name)"], environment: ["CREDENTIALS_DIRECTORY": "/run/x"])
+      }
+      #expect(words.contains("expected credential:NAME"), "\(name)")
+    }
+  }
+
+  @Test func `a certificate comes with its key`() {
+    for name in ["certificate", "certificate_key"] {
+      let words = failure { _ = try configuration(flags: [name: "/a.pem"]) }
+      #expect(words.hasPrefix("certificate and certificate_key belong together"))
+    }
   }
 
   @Test(arguments: ["a: [", "\t- x: :", "a: b: c"])

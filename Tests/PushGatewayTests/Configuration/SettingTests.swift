@@ -47,14 +47,15 @@ import Testing
     #expect(try setting("client_ca").variable == "PUSHGATEWAY_CLIENT_CA")
   }
 
-  @Test func `docs-settings has a row for each`() throws {
+  @Test func `docs-configuration has a row for each`() throws {
     let rows = Configuration.settings.map { setting in
       """
-      | `\(setting.name)` | \(setting.expected) | \(setting.normal) | `--\(setting.flag)` | `\(setting.variable)` \
-      | \(setting.help) |
+      | `\(setting.name)` | \(setting.expected) | \(setting.normal) | \(setting.change.rawValue) | `--\(setting.flag)` \
+      | `\(setting.variable)` | \(setting.help) |
       """
     }
-    try DocumentedTable(page: "settings.md", header: "| setting | value | default | flag | variable | what it does |")
-      .expect(rows)
+    try DocumentedTable(
+      page: "configuration.md", header: "| setting | value | default | changes with | flag | variable | what it does |"
+    ).expect(rows)
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushCore
 import Testing
 
 @testable import pushcli

@@ -1,7 +1,7 @@
 /// What a person may have meant.
-enum Spelling {
+package enum Spelling {
   /// The nearest of `names` to a word, if one is near: a third of its letters may be wrong, and two of a short one.
-  static func nearest(to word: String, among names: [String]) -> String? {
+  package static func nearest(to word: String, among names: [String]) -> String? {
     let word = Array(word.lowercased().unicodeScalars.prefix(64))
     let ranked = names.map { name in
       (name, distance(word, Array(name.lowercased().unicodeScalars.prefix(64))))
@@ -13,7 +13,7 @@ enum Spelling {
   }
 
   /// How many letters are to be put in, taken out, replaced or swapped with their neighbor.
-  static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+  package static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, last) = ([Int](), Array(0...right.count))
     for (row, letter) in left.enumerated() {
       var line = [row + 1]

@@ -1,0 +1,95 @@
+import Foundation
+
+extension Configuration {
+  /// A `config.yaml` with every setting as a comment: what it does, what it may be, when it comes into
+  /// force, its default.
+  ///
+  /// Without the `#` in front of a setting's line it is set, to the default.
+  /// - Parameter schema: where editors find ``schema``: a path or a URL.
+  package static func example(schema: String) -> String {
+    let head = """
+      # yaml-language-server: $schema=\(schema)
+
+      # Settings of PushGateway. Each is here with its default, or with a value where that depends on the machine: remove
+      # the "#" before a name to set it.
+      # Flags and variables (PUSHGATEWAY_...) come before what is set here.
+      # "pushcli config check FILE" says what is wrong; "pushcli admin reload" has a running gateway read the file again.
+
+      """
+    return head + settings.map(\.example).joined()
+  }
+
+  /// The JSON Schema (draft 2020-12) of `config.yaml`, for editors.
+  package static var schema: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    // Strings, numbers and lists of them can always be encoded.
+    return (try? encoder.encode(Schema(settings))).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+  }
+
+  private struct Schema: Encodable {
+    var schema = "https://json-schema.org/draft/2020-12/schema"
+    var title = "Settings of PushGateway (config.yaml)"
+    /// A file of nothing but comments holds null.
+    var type = ["object", "null"]
+    var additionalProperties = false
+    var properties: [String: Property]
+
+    init(_ settings: [Setting<Configuration>]) {
+      properties = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, Property(setting: $0)) })
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case schema = "$schema"
+      case title, type, additionalProperties, properties
+    }
+  }
+
+  private struct Property: Encodable {
+    var setting: Setting<Configuration>
+
+    private enum CodingKeys: String, CodingKey { case description }
+
+    func encode(to encoder: any Encoder) throws {
+      try setting.shape.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(
+        "\(setting.help) Expected: \(setting.expected). Default: \(setting.normal). \(setting.change.sentence)",
+        forKey: .description)
+    }
+  }
+}
+
+extension SettingChange {
+  /// When another value comes into force, for people.
+  package var sentence: String {
+    switch self {
+    case .reload: "A change comes into force with `pushcli admin reload`."
+    case .restart: "A change comes into force at the next start."
+    }
+  }
+}
+
+extension Setting where Holder == Configuration {
+  /// Its lines in the example: what there is to say as comments, and the setting itself, commented out.
+  fileprivate var example: String {
+    let about = [help, "Expected: \(expected).", change.sentence].flatMap { wrapped($0, to: 98) }
+    if normal == text(.defaults) { return "\n" + comment(about) + "#\(name): \(normal)\n" }
+    // What the default depends on is another machine's, where the example is made on one and read on another.
+    let value = if case .number(let range) = shape { String(range.lowerBound) } else { text(.defaults) }
+    return "\n" + comment(about + wrapped("Default: \(normal).", to: 98)) + "#\(name): \(value)\n"
+  }
+}
+
+private func comment(_ lines: [String]) -> String { lines.map { "# \($0)\n" }.joined() }
+
+/// The words of a text in lines of at most so many characters.
+private func wrapped(_ text: String, to width: Int) -> [String] {
+  text.split(separator: " ").reduce(into: []) { lines, word in
+    if let line = lines.last, line.count + 1 + word.count <= width {
+      lines[lines.count - 1] = "\(line) \(word)"
+    } else {
+      lines.append(String(word))
+    }
+  }
+}
