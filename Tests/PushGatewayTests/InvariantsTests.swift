@@ -132,12 +132,15 @@ import Testing
       for event in events { _ = state.handle(event) }
       return state
     }
-    #expect(after(.drain).brokenInvariant(since: after()) == nil)
-    #expect(after().brokenInvariant(since: after(.drain)) == "what was draining is active")
-    #expect(after(.drain).brokenInvariant(since: after(.finish))?.hasPrefix("what was closing is draining") == true)
-    #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "what was closed is closing")
-    #expect(after(.drain).brokenInvariant(since: after(.drain, .idle, .settled)) == "GOAWAY would be sent twice")
+    #expect(after(.drain(.stop)).brokenInvariant(since: after()) == nil)
+    #expect(after().brokenInvariant(since: after(.drain(.stop))) == "what was draining is active")
     #expect(
-      after(.drain).brokenInvariant(since: after(.end(.idle))) == "a peer that was refused is heard again")
+      after(.drain(.stop)).brokenInvariant(since: after(.finish))?.hasPrefix("what was closing is draining") == true)
+    #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "what was closed is closing")
+    #expect(
+      after(.drain(.stop)).brokenInvariant(since: after(.drain(.stop), .idle, .settled)) == "GOAWAY would be sent twice"
+    )
+    #expect(
+      after(.drain(.stop)).brokenInvariant(since: after(.end(.idle))) == "a peer that was refused is heard again")
   }
 }

@@ -163,6 +163,8 @@ package final class Connection: ChannelInboundHandler {
       do { try tls.start() } catch { return close(error) }
     }
     setNeedsFlush()
+    // It was accepted in the last moment.
+    if let times = loop.drainTimes { drain(within: times) }
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -336,9 +338,9 @@ package final class Connection: ChannelInboundHandler {
   }
 
   /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
-  package func drain() {
+  package func drain(within times: DrainTimes = .stop) {
     if isFrozen, !isDraining, !isClosing { return close(nil) }
-    handle(.drain)
+    handle(.drain(times))
   }
 
   /// Ends the connection for a cause: takes nothing more, answers what is complete, says GOAWAY, then closes.

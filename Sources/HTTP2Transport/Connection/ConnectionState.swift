@@ -37,7 +37,7 @@ package struct ConnectionState {
     /// The TLS handshake is done.
     case established
     /// The process stops.
-    case drain
+    case drain(DrainTimes)
     /// The gateway ends this connection.
     case end(ConnectionEnd)
     /// No stream waits for anything of ours.
@@ -78,12 +78,8 @@ package struct ConnectionState {
     case schedule(Event, in: TimeAmount)
   }
 
-  /// GOAWAY comes when no stream is open, or after this time in any case.
-  package static let drainTimeout = TimeAmount.seconds(3)
   /// What was read is answered within this time, or GOAWAY comes before the answer.
   package static let answerTimeout = TimeAmount.seconds(1)
-  /// After GOAWAY the socket closes when all is answered, or after this time in any case.
-  package static let closeTimeout = TimeAmount.seconds(4)
   /// How long a peer has to read the last answers before GOAWAY: several clients forget what they have not looked at when
   /// they meet that, and some hang up.
   package static let settleTime = TimeAmount.milliseconds(50)
@@ -138,7 +134,7 @@ package struct ConnectionState {
     case .established:
       if isHandshaking { phase = .active }
       return [.cancelHandshakeTimeout]
-    case .drain: return drain()
+    case .drain(let times): return drain(within: times)
     case .end(let reason): return end(reason)
     case .idle: return settle()
     case .drainTimeout:
@@ -172,12 +168,12 @@ package struct ConnectionState {
     }
   }
 
-  private mutating func drain() -> [Action] {
+  private mutating func drain(within times: DrainTimes) -> [Action] {
     guard isServer, phase == .handshaking || phase == .active else { return [] }
     phase = .draining(Draining(reason: .shutdown))
     return [
-      .drainStreams, .flush, .checkIdle, .schedule(.drainTimeout, in: ConnectionState.drainTimeout),
-      .schedule(.close, in: ConnectionState.drainTimeout + ConnectionState.closeTimeout),
+      .drainStreams, .flush, .checkIdle, .schedule(.drainTimeout, in: times.requests),
+      .schedule(.close, in: times.requests + times.answers),
     ]
   }
 
@@ -187,7 +183,7 @@ package struct ConnectionState {
     if case .draining(let draining) = phase { hasSentGoAway = draining.hasSentGoAway }
     phase = .draining(Draining(reason: reason, isRefusing: true, hasSentGoAway: hasSentGoAway))
     let begin: [Action] = [
-      .schedule(.close, in: ConnectionState.closeTimeout), .drainStreams, .flush, .answerIncomplete(reason),
+      .schedule(.close, in: DrainTimes.stop.answers), .drainStreams, .flush, .answerIncomplete(reason),
     ]
     // Whoever breaks a limit is told at once: it may have open what is never answered.
     return begin + (reason.errorCode == .noError ? [] : sendGoAway()) + [.checkIdle]
@@ -283,4 +279,17 @@ package struct ConnectionState {
   private func checkInvariants(since before: ConnectionState) {
     assert(brokenInvariant(since: before) == nil, brokenInvariant(since: before) ?? "")
   }
+}
+
+/// How long the connections of a process that ends may take.
+package struct DrainTimes: Equatable, Sendable {
+  /// GOAWAY comes when no stream is open, or after this time in any case; until then new requests are answered, too.
+  package let requests: TimeAmount
+  /// After that the socket closes when all is answered, or after this time in any case.
+  package let answers: TimeAmount
+
+  /// Nobody comes after it: clients get the time to go elsewhere.
+  package static let stop = DrainTimes(requests: .seconds(3), answers: .seconds(4))
+  /// The next process waits for it, and so do all who connect meanwhile.
+  package static let restart = DrainTimes(requests: .milliseconds(300), answers: .milliseconds(1200))
 }

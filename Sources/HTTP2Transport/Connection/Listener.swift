@@ -2,6 +2,7 @@ import Glibc
 package import NIOCore
 package import NIOPosix
 import PushCore
+import Synchronization
 
 /// Accepts connections and hands each to the handler of its loop.
 package final class Listener: Sendable {
@@ -20,24 +21,31 @@ package final class Listener: Sendable {
   }
 
   private let channel: any Channel
+  private let socket: Mutex<ListeningSocket?>
   /// `HOST:PORT` as bound, with the port that the system chose for 0.
   package let description: String
 
-  private init(channel: any Channel, description: String) {
+  private init(channel: any Channel, socket: ListeningSocket, description: String) {
     self.channel = channel
+    self.socket = Mutex(socket)
     self.description = description
   }
 
-  /// Binds and begins to accept.
+  /// Begins to accept, on a socket that is bound already, or that it binds.
   ///
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
   package static func listen(
-    on address: Address, tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops,
-    ledger: ConnectionLedger? = nil
+    on address: Address, socket bound: ListeningSocket? = nil, tls: TLSSource?,
+    options: ConnectionOptions = ConnectionOptions(), loops: Loops, ledger: ConnectionLedger? = nil
   ) async throws(ListenError) -> Listener {
+    let socket: ListeningSocket
+    if let bound {
+      socket = bound
+    } else {
+      socket = try await ListeningSocket.bindApart(address)
+    }
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -71,15 +79,9 @@ package final class Listener: Sendable {
         }
       }
     do {
-      switch address {
-      case .tcp(let host, let port):
-        let channel = try await bootstrap.bind(host: host, port: port).get()
-        let bound = channel.localAddress?.port ?? port
-        return Listener(channel: channel, description: host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)")
-      case .unix(let path):
-        let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
-        return Listener(channel: channel, description: path)
-      }
+      let channel = try await bootstrap.withBoundSocket(try socket.duplicate()).get()
+      return Listener(
+        channel: channel, socket: socket, description: address.description(port: channel.localAddress?.port))
     } catch {
       throw ListenError(address, error)
     }
@@ -88,8 +90,32 @@ package final class Listener: Sendable {
   /// An address has as many connections as it may; NIO closes the one that is too much.
   private struct TooManyConnections: Error {}
 
-  /// Accepts no more.
-  package func close() async { try? await channel.close() }
+  /// The socket for another listener, which accepts beside this one; nil when this one is closed.
+  package func shareSocket() -> ListeningSocket? {
+    socket.withLock { socket in (try? socket?.duplicate()).map(ListeningSocket.init(adopting:)) }
+  }
+
+  /// Accepts no more: whoever comes now is refused.
+  package func close() async { _ = await handOver() }
+
+  /// Accepts no more, but leaves the socket open: whoever comes now waits in its backlog, until somebody accepts again or the
+  /// socket is let go of.
+  ///
+  /// - Returns: nil when it was closed before.
+  package func handOver() async -> ListeningSocket? {
+    try? await channel.close()
+    return socket.withLock { $0.take() }
+  }
+}
+
+extension Listener.Address {
+  /// `HOST:PORT` with this port instead of its own, or the path.
+  fileprivate func description(port bound: Int?) -> String {
+    switch self {
+    case .tcp(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(bound ?? port)"
+    case .unix(let path): path
+    }
+  }
 }
 
 /// Why an address can't be listened on, in one line.
@@ -151,13 +177,13 @@ package final class Loops: Sendable {
     return part.value
   }
 
-  /// Ends every connection in good order.
-  package func drain() async {
+  /// Ends every connection in good order, within these times.
+  package func drain(within times: DrainTimes = .stop) async {
     await withTaskGroup(of: Void.self) { group in
       for part in parts.values {
         group.addTask {
           let loop = part.eventLoop
-          try? await loop.flatSubmit { part.value.0.drain() }.get()
+          try? await loop.flatSubmit { part.value.0.drain(within: times) }.get()
         }
       }
     }
@@ -177,6 +203,11 @@ package final class Loops: Sendable {
       values += (try? await part.eventLoop.submit { part.value.0.connections.values.map(body) }.get()) ?? []
     }
     return values
+  }
+
+  /// Returns when each loop has come to this: never, while one hangs.
+  package func roundTrip() async {
+    for part in parts.values { try? await part.eventLoop.submit {}.get() }
   }
 
   package func shutdown() async { try? await group.shutdownGracefully() }

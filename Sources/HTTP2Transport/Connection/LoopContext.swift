@@ -20,7 +20,8 @@ import PushCore
   private var endings: [() -> Void] = []
   private var isTurnEndScheduled = false
   private var turnBegan = NIODeadline.distantPast
-  private var whenEmpty: EventLoopPromise<Void>?
+  /// Set while the process ends: when the last connection is gone, and how long they may take.
+  private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
   /// Looks after the times of connections while there are some.
   private var ticking: RepeatedTask?
 
@@ -168,15 +169,18 @@ import PushCore
   package func remove(_ connection: Connection) {
     assert(eventLoop.inEventLoop)
     if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil { meter.close(connection.peer) }
-    if connections.isEmpty { whenEmpty?.succeed() }
+    if connections.isEmpty { drainage?.whenEmpty.succeed() }
   }
 
+  /// How long connections may still take, once all of them are to end.
+  var drainTimes: DrainTimes? { drainage?.times }
+
   /// Ends every connection in good order; the future succeeds when none is left.
-  package func drain() -> EventLoopFuture<Void> {
-    let promise = whenEmpty ?? eventLoop.makePromise(of: Void.self)
-    whenEmpty = promise
+  package func drain(within times: DrainTimes = .stop) -> EventLoopFuture<Void> {
+    let promise = drainage?.whenEmpty ?? eventLoop.makePromise(of: Void.self)
+    drainage = (promise, times)
     if connections.isEmpty { promise.succeed() }
-    for connection in connections.values { connection.drain() }
+    for connection in connections.values { connection.drain(within: times) }
     return promise.futureResult
   }
 }

@@ -28,15 +28,16 @@ import Testing
   static let closed = Phase.closed
 
   static let events: [Event] = [
-    .connected, .established, .drain, .end(reason), .idle, .drainTimeout, .settled, .finish, .writeFailed,
+    .connected, .established, .drain(.stop), .end(reason), .idle, .drainTimeout, .settled, .finish, .writeFailed,
     .sessionFinished,
     .close, .disconnected,
   ]
 
   /// What leads into a state.
   static let ways: [(phase: Phase, hasTLS: Bool, events: [Event])] = [
-    (handshaking, true, []), (active, true, [.established]), (draining, false, [.drain]),
-    (settling, false, [.drain, .idle]), (drained, false, [.drain, .idle, .settled]), (refusing, false, [.end(reason)]),
+    (handshaking, true, []), (active, true, [.established]), (draining, false, [.drain(.stop)]),
+    (settling, false, [.drain(.stop), .idle]), (drained, false, [.drain(.stop), .idle, .settled]),
+    (refusing, false, [.end(reason)]),
     (refused, false, [.end(reason), .idle]),
     (closing, false, [.finish]), (closed, false, [.disconnected]),
   ]
@@ -131,7 +132,7 @@ import Testing
       var state = ConnectionStateTests.state(place, isServer: false)
       let actions = state.handle(event)
       #expect(!state.isDraining)
-      if [.drain, .end(ConnectionStateTests.reason), .idle, .drainTimeout, .settled].contains(event) {
+      if [.drain(.stop), .end(ConnectionStateTests.reason), .idle, .drainTimeout, .settled].contains(event) {
         #expect(actions.isEmpty && state.phase == phase)
       }
     }

@@ -1,0 +1,114 @@
+import Dispatch
+import Glibc
+import NIOCore
+
+/// A bound socket, which it owns: a listener accepts on a copy of it. It can outlive the listener, so that one process hands
+/// it to the next, and peers wait in its backlog meanwhile.
+package final class ListeningSocket: Sendable {
+  /// Open for as long as this lives.
+  package let descriptor: Int32
+
+  /// Takes over an open socket.
+  package init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// Binds on a thread of its own: the name of a host may take long to look up.
+  ///
+  /// - Throws: ``ListenError`` with what to do when the address can't be had.
+  static func bindApart(_ address: Listener.Address) async throws(ListenError) -> ListeningSocket {
+    let outcome = await withCheckedContinuation { done in
+      DispatchQueue.global().async {
+        done.resume(returning: Result { () throws(ListenError) in try ListeningSocket.bind(address) })
+      }
+    }
+    return try outcome.get()
+  }
+
+  /// Binds on this thread.
+  ///
+  /// - Throws: ``ListenError`` with what to do when the address can't be had.
+  package static func bind(_ address: Listener.Address) throws(ListenError) -> ListeningSocket {
+    do {
+      let place = try address.resolved()
+      let descriptor = Glibc.socket(
+        Int32(place.protocol.rawValue), Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+      guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+      let socket = ListeningSocket(adopting: descriptor)
+      var yes: Int32 = 1
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+      let result = unsafe place.withSockAddr { pointer, size in
+        unsafe Glibc.bind(descriptor, pointer, socklen_t(size))
+      }
+      guard result == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
+      return socket
+    } catch {
+      throw ListenError(address, error)
+    }
+  }
+
+  /// A copy of the descriptor, for whoever closes what it accepts on.
+  func duplicate() throws(IOError) -> Int32 {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw IOError(errnoCode: errno, reason: "dup") }
+    return copy
+  }
+
+  /// Where it is bound; nil for what is no socket of TCP or of the file system.
+  package var address: Listener.Address? {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &size) }
+    }
+    var type: Int32 = 0
+    var typeSize = socklen_t(MemoryLayout<Int32>.size)
+    guard result == 0, unsafe getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &typeSize) == 0,
+      type == Int32(SOCK_STREAM.rawValue)
+    else { return nil }
+    return ListeningSocket.address(storage)
+  }
+
+  private static func address(_ storage: sockaddr_storage) -> Listener.Address? {
+    unsafe withUnsafePointer(to: storage) { pointer in
+      switch Int32(storage.ss_family) {
+      case AF_INET:
+        unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+          unsafe Listener.Address(SocketAddress($0.pointee))
+        }
+      case AF_INET6:
+        unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+          unsafe Listener.Address(SocketAddress($0.pointee))
+        }
+      case AF_UNIX:
+        unsafe pointer.withMemoryRebound(to: sockaddr_un.self, capacity: 1) {
+          unsafe Listener.Address(SocketAddress($0.pointee))
+        }
+      default: nil
+      }
+    }
+  }
+}
+
+extension Listener.Address {
+  fileprivate init?(_ address: SocketAddress) {
+    if let path = address.pathname {
+      self = .unix(path: path)
+    } else if let host = address.ipAddress, let port = address.port {
+      self = .tcp(host: host, port: port)
+    } else {
+      return nil
+    }
+  }
+
+  /// The address itself, of a host that has a name.
+  fileprivate func resolved() throws -> SocketAddress {
+    switch self {
+    case .tcp(let host, let port): try SocketAddress.makeAddressResolvingHost(host, port: port)
+    case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
+    }
+  }
+
+  /// The same place with the host as digits; itself where that can't be told.
+  package var numeric: Listener.Address { (try? resolved()).flatMap(Listener.Address.init) ?? self }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import NIOCore
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+
+@Suite(.timeLimit(.minutes(1))) struct ListeningSocketTests {
+  let folder: TemporaryFolder
+  var path: String { folder.file("socket") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Whether a peer gets as far as the backlog.
+  static func isReached(_ address: Listener.Address) -> Bool {
+    guard
+      let place = try? {
+        switch address {
+        case .tcp(let host, let port): try SocketAddress(ipAddress: host, port: port)
+        case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
+        }
+      }()
+    else { return false }
+    let descriptor = socket(
+      Int32(place.protocol.rawValue), Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    return unsafe place.withSockAddr { unsafe connect(descriptor, $0, socklen_t($1)) == 0 }
+  }
+
+  @Test func `it knows where it is bound`() throws {
+    guard case .tcp("127.0.0.1", let port)? = try ListeningSocket.bind(.tcp(host: "localhost", port: 0)).address,
+      case .tcp("::1", _)? = try ListeningSocket.bind(.tcp(host: "::1", port: 0)).address
+    else {
+      Issue.record("expected addresses of TCP")
+      return
+    }
+    #expect(port > 0)
+    #expect(try ListeningSocket.bind(.unix(path: path)).address == .unix(path: path))
+    let pipe = unsafe open("/dev/null", O_RDONLY)
+    #expect(ListeningSocket(adopting: pipe).address == nil)
+  }
+
+  @Test func `an address that can't be had is refused in a line`() throws {
+    let error = #expect(throws: ListenError.self) { try ListeningSocket.bind(.tcp(host: "192.0.2.1", port: 1)) }
+    #expect(error?.description == "can't listen on 192.0.2.1:1: this machine does not have that address")
+  }
+
+  @Test(arguments: [true, false]) func `peers of a listener that hands its socket over wait, others are refused`(
+    isTCP: Bool
+  ) async throws {
+    let loops = try await Loops(count: 1) { _ in NoHandler() }
+    let listener = try await Listener.listen(
+      on: isTCP ? .tcp(host: "127.0.0.1", port: 0) : .unix(path: path), tls: nil, loops: loops)
+    let socket = try #require(await listener.handOver())
+    let address = try #require(socket.address)
+    #expect(ListeningSocketTests.isReached(address))
+    #expect(await listener.handOver() == nil)
+    let next = try await Listener.listen(on: address, socket: socket, tls: nil, loops: loops)
+    if isTCP { #expect(next.description == listener.description) }
+    #expect(ListeningSocketTests.isReached(address))
+    await next.close()
+    await loops.shutdown()
+    // The listener had a copy of its own.
+    #expect(ListeningSocketTests.isReached(address))
+    _ = consume socket
+  }
+
+  @Test func `a listener that closes lets go of its socket`() async throws {
+    let loops = try await Loops(count: 1) { _ in NoHandler() }
+    let listener = try await Listener.listen(on: .tcp(host: "127.0.0.1", port: 0), tls: nil, loops: loops)
+    let port = try #require(listener.description.split(separator: ":").last.flatMap { Int($0) })
+    let shared = listener.shareSocket()
+    await listener.close()
+    #expect(ListeningSocketTests.isReached(.tcp(host: "127.0.0.1", port: port)) == (shared != nil))
+    #expect(listener.shareSocket() == nil)
+    await loops.shutdown()
+  }
+}
+
+/// Takes nothing.
+private final class NoHandler: Handler {
+  func receivedHead(of exchange: Exchange) {}
+  func receivedRequest(_ exchange: Exchange) {}
+  func cause(toRefuse connection: Connection) -> ConnectionEnd? { nil }
+  func began(_ connection: Connection) {}
+  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {}
+  func debugData(of cause: ConnectionEnd) -> [UInt8] { [] }
+  func answersExcessFields(of exchange: Exchange) -> Bool { false }
+  func timeOut(_ exchange: Exchange) {}
+  func exceeded(_ limit: TransportLimit, on connection: Connection) {}
+}
