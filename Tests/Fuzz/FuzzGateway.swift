@@ -47,7 +47,7 @@ final class FuzzGateway {
       audit: AuditTrail(store: store),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
       environment: .development,
-      rateLimit: nil, clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
+      clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
     let announce = AnnounceChanges(services)
     backend.registrations.onChange { announce($0) }
     let admin = AdminAPI(

@@ -16,14 +16,13 @@ final class BroadcastAPI {
   private let shared: LoopServices
   private let logger: Logger
   private var random = BufferedRandom()
-  private var rate: RateLimit<ChannelID>
+  private var rate = RateLimit<ChannelID>()
 
   init(_ shared: LoopServices, provider: ProviderAPI, logger: Logger) {
     self.shared = shared
     services = shared.services
     self.provider = provider
     self.logger = logger
-    rate = RateLimit(perSecond: services.rateLimit)
   }
 
   /// Serves one request whose body is there.
@@ -108,7 +107,7 @@ final class BroadcastAPI {
       throw BroadcastAPI.rejection(error)
     }
     guard channel.policy == .mostRecentMessage || expiration == 0 else { throw Rejection(.badExpirationDate) }
-    guard rate.allows(id, now: caller.now / 1000) else {
+    guard rate.allows(id, now: caller.now / 1000, perSecond: services.senderRates.perToken) else {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }

@@ -15,7 +15,7 @@ final class ProviderAPI {
   private let shared: LoopServices
   private var fields = HeaderFields()
   private var random = BufferedRandom()
-  private var rate: RateLimit<DeviceToken>
+  private var rate = RateLimit<DeviceToken>()
 
   private let topics: TopicMemory
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
@@ -27,7 +27,6 @@ final class ProviderAPI {
     self.tokens = tokens
     topics = TopicMemory(registrations: services.registrations)
     self.dispatcher = dispatcher
-    rate = RateLimit(perSecond: services.rateLimit)
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
     acceptance.plain.append(.apnsID, id, isUnindexed: true)
     acceptance.unique.append(.apnsID, id, isUnindexed: true)
@@ -88,11 +87,11 @@ final class ProviderAPI {
     let content = try content(of: request, type: type)
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
-    guard rate.allows(registration.token, now: now / 1000) else {
+    guard rate.allows(registration.token, now: now / 1000, perSecond: services.senderRates.perToken) else {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }
-    if services.senderRates != nil { try count(app, of: sender, now: now) }
+    if services.senderRates.boundsSenders { try count(app, of: sender, now: now) }
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     try admit(advertising: content, id: id, registration, app, now: now)
@@ -219,7 +218,7 @@ final class ProviderAPI {
   ///
   /// - Throws: `TooManyRequests`.
   func count(_ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
-    guard let limit = services.senderRates?.excess(app.id, of: app.team ?? sender.team, at: now) else { return }
+    guard let limit = services.senderRates.excess(app.id, of: app.team ?? sender.team, at: now) else { return }
     shared.meter.reached(limit)
     throw Rejection(.tooManyRequests)
   }

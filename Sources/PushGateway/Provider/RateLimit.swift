@@ -7,15 +7,16 @@ struct RateLimit<Key: Hashable> {
     var count: Int
   }
 
-  private let perSecond: Int?
   private var buckets: [Key: Bucket] = [:]
   /// Beyond this many keys the buckets begin anew.
   private static var maximumCount: Int { 100_000 }
 
-  init(perSecond: Int?) { self.perSecond = perSecond }
-
   /// Counts a push; false when it is one too many.
-  mutating func allows(_ token: Key, now: Int64) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - perSecond: how many there may be; nil: any number.
+  mutating func allows(_ token: Key, now: Int64, perSecond: Int?) -> Bool {
     guard let perSecond else { return true }
     if buckets.count >= RateLimit.maximumCount { buckets.removeAll() }
     var bucket = buckets[token] ?? Bucket(second: now, count: 0)

@@ -2,26 +2,48 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// How many pushes a second a team, and an app, may send, on all loops together. Each may send as many at once as in a
-/// second.
+/// How many pushes a second a device token, a team and an app take, each in all; nil: any number.
+struct RateLimits: Sendable, Equatable {
+  var perToken: Int?
+  var perTeam: Int?
+  var perApp: Int?
+}
+
+/// The limits of rates that are in force, and how much teams and apps have sent, on all loops together. Each may send as many
+/// at once as in a second.
 ///
 /// A sender who sends flat out costs others little without (``LoopContext/awaitTurn(_:)``): this is for who wants a bound.
-/// Only a gateway that has one pays for it, with a lock that all loops share.
+/// Only a gateway that has one for teams or apps pays for it, with a lock that all loops share.
 final class SenderRates: Sendable {
   private struct Buckets {
     var teams: TokenBuckets<String>?
     var apps: TokenBuckets<AppID>?
   }
 
-  private let buckets: Mutex<Buckets>
+  private let buckets = Mutex(Buckets())
+  private let bounds = Atomic(false)
+  /// 0: any number.
+  private let tokens = Atomic(0)
 
-  /// - Returns: nil when nothing is bounded.
-  init?(team: Int?, app: Int?) {
-    if team == nil, app == nil { return nil }
-    buckets = Mutex(
-      Buckets(
-        teams: team.map { TokenBuckets(.init(burst: $0, perSecond: $0)) },
-        apps: app.map { TokenBuckets(.init(burst: $0, perSecond: $0)) }))
+  init(_ limits: RateLimits = RateLimits()) { set(limits) }
+
+  /// Puts limits into force, as if nothing had been sent before.
+  func set(_ limits: RateLimits) {
+    tokens.store(limits.perToken ?? 0, ordering: .relaxed)
+    buckets.withLock { buckets in
+      buckets.teams = limits.perTeam.map { TokenBuckets(.init(burst: $0, perSecond: $0)) }
+      buckets.apps = limits.perApp.map { TokenBuckets(.init(burst: $0, perSecond: $0)) }
+    }
+    bounds.store(limits.perTeam != nil || limits.perApp != nil, ordering: .relaxed)
+  }
+
+  /// Whether teams or apps have a limit.
+  var boundsSenders: Bool { bounds.load(ordering: .relaxed) }
+
+  /// Pushes a second that one device token, or channel, takes; nil: any number.
+  var perToken: Int? {
+    let number = tokens.load(ordering: .relaxed)
+    return number > 0 ? number : nil
   }
 
   /// Counts a push of an app; the limit that it is beyond, if it is.

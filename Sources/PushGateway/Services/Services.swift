@@ -15,10 +15,8 @@ struct Services: Sendable {
   let schedule: Schedule
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
-  /// How many pushes per second one device token takes; nil: any number.
-  let rateLimit: Int?
-  /// How many pushes teams and apps may send; nil: any number.
-  var senderRates: SenderRates?
+  /// How many pushes device tokens take, and teams and apps may send.
+  var senderRates = SenderRates()
   let clock: WallClock
   var provider = ProviderSettings()
   /// Who may enroll a device.

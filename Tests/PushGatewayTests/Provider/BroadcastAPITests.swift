@@ -43,7 +43,8 @@ import Testing
       audit: AuditTrail(store: store),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
       environment: .development,
-      rateLimit: 3, clock: clock.wallClock, channels: try Channels(store: store, logger: .silent))
+      senderRates: SenderRates(RateLimits(perToken: 3)), clock: clock.wallClock,
+      channels: try Channels(store: store, logger: .silent))
     key = try ES256Key.generate()
     try await registrations.addTeam(TestGateway.team)
     try await registrations.addKey(

@@ -8,27 +8,40 @@ import Testing
   let news = AppID(row: 1)
   let mail = AppID(row: 2)
 
-  @Test func `without a rate there is nothing to count`() {
-    #expect(SenderRates(team: nil, app: nil) == nil)
+  @Test func `without a rate nothing is refused, and nobody counts`() {
+    let rates = SenderRates()
+    #expect(!rates.boundsSenders && rates.perToken == nil)
+    #expect((0..<9).allSatisfy { _ in rates.excess(news, of: "T", at: 5000) == nil })
   }
 
-  @Test func `an app may send as many at once as in a second, and others are counted apart`() throws {
-    let rates = try #require(SenderRates(team: nil, app: 3))
+  @Test func `other rates hold at once, and begin anew`() {
+    let rates = SenderRates(RateLimits(perTeam: 1))
+    #expect(rates.boundsSenders && rates.excess(news, of: "T", at: 5000) == nil)
+    #expect(rates.excess(news, of: "T", at: 5000) == .teamRate)
+    rates.set(RateLimits(perToken: 7, perApp: 1))
+    #expect(rates.boundsSenders && rates.perToken == 7)
+    #expect([1, 2].map { _ in rates.excess(news, of: "T", at: 5000) } == [nil, .appRate])
+    rates.set(RateLimits())
+    #expect(!rates.boundsSenders && rates.perToken == nil && rates.excess(news, of: "T", at: 5000) == nil)
+  }
+
+  @Test func `an app may send as many at once as in a second, and others are counted apart`() {
+    let rates = SenderRates(RateLimits(perApp: 3))
     #expect((0..<4).map { _ in rates.excess(news, of: "TEAM000001", at: 5000) } == [nil, nil, nil, .appRate])
     #expect(rates.excess(mail, of: "TEAM000001", at: 5000) == nil)
     #expect(rates.excess(news, of: "TEAM000001", at: 5334) == nil)
     #expect(rates.excess(news, of: "TEAM000001", at: 5334) == .appRate)
   }
 
-  @Test func `a team's apps share what it may send, and nobody's are not counted`() throws {
-    let rates = try #require(SenderRates(team: 2, app: nil))
+  @Test func `a team's apps share what it may send, and nobody's are not counted`() {
+    let rates = SenderRates(RateLimits(perTeam: 2))
     #expect([news, mail, news].map { rates.excess($0, of: "TEAM000001", at: 5000) } == [nil, nil, .teamRate])
     #expect(rates.excess(news, of: "TEAM000002", at: 5000) == nil)
     #expect((0..<9).allSatisfy { _ in rates.excess(news, of: nil, at: 5000) == nil })
   }
 
-  @Test func `what an app may not send does not count against its team`() throws {
-    let rates = try #require(SenderRates(team: 3, app: 2))
+  @Test func `what an app may not send does not count against its team`() {
+    let rates = SenderRates(RateLimits(perTeam: 3, perApp: 2))
     #expect((0..<4).map { _ in rates.excess(news, of: "T", at: 5000) } == [nil, nil, .appRate, .appRate])
     #expect(rates.excess(mail, of: "T", at: 5000) == nil)
     #expect(rates.excess(mail, of: "T", at: 5000) == .teamRate)

@@ -46,7 +46,8 @@ final class TestGateway: Sendable {
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
       answers: Answers(store: store), audit: AuditTrail(store: store),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      environment: environment, rateLimit: rateLimit, clock: clock.wallClock, provider: provider,
+      environment: environment, senderRates: SenderRates(RateLimits(perToken: rateLimit)), clock: clock.wallClock,
+      provider: provider,
       enrollment: enrollment,
       channels: try Channels(store: store, logger: .silent))
     self.services = services
