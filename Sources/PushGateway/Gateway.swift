@@ -14,14 +14,17 @@ package final class Gateway: Sendable {
   private let claim: StateFolder.Claim
   private let services: Services
   private let loops: Loops
-  private let listeners: [Listener]
+  private let listeners: GatewayListeners
   private let admin: Listener
+  private let supervisor: Supervisor
+  /// Reads the settings again, for a signal.
+  private let reloading: Reload
   private let upkeep: Task<Void, Never>
-  private let announcement: Announcement
+  private let watchdog: Task<Void, Never>
   private let logger: Logger
 
   /// `HOST:PORT` of every listener.
-  package var addresses: [String] { listeners.map(\.description) }
+  package var addresses: [String] { listeners.addresses }
 
   /// How often expired pushes are looked for.
   private static let upkeepInterval = Duration.seconds(10)
@@ -29,8 +32,10 @@ package final class Gateway: Sendable {
   /// Starts a gateway that keeps everything in its state folder; when this returns it accepts.
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
-  package static func start(_ configuration: Configuration, logger: Logger) async throws -> Gateway {
-    try await start(configuration, logger: logger, opening: GatewayBackend.sqlite)
+  package static func start(
+    _ configuration: Configuration, logger: Logger, supervisor: Supervisor = Supervisor()
+  ) async throws -> Gateway {
+    try await start(configuration, logger: logger, supervisor: supervisor, opening: GatewayBackend.sqlite)
   }
 
   /// Starts a gateway on another backend, which it closes at its end. The state folder's database keeps what is the
@@ -40,7 +45,7 @@ package final class Gateway: Sendable {
     backend makeBackend: (GatewayBackend.Context) async throws -> GatewayBackend
   ) async throws -> Gateway {
     try await start(
-      configuration, logger: logger,
+      configuration, logger: logger, supervisor: Supervisor(),
       opening: { context in
         let path = StateFolder(configuration.state).databasePath
         let store = try SQLiteStore(path: path, durability: configuration.durability)
@@ -50,11 +55,11 @@ package final class Gateway: Sendable {
 
   /// - Parameter open: opens the backend, and the database of what is the gateway's own: channels, held pushes.
   private static func start(
-    _ configuration: Configuration, logger: Logger,
+    _ configuration: Configuration, logger: Logger, supervisor: Supervisor,
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
-    for warning in SystemLibrary.warnings + configuration.warnings { logger.warning("\(warning)") }
+    for warning in SystemLibrary.warnings { logger.warning("\(warning)") }
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
@@ -66,7 +71,7 @@ package final class Gateway: Sendable {
     // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
     try? Backup.removeDraft(of: folder)
     try folder.prepareCertificates()
-    let tls = TLSSource(try folder.serverContext(configuration))
+    let certificate = try ServerCertificate(folder, configuration)
     let clock = WallClock.system
     let log = DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
@@ -92,8 +97,7 @@ package final class Gateway: Sendable {
       let services = Services(
         backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
         schedule: try Schedule(store: store, backend: backend, log: log, clock: clock),
-        environment: configuration.environment, rateLimit: configuration.rateLimit,
-        senderRates: SenderRates(team: configuration.teamRate, app: configuration.appRate), clock: clock,
+        environment: configuration.environment, senderRates: SenderRates(configuration.rateLimits), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
           logger.debug(
@@ -117,7 +121,8 @@ package final class Gateway: Sendable {
       try? await RestoreAnswers(services)()
       // What was due while no gateway ran is delivered now.
       services.schedule.wake()
-      let gateway = try await Gateway(configuration, folder, claim, user, services, store, tls, logger)
+      let gateway = try await Gateway(
+        configuration, folder, claim, user, services, store, certificate, supervisor, logger)
       if configuration.user == nil, ServiceUser.isRoot {
         logger.warning("the gateway runs as root: name a user of its own with --user NAME")
       }
@@ -150,32 +155,43 @@ package final class Gateway: Sendable {
 
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ user: ServiceUser?,
-    _ services: Services, _ store: SQLiteStore, _ tls: TLSSource, _ logger: Logger
+    _ services: Services, _ store: SQLiteStore, _ certificate: ServerCertificate, _ supervisor: Supervisor,
+    _ logger: Logger
   ) async throws {
     self.folder = folder
     self.claim = claim
     self.services = services
+    self.supervisor = supervisor
     self.logger = logger
-    let status = SharedStatus(
-      GatewayStatus(
-        listening: [], environment: configuration.environment.rawValue, started: Date().formatted(.iso8601),
-        pid: getpid()))
-    let certificates = CertificatesAPI(services: services, folder: folder) {
-      tls.replace(with: try folder.serverContext(configuration))
-    }
+    let started = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     let faults = FaultTable()
     let faultsAPI = FaultsAPI(faults, clock: services.clock, logger: logger)
     let tokens = ProviderTokenCache(registrations: services.registrations)
+    let limits = LimitLog(logger: logger)
+    let listeners = GatewayListeners(
+      tls: certificate.source, ledger: ConnectionLedger { limits.note($0, peer: $1, now: services.clock.seconds) })
+    self.listeners = listeners
+    let announcement = Announcement(folder, logger: logger)
+    let reload = Reload(configuration, supervisor, certificate, listeners, logger: logger) {
+      services.senderRates.set($0.rateLimits)
+      announcement.write(listeners.addresses)
+    }
+    reloading = reload
     let admin = AdminAPI(
-      services: services, status: { status.value.withLock { $0 } },
+      services: services,
+      status: {
+        GatewayStatus(
+          listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
+          listeners: listeners.records, pid: getpid())
+      },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
       compact: { try await store.compact() },
-      certificates: certificates, faults: faultsAPI, channels: ChannelsAPI(services: services),
+      certificates: CertificatesAPI(services: services, folder: folder) { try certificate.reload() }, faults: faultsAPI,
+      channels: ChannelsAPI(services: services),
       metrics: MetricsAPI(
         meters: Meters(
-          gateway: services.meter, log: services.log, faults: faults, mailbox: services.backend.mailboxMeter)))
-    let limits = LimitLog(logger: logger)
-    let ledger = ConnectionLedger { limits.note($0, peer: $1, now: services.clock.seconds) }
+          gateway: services.meter, log: services.log, faults: faults, mailbox: services.backend.mailboxMeter)),
+      service: ServiceAPI(reload: { try await reload() }, restart: supervisor.restart))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
@@ -183,55 +199,31 @@ package final class Gateway: Sendable {
         loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
     }
     faultsAPI.attach(loops)
+    listeners.attach(loops)
     services.registrations.onChange { [loops] change in
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
-    var listeners: [Listener] = []
-    var records: [GatewayStatus.ListenerRecord] = []
     do {
       // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
       try user?.regainRoot()
-      for entry in configuration.listen {
-        let (address, environmentRule) = try Configuration.listener(entry, otherwise: configuration.environment)
-        let servesChannelsOnly = Configuration.servesChannelsOnly(entry)
-        let options = ConnectionOptions(
-          environmentRule: environmentRule, initialStreams: configuration.initialStreams,
-          servesChannelsOnly: servesChannelsOnly,
-          idleTimeout: configuration.idleTimeout)
-        let listener = try await Listener.listen(
-          on: address, tls: tls, options: options, loops: loops, ledger: ledger)
-        listeners.append(listener)
-        let environment = environmentRule.description + (servesChannelsOnly ? "+channels" : "")
-        records.append(.init(address: listener.description, environment: environment))
-      }
+      try await listeners.change(
+        to: GatewayListeners.plans(configuration, supervisor.inherited), configuration.connectionOptions)
       try user?.becomeForGood()
-      self.admin = try await Gateway.listenAdmin(folder, loops)
-      // Devices and senders on this machine take the first.
-      let isOther = configuration.listen.map(Configuration.servesChannelsOnly)
-      let pairs = zip(listeners.map(\.description), isOther)
-      announcement = Announcement(
-        folder, pairs.filter { !$0.1 }.map(\.0) + pairs.filter(\.1).map(\.0), logger: logger)
-      announcement.write()
-      Ballast(in: folder).make()
+      self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
-      for listener in listeners { await listener.close() }
+      await listeners.close()
       await loops.shutdown()
       throw error
     }
-    self.listeners = listeners
-    let addresses = listeners.map(\.description)
-    let listening = records
-    status.value.withLock {
-      $0.listening = addresses
-      $0.listeners = listening
-    }
+    announcement.write(listeners.addresses)
+    Ballast(in: folder).make()
     let digests = Digests(services)
-    let announcement = announcement
     upkeep = Task {
       while !Task.isCancelled {
-        announcement.write()
+        announcement.write(listeners.addresses)
         Ballast(in: folder).make()
+        Gateway.look(at: certificate, logger)
         services.mailbox.expire(now: services.clock.seconds)
         digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
@@ -243,15 +235,55 @@ package final class Gateway: Sendable {
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }
     }
+    let watch = Watchdog(manager: supervisor.manager, loops: loops)
+    watchdog = Task { await watch.run() }
+    supervisor.manager.ready(listeners.status)
+  }
+
+  /// Uses a certificate that was renewed on disk.
+  private static func look(at certificate: ServerCertificate, _ logger: Logger) {
+    switch certificate.look() {
+    case .replaced?: logger.notice("the certificate was replaced: connections from now on use it")
+    case .unusable(let problem)?:
+      logger.error("the certificate on disk can't be used, the one before stays: \(problem)")
+    case nil: break
+    }
+  }
+
+  /// Reads the settings again, and puts into force what can change while connections are open. What becomes of it is in the
+  /// log.
+  package func reload() async {
+    do {
+      _ = try await reloading()
+    } catch {
+      logger.error("the settings were not read again, nothing was changed: \(error)")
+    }
   }
 
   /// Ends in good order: accepts no more, answers what is open, says GOAWAY, commits, stops. Takes at most 8 seconds.
   package func stop() async {
-    upkeep.cancel()
+    supervisor.manager.stopping()
     folder.withdraw()
-    for listener in listeners { await listener.close() }
+    await listeners.close()
     await admin.close()
-    await loops.drain()
+    await end(within: .stop)
+  }
+
+  /// Ends in good order, but sooner, and leaves its sockets open: whoever connects waits for the next program of this process.
+  ///
+  /// - Returns: what that program takes over.
+  package func makeWay() async -> InheritedSockets {
+    supervisor.manager.reloading("making way for the next program")
+    var sockets = await listeners.handOver()
+    if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
+    await end(within: .restart)
+    return InheritedSockets(sockets)
+  }
+
+  private func end(within times: DrainTimes) async {
+    upkeep.cancel()
+    await loops.drain(within: times)
+    watchdog.cancel()
     await services.schedule.stop()
     await services.held.settle()
     await services.channels.settle()
@@ -273,7 +305,14 @@ package final class Gateway: Sendable {
     }
   }
 
-  private static func listenAdmin(_ folder: StateFolder, _ loops: Loops) async throws -> Listener {
+  private static func listenAdmin(
+    _ folder: StateFolder, _ loops: Loops, _ inherited: InheritedSockets
+  ) async throws -> Listener {
+    if let entry = inherited.entries.first(where: { $0.name == InheritedSockets.Name.admin }) {
+      return try await Listener.listen(
+        on: .unix(path: folder.adminSocket), socket: entry.socket, tls: nil,
+        options: ConnectionOptions(peer: .adminSocket), loops: loops)
+    }
     try? FileManager.default.removeItem(atPath: folder.adminSocket)
     let listener = try await ShortSocketPath.withShortPath(folder.adminSocket) { path in
       try await Listener.listen(
@@ -288,32 +327,23 @@ package final class Gateway: Sendable {
 /// the gateway serves all the same, and tries again.
 private final class Announcement: Sendable {
   private let folder: StateFolder
-  private let addresses: [String]
   private let logger: Logger
-  private let state = Mutex((isWritten: false, isTold: false))
+  private let state = Mutex((written: [String](), isTold: false))
 
-  init(_ folder: StateFolder, _ addresses: [String], logger: Logger) {
-    (self.folder, self.addresses, self.logger) = (folder, addresses, logger)
-  }
+  init(_ folder: StateFolder, logger: Logger) { (self.folder, self.logger) = (folder, logger) }
 
-  func write() {
+  func write(_ addresses: [String]) {
     state.withLock { state in
-      if state.isWritten { return }
+      if state.written == addresses { return }
       do {
         try folder.announce(addresses)
-        state.isWritten = true
+        state.written = addresses
       } catch {
         if !state.isTold { logger.warning("commands on this machine can't find the gateway yet: \(error)") }
         state.isTold = true
       }
     }
   }
-}
-
-/// The status, whose addresses are known last.
-private final class SharedStatus: Sendable {
-  let value: Mutex<GatewayStatus>
-  init(_ status: GatewayStatus) { value = Mutex(status) }
 }
 
 extension MailboxRemoval {

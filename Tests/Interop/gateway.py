@@ -68,8 +68,9 @@ class Device:
 class Gateway:
     """`pushcli serve` on a state folder of its own."""
 
-    def __init__(self, state, *options, listen="127.0.0.1:0", wrapper=()):
-        self.state, self.options, self.listen = Path(state), options, listen
+    def __init__(self, state, *options, listen="127.0.0.1:0", wrapper=(), program=PUSHCLI):
+        # Without `listen` the settings file says where.
+        self.state, self.options, self.listen, self.program = Path(state), options, listen, program
         self.wrapper = wrapper  # A command before the command: `strace …`, `ip netns exec …`.
         self.process = None
         self.bearers = {}
@@ -95,8 +96,8 @@ class Gateway:
         with open(self.log_path, "ab") as log:
             # SIGXFSZ stays ignored, as Python has it: a test makes files hit a limit.
             self.process = subprocess.Popen(
-                [*self.wrapper, PUSHCLI, "serve", "--state", str(self.state), "--listen", self.listen,
-                 *map(str, self.options)],
+                [*self.wrapper, self.program, "serve", "--state", str(self.state),
+                 *(["--listen", self.listen] if self.listen else []), *map(str, self.options)],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, restore_signals=False)
 
     @property

@@ -44,6 +44,21 @@ package struct GatewayStatus: Codable, Sendable {
   }
 }
 
+/// What came of reading a gateway's settings again.
+package struct ReloadRecord: Codable, Sendable, Equatable {
+  /// Settings that have another value now.
+  package var changed: [String]
+  /// Settings that get another value when the gateway starts again.
+  package var waiting: [String]
+
+  package init(changed: [String], waiting: [String]) { (self.changed, self.waiting) = (changed, waiting) }
+
+  package enum CodingKeys: String, CodingKey {
+    case changed
+    case waiting = "at_restart"
+  }
+}
+
 /// One row of the delivery log as commands print it.
 package struct LogRecord: Codable, Sendable {
   /// Its place in the log, for reading on.

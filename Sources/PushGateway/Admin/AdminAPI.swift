@@ -22,6 +22,8 @@ struct AdminAPI: Sendable {
   var channels: ChannelsAPI?
   /// What is counted; nil where nobody reads it.
   var metrics: MetricsAPI?
+  /// What a service is asked for; nil where there is none.
+  var service: ServiceAPI?
 
   static let prefix: StaticString = "/admin/"
 
@@ -29,7 +31,7 @@ struct AdminAPI: Sendable {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
     let changing =
       routes + lists.routes + ScheduleAPI(schedule: services.schedule, registrations: services.registrations).routes
-      + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? [])
+      + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
     return Router(changing.map(audit.audited) + audit.routes + (metrics?.routes ?? []))
   }
 

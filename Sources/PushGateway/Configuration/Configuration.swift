@@ -164,7 +164,7 @@ package struct Configuration: Sendable {
   /// Whether an entry of `listen` is for the management of broadcast channels alone: `HOST:PORT=production+channels`.
   static func servesChannelsOnly(_ entry: String) -> Bool { entry.hasSuffix(channelsMark) }
 
-  private static let channelsMark = "+channels"
+  static let channelsMark = "+channels"
 
   /// Reads an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`, `=by-name`,
   /// behind which may be `+channels`.
@@ -177,13 +177,22 @@ package struct Configuration: Sendable {
     let parts = whole.split(separator: "=", maxSplits: 1).map(String.init)
     let address = try address(parts.first ?? "")
     guard parts.count > 1 else { return (address, .fixed(otherwise)) }
-    if parts[1] == "by-name" { return (address, .byHostName(otherwise: otherwise)) }
-    guard let environment = Environment(rawValue: parts[1]) else {
+    guard let rule = environmentRule(parts[1], otherwise: otherwise) else {
       throw ConfigurationError(
         description: "\"\(entry)\": expected development, production or by-name behind =, and perhaps +channels")
     }
-    return (address, .fixed(environment))
+    return (address, rule)
   }
+
+  /// Reads `production`, `development` or `by-name`; nil for any other word.
+  static func environmentRule(_ word: String, otherwise: Environment) -> ConnectionOptions.EnvironmentRule? {
+    word == "by-name" ? .byHostName(otherwise: otherwise) : Environment(rawValue: word).map { .fixed($0) }
+  }
+
+  /// Whether somebody has said where to listen.
+  var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
+
+  var rateLimits: RateLimits { RateLimits(perToken: rateLimit, perTeam: teamRate, perApp: appRate) }
 
   /// Reads `HOST:PORT`, with brackets round an IPv6 address.
   static func address(_ text: String) throws(ConfigurationError) -> Listener.Address {

@@ -27,6 +27,8 @@ package struct Setting<Holder: SettingHolder>: Sendable {
 
   /// Reads a value and puts it into force, or returns that it can't be used.
   let assign: @Sendable (inout Holder, String) throws(ConfigurationError) -> Bool
+  /// Takes the value over from another holder.
+  let copy: @Sendable (inout Holder, Holder) -> Void
   /// The value in force, as somebody would write it.
   let text: @Sendable (Holder) -> String
 
@@ -46,6 +48,7 @@ package struct Setting<Holder: SettingHolder>: Sendable {
     (expected, choices, form, shape) = (type.expected, type.choices, type.form, type.shape)
     normal = words ?? type.text(Holder.defaults[keyPath: path])
     text = { type.text($0[keyPath: path]) }
+    copy = { $0[keyPath: path] = $1[keyPath: path] }
     assign = { (holder, text) throws(ConfigurationError) in
       guard let value = try type.read(text) else { return false }
       holder[keyPath: path] = value

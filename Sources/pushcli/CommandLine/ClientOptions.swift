@@ -129,6 +129,9 @@ struct Admin {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
 
+  /// Asks for something that has no answer but that it is done.
+  func post(_ path: String) async throws { _ = try await answer("POST", path, body: []) }
+
   func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
 
   func text(_ path: String) async throws -> String {

@@ -7,14 +7,16 @@ import PushStorage
 /// `pushcli admin`: saving a gateway, bringing it back, and who has changed what.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "admin", abstract: "Back a gateway up, bring it back, and see what was changed.",
+    commandName: "admin", abstract: "Back a gateway up, bring it back, have it start anew, and see what was changed.",
     discussion: """
       Examples:
         pushcli admin backup /var/backups/push.backup
         pushcli admin restore /var/backups/push.backup --state ./push
+        pushcli admin reload
+        pushcli admin restart
         pushcli admin audit --limit 20
       """,
-    subcommands: [MakeBackup.self, Restore.self, Compact.self, Audit.self])
+    subcommands: [MakeBackup.self, Restore.self, Compact.self, Reload.self, Restart.self, Audit.self])
 
   struct MakeBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -38,12 +38,24 @@ struct Serve: AsyncParsableCommand {
     PrivateFile.restrictProcess()
     let folder = try state.folder
     let configuration = try SettingsInForce.read(folder, flags: settings.values, file: config)
-    if check { return SettingsInForce.show(configuration, format) }
+    if check { return printSettings(configuration) }
     try await serve(configuration, folder)
   }
 
+  private func printSettings(_ configuration: Configuration) {
+    if format.json {
+      for setting in configuration.effective { Output.json(setting) }
+      return
+    }
+    Output.table(["SETTING", "VALUE", "FROM"], configuration.effective.map { [$0.name, $0.value, $0.origin] })
+    Output.words("state folder: \(configuration.state)")
+  }
+
   private func serve(_ configuration: Configuration, _ folder: StateFolder) async throws {
-    let stops = StopSignals()
+    let environment = ProcessInfo.processInfo.environment
+    let manager = ServiceManager(environment)
+    let nextProgram = NextProgram(environment: environment)
+    let requests = ServiceRequests()
     DescriptorLimit.raise()
     let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
     let logger = Logger(label: "pushgateway") { label in
@@ -54,14 +66,36 @@ struct Serve: AsyncParsableCommand {
     let isFirstStart = !FileManager.default.fileExists(atPath: folder.developmentPath)
     let gateway: Gateway
     do {
-      gateway = try await Gateway.start(configuration, logger: logger)
+      let supervisor = Supervisor(
+        manager: manager, inherited: try InheritedSockets.take(environment),
+        readConfiguration: { [settings, config] in
+          try SettingsInForce.read(folder, flags: settings.values, file: config)
+        },
+        restart: { [continuation = requests.continuation] in
+          try await nextProgram.check()
+          continuation.yield(.replace)
+        })
+      gateway = try await Gateway.start(configuration, logger: logger, supervisor: supervisor)
     } catch {
+      manager.failed("\(error)")
       throw CommandFailure(.failed, "\(error)")
     }
     if isFirstStart { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
-    _ = await stops.next()
-    await gateway.stop()
+    for await request in requests.stream {
+      switch request {
+      case .stop: return await gateway.stop()
+      case .reload: await gateway.reload()
+      case .restart:
+        do {
+          try await nextProgram.check()
+          nextProgram.begin(with: await gateway.makeWay())
+        } catch {
+          logger.error("the gateway goes on as it is: \(error)")
+        }
+      case .replace: nextProgram.begin(with: await gateway.makeWay())
+      }
+    }
   }
 
   /// Where things are, and the lines to try.

@@ -1,0 +1,30 @@
+import GatewayProtocol
+import HTTP2Transport
+
+/// `/admin/v1/reload` and `/admin/v1/restart`: what a service is asked for while it runs.
+struct ServiceAPI: Sendable {
+  let reload: @Sendable () async throws -> ReloadRecord
+  /// As ``Supervisor/restart``.
+  let restart: (@Sendable () async throws -> Void)?
+
+  var routes: [Router.Route] {
+    [
+      .init("POST", "/admin/v1/reload") { _ in
+        do {
+          return Response(try await reload())
+        } catch {
+          throw Problem(409, "Conflict", "nothing was changed: \(error)")
+        }
+      },
+      .init("POST", "/admin/v1/restart") { _ in
+        guard let restart else { throw Problem.notFound("nobody would start this gateway again") }
+        do {
+          try await restart()
+        } catch {
+          throw Problem(409, "Conflict", "the gateway goes on as it is: \(error)")
+        }
+        return Response(status: 202)
+      },
+    ]
+  }
+}

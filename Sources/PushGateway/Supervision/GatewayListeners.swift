@@ -1,0 +1,158 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import Synchronization
+
+/// Where senders and devices reach a gateway: what `listen` names, and what was bound before the process began. Which that
+/// is can change while connections are open.
+final class GatewayListeners: Sendable {
+  /// One address to accept connections on.
+  struct Plan: Sendable {
+    /// As `listen` has it; nil for a socket of the service manager that no entry of it names.
+    var entry: String?
+    var address: Listener.Address
+    var environmentRule: ConnectionOptions.EnvironmentRule
+    var servesChannelsOnly: Bool
+    /// What is bound already.
+    var inherited: InheritedSockets.Entry?
+
+    /// Whether the system chooses the port, another one for each.
+    fileprivate var choosesPort: Bool {
+      guard case .tcp(_, 0) = address else { return false }
+      return true
+    }
+
+    /// By which the next program finds its socket.
+    fileprivate var name: String { inherited?.name ?? entry.map(InheritedSockets.Name.listener) ?? "unknown" }
+  }
+
+  private struct Open: Sendable {
+    let plan: Plan
+    let listener: Listener
+
+    var record: GatewayStatus.ListenerRecord {
+      let suffix = plan.servesChannelsOnly ? "+channels" : ""
+      return .init(address: listener.description, environment: plan.environmentRule.description + suffix)
+    }
+  }
+
+  private let tls: TLSSource
+  private let ledger: ConnectionLedger
+  private let state = Mutex<[Open]>([])
+  private let loops = Mutex<Loops?>(nil)
+
+  init(tls: TLSSource, ledger: ConnectionLedger) { (self.tls, self.ledger) = (tls, ledger) }
+
+  /// Has connections go to these loops. To be called once, before anything is listened on.
+  func attach(_ loops: Loops) { self.loops.withLock { $0 = loops } }
+
+  /// In the order of `listen`; those that take everything before those for channels alone.
+  var addresses: [String] {
+    let open = state.withLock { $0 }
+    return (open.filter { !$0.plan.servesChannelsOnly } + open.filter(\.plan.servesChannelsOnly)).map(
+      \.listener.description)
+  }
+
+  /// For people who ask the service manager.
+  var status: String { "listening on \(addresses.joined(separator: ", "))" }
+
+  var records: [GatewayStatus.ListenerRecord] { state.withLock { $0.map(\.record) } }
+
+  /// What is to be listened on.
+  ///
+  /// A socket that was bound before goes to the entry of `listen` with its address. One that no entry names is listened on
+  /// besides, in the environment that its name says, or else the gateway's; where there is one, the default of `listen` is
+  /// not. What the gateway before this one had bound, and no entry names any longer, is let go of.
+  static func plans(_ configuration: Configuration, _ inherited: InheritedSockets) throws(ConfigurationError) -> [Plan]
+  {
+    var left = inherited.entries.filter { $0.name != InheritedSockets.Name.admin }
+    var plans: [Plan] = []
+    for entry in configuration.listen {
+      let (address, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
+      let name = InheritedSockets.Name.listener(entry)
+      let place =
+        left.firstIndex { $0.name == name }
+        ?? left.firstIndex { !InheritedSockets.Name.isOwn($0.name) && $0.socket.address == address.numeric }
+      plans.append(
+        Plan(
+          entry: entry, address: address, environmentRule: rule,
+          servesChannelsOnly: Configuration.servesChannelsOnly(entry), inherited: place.map { left.remove(at: $0) }))
+    }
+    left.removeAll { InheritedSockets.Name.isOwn($0.name) }
+    if !left.isEmpty, !configuration.namesListeners { plans.removeAll { $0.inherited == nil } }
+    return plans
+      + left.compactMap { socket in
+        guard let address = socket.socket.address else { return nil }
+        let words = socket.name.replacing(Configuration.channelsMark, with: "")
+        let rule = Configuration.environmentRule(words, otherwise: configuration.environment)
+        return Plan(
+          entry: nil, address: address, environmentRule: rule ?? .fixed(configuration.environment),
+          servesChannelsOnly: Configuration.servesChannelsOnly(socket.name), inherited: socket)
+      }
+  }
+
+  /// Listens where `plans` say, and nowhere else; listeners that are there go on, and connections stay.
+  ///
+  /// - Parameter options: those of connections, without what a plan says.
+  /// - Throws: ``ListenError``; then everything is as it was.
+  func change(to plans: [Plan], _ options: ConnectionOptions) async throws(ListenError) {
+    guard let loops = loops.withLock({ $0 }) else { return }
+    let before = state.withLock { $0 }
+    var open: [Open] = []
+    var made: [Open] = []
+    for var plan in plans {
+      if let same = before.first(where: { $0.plan.entry == plan.entry && $0.plan.address == plan.address }) {
+        open.append(same)
+        continue
+      }
+      // Another word behind the same address: both listeners share its socket until the first one is closed.
+      if plan.inherited == nil, !plan.choosesPort, let same = before.first(where: { $0.plan.address == plan.address }) {
+        plan.inherited = same.listener.shareSocket().map { .init(name: plan.name, socket: $0) }
+      }
+      do {
+        let listener = try await listen(plan, options, on: loops)
+        made.append(Open(plan: plan, listener: listener))
+        open.append(made[made.count - 1])
+      } catch {
+        for one in made { await one.listener.close() }
+        throw error
+      }
+    }
+    let rest = before.filter { one in !open.contains { $0.listener === one.listener } }
+    state.withLock { $0 = open }
+    for one in rest { await one.listener.close() }
+  }
+
+  private func listen(
+    _ plan: Plan, _ shared: ConnectionOptions, on loops: Loops
+  ) async throws(ListenError) -> Listener {
+    var options = shared
+    options.environmentRule = plan.environmentRule
+    options.servesChannelsOnly = plan.servesChannelsOnly
+    return try await Listener.listen(
+      on: plan.address, socket: plan.inherited?.socket, tls: tls, options: options, loops: loops, ledger: ledger)
+  }
+
+  /// What the service manager had bound, to be planned with again.
+  var inherited: InheritedSockets {
+    InheritedSockets(state.withLock { $0.compactMap { $0.plan.entry == nil ? $0.plan.inherited : nil } })
+  }
+
+  /// Accepts no more.
+  func close() async { _ = await handOver() }
+
+  /// Accepts no more; whoever comes waits until the next program of this process accepts.
+  func handOver() async -> [InheritedSockets.Entry] {
+    let open = state.withLock { state in
+      defer { state = [] }
+      return state
+    }
+    loops.withLock { $0 = nil }
+    var entries: [InheritedSockets.Entry] = []
+    for one in open {
+      guard let socket = await one.listener.handOver() else { continue }
+      entries.append(.init(name: one.plan.name, socket: socket))
+    }
+    return entries
+  }
+}

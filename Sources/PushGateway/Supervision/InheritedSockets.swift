@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+package import HTTP2Transport
+
+/// Sockets that were bound before the process began: by systemd (`sd_listen_fds(3)`), or by the gateway before this one, in
+/// the same form.
+package struct InheritedSockets: Sendable {
+  package struct Entry: Sendable {
+    /// `FileDescriptorName=` of the unit that has it, or one of ``Name``.
+    package let name: String
+    package let socket: ListeningSocket
+
+    package init(name: String, socket: ListeningSocket) { (self.name, self.socket) = (name, socket) }
+  }
+
+  /// The names by which a gateway hands on what it has bound itself. systemd's have no slash.
+  enum Name {
+    static let admin = "gateway/admin"
+    private static let listener = "gateway/listen/"
+
+    /// Of what an entry of `listen` was bound to: a name has no colon.
+    static func listener(_ entry: String) -> String {
+      listener + entry.replacing("%", with: "%25").replacing(":", with: "%3A")
+    }
+
+    static func isOwn(_ name: String) -> Bool { name.contains("/") }
+  }
+
+  package let entries: [Entry]
+
+  package init(_ entries: [Entry] = []) { self.entries = entries }
+
+  /// The first descriptor behind the standard streams, and of those of systemd.
+  private static let first: Int32 = 3
+  private static let maximumCount: Int32 = 1000
+
+  /// What the gateway before this one had bound: `PID:DESCRIPTOR=NAME:…`. systemd's own variables would need descriptors that
+  /// are in use.
+  package static let variable = "GATEWAY_SOCKETS"
+
+  /// Takes what `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, or ``variable``, tell of. To be called once, before anything
+  /// else is opened.
+  ///
+  /// - Throws: when they tell of what is not there, or is no socket to listen on.
+  package static func take(_ environment: [String: String], process: Int32 = getpid()) throws(ConfigurationError)
+    -> Self
+  {
+    var entries: [Entry] = []
+    for (descriptor, name) in try told(environment, process) {
+      guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {
+        throw ConfigurationError(
+          description: "socket \(descriptor) (\(name)) was to be handed over and is not open: start again")
+      }
+      entries.append(Entry(name: name, socket: ListeningSocket(adopting: descriptor)))
+      if case .tcp? = entries[entries.count - 1].socket.address { continue }
+      guard Name.isOwn(name) else {
+        throw ConfigurationError(
+          description:
+            "socket \(descriptor) (\(name)) is not of TCP: expected ListenStream=PORT or ADDRESS:PORT in the socket unit"
+        )
+      }
+    }
+    return InheritedSockets(entries)
+  }
+
+  private static func told(
+    _ environment: [String: String], _ process: Int32
+  ) throws(ConfigurationError) -> [(Int32, String)] {
+    if let handedOver = handedOver(environment, process) { return handedOver }
+    return try activated(environment, process)
+  }
+
+  private static func handedOver(_ environment: [String: String], _ process: Int32) -> [(Int32, String)]? {
+    guard let parts = environment[variable]?.split(separator: ":"), let owner = parts.first, Int32(owner) == process
+    else {
+      return nil
+    }
+    return parts.dropFirst().compactMap { part in
+      let pair = part.split(separator: "=", maxSplits: 1)
+      guard pair.count == 2, let descriptor = Int32(pair[0]), descriptor >= first else { return nil }
+      return (descriptor, String(pair[1]))
+    }
+  }
+
+  private static func activated(
+    _ environment: [String: String], _ process: Int32
+  ) throws(ConfigurationError) -> [(Int32, String)] {
+    guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap(Int32.init) == process else {
+      return []
+    }
+    guard let count = Int32(text), (0...maximumCount).contains(count) else {
+      throw ConfigurationError(
+        description: "LISTEN_FDS is \"\(text)\": expected a number of sockets up to \(maximumCount)")
+    }
+    let names = environment["LISTEN_FDNAMES"].map { $0.split(separator: ":", omittingEmptySubsequences: false) } ?? []
+    return (0..<Int(count)).map { (first + Int32($0), $0 < names.count ? String(names[$0]) : "unknown") }
+  }
+
+  /// Has the sockets stay open in the next program of this process, and nothing else but the standard streams.
+  ///
+  /// - Returns: what that program's environment has to say of them.
+  package func keepForNextProgram() -> [String: String] {
+    // Whatever was opened by a library that did not say so.
+    for descriptor in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+      if let descriptor = Int32(descriptor), descriptor >= InheritedSockets.first {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      }
+    }
+    for entry in entries { _ = fcntl(entry.socket.descriptor, F_SETFD, 0) }
+    let list = entries.map { "\($0.socket.descriptor)=\($0.name)" }
+    return [InheritedSockets.variable: ([String(getpid())] + list).joined(separator: ":")]
+  }
+}

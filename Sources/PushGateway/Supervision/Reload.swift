@@ -1,0 +1,66 @@
+import GatewayProtocol
+import HTTP2Transport
+import Logging
+
+/// Reads the settings again, and puts into force what can change while connections are open: the rest waits for a restart.
+actor Reload {
+  private var configuration: Configuration
+  private let supervisor: Supervisor
+  private let certificate: ServerCertificate
+  private let listeners: GatewayListeners
+  private let logger: Logger
+  /// Puts into force what needs nothing but to be told.
+  private let apply: @Sendable (Configuration) -> Void
+  private var isRunning = false
+
+  init(
+    _ configuration: Configuration, _ supervisor: Supervisor, _ certificate: ServerCertificate,
+    _ listeners: GatewayListeners, logger: Logger, apply: @escaping @Sendable (Configuration) -> Void
+  ) {
+    (self.configuration, self.supervisor, self.certificate) = (configuration, supervisor, certificate)
+    (self.listeners, self.logger, self.apply) = (listeners, logger, apply)
+  }
+
+  /// - Throws: an error in one line, when the settings, a certificate or an address can't be used; then nothing has changed.
+  func callAsFunction() async throws -> ReloadRecord {
+    guard let read = supervisor.readConfiguration else {
+      throw ConfigurationError(description: "this gateway does not know where its settings came from: start it again")
+    }
+    guard !isRunning else {
+      throw ConfigurationError(description: "the settings are being read already: try again in a moment")
+    }
+    isRunning = true
+    defer { isRunning = false }
+    supervisor.manager.reloading("reading the settings again")
+    defer { supervisor.manager.ready(listeners.status) }
+    let new = try read()
+    let context = try certificate.read(new)
+    try await listeners.change(to: GatewayListeners.plans(new, listeners.inherited), new.connectionOptions)
+    certificate.use(context, new)
+    apply(new)
+    let changed = Configuration.settings.filter { $0.text(new) != $0.text(configuration) }
+    let record = ReloadRecord(
+      changed: changed.filter { $0.change == .reload }.map(\.name),
+      waiting: changed.filter { $0.change == .restart }.map(\.name))
+    // What waits is compared again the next time.
+    configuration.take(changed.filter { $0.change == .reload }, from: new)
+    logger.notice(
+      "the settings were read again",
+      metadata: [
+        "changed": "\(record.changed.joined(separator: " "))", "at_restart": "\(record.waiting.joined(separator: " "))",
+      ])
+    return record
+  }
+}
+
+extension Configuration {
+  /// Takes the values of some settings over from another.
+  fileprivate mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
+    for setting in settings { setting.copy(&self, other) }
+  }
+
+  /// What connections of every listener have in common.
+  var connectionOptions: ConnectionOptions {
+    ConnectionOptions(initialStreams: initialStreams, idleTimeout: idleTimeout)
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import HTTP2Transport
+import PushCore
+import Synchronization
+
+/// The certificate that the gateway shows, and the authorities whose certificates it takes: what their files hold when they
+/// change is used from the next connection on.
+final class ServerCertificate: Sendable {
+  /// What connections are made with.
+  let source: TLSSource
+  private let folder: StateFolder
+  private let state: Mutex<State>
+
+  private struct State {
+    var configuration: Configuration
+    /// What the files were when they were last read.
+    var stamps: [Stamp?]
+    /// What they were when they could not be used.
+    var unusable: [Stamp?]?
+  }
+
+  /// What tells one state of a file from the next.
+  private struct Stamp: Equatable {
+    var file: UInt64
+    var size: Int64
+    var seconds: Int
+    var nanoseconds: Int
+  }
+
+  init(_ folder: StateFolder, _ configuration: Configuration) throws {
+    self.folder = folder
+    let stamps = ServerCertificate.stamps(folder, configuration)
+    source = TLSSource(try folder.serverContext(configuration))
+    state = Mutex(State(configuration: configuration, stamps: stamps))
+  }
+
+  /// What the files hold now, for ``use(_:)``.
+  ///
+  /// - Throws: when they can't be used; what is in force stays so.
+  func read(_ configuration: Configuration) throws -> TLSContext { try folder.serverContext(configuration) }
+
+  /// Reads the files again, with the settings that are in force.
+  func reload() throws {
+    let configuration = state.withLock { $0.configuration }
+    use(try read(configuration), configuration)
+  }
+
+  /// Puts what was read into force, and watches its files from now on.
+  func use(_ context: TLSContext, _ configuration: Configuration) {
+    source.replace(with: context)
+    let stamps = ServerCertificate.stamps(folder, configuration)
+    state.withLock { $0 = State(configuration: configuration, stamps: stamps) }
+  }
+
+  /// What a look at the files has found.
+  enum Finding: Equatable {
+    case replaced
+    /// They have changed and can't be used, in one line; said once for each change. Whoever writes two files one after the
+    /// other has them fit a moment later.
+    case unusable(String)
+  }
+
+  /// Reads the files again if one has changed.
+  func look() -> Finding? {
+    let before = state.withLock { $0 }
+    let stamps = ServerCertificate.stamps(folder, before.configuration)
+    guard stamps != before.stamps else { return nil }
+    do {
+      source.replace(with: try read(before.configuration))
+      state.withLock { ($0.stamps, $0.unusable) = (stamps, nil) }
+      return .replaced
+    } catch {
+      state.withLock { $0.unusable = stamps }
+      return stamps == before.unusable ? nil : .unusable("\(error)")
+    }
+  }
+
+  private static func files(_ folder: StateFolder, _ configuration: Configuration) -> [String] {
+    [folder.certificatePath, folder.keyPath, folder.trustPath] + (configuration.clientCA.map { [$0] } ?? [])
+  }
+
+  private static func stamps(_ folder: StateFolder, _ configuration: Configuration) -> [Stamp?] {
+    files(folder, configuration).map { path in
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      return Stamp(
+        file: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
+        nanoseconds: status.st_mtim.tv_nsec)
+    }
+  }
+}

@@ -1,0 +1,322 @@
+"""The gateway as a service: what it tells its manager, and what it does while it runs when it is asked for."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import uuid
+
+import pytest
+
+from gateway import PUSHCLI, Gateway, poll, run
+from wire import Closed, Connection
+
+
+class Manager:
+    """Stands in for systemd's end of `NOTIFY_SOCKET`."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(path))
+        self.address = str(path).replace("\0", "@")
+        self.told: list[dict[str, str]] = []
+
+    def listen(self, timeout):
+        self.socket.settimeout(timeout)
+        text = self.socket.recv(1 << 16).decode()
+        self.told.append(dict(line.split("=", 1) for line in text.split("\n")))
+        return self.told[-1]
+
+    def until(self, key, timeout=20):
+        end = time.monotonic() + timeout
+        while key not in (message := self.listen(max(0.01, end - time.monotonic()))):
+            pass
+        return message
+
+
+def spawn(state, *options, **variables):
+    """A gateway with these variables, which the caller looks after."""
+    gateway = Gateway(state, *options, wrapper=["env", *[f"{name}={value}" for name, value in variables.items()]])
+    return gateway.start()
+
+
+@pytest.fixture
+def manager(tmp_path):
+    return Manager(tmp_path / "notify")
+
+
+# Telling the manager
+
+
+@pytest.mark.parametrize("is_abstract", [False, True])
+def test_the_manager_hears_of_the_start_a_reload_and_the_end(tmp_path, is_abstract):
+    manager = Manager(f"\0pushgateway-{uuid.uuid4().hex}" if is_abstract else tmp_path / "notify")
+    gateway = spawn(tmp_path / "state", NOTIFY_SOCKET=manager.address)
+    assert manager.until("READY")["STATUS"] == f"listening on {gateway.address}"
+    gateway.process.send_signal(signal.SIGHUP)
+    assert int(manager.until("RELOADING")["MONOTONIC_USEC"]) > 0
+    assert manager.until("READY")["READY"] == "1"
+    gateway.stop()
+    assert manager.until("STOPPING")["STOPPING"] == "1"
+
+
+def test_the_manager_gets_signs_of_life_until_a_loop_hangs(tmp_path, manager):
+    gateway = spawn(tmp_path / "state", NOTIFY_SOCKET=manager.address, WATCHDOG_USEC=400_000)
+    for _ in range(3):
+        manager.until("WATCHDOG", timeout=2)
+    gateway.process.send_signal(signal.SIGSTOP)
+    manager.socket.setblocking(False)
+    try:
+        while manager.socket.recv(1 << 16):
+            pass
+    except BlockingIOError:
+        pass
+    with pytest.raises(TimeoutError):
+        manager.until("WATCHDOG", timeout=0.6)
+    gateway.process.send_signal(signal.SIGCONT)
+    manager.until("WATCHDOG", timeout=2)
+    gateway.stop()
+
+
+def test_a_start_that_fails_says_why(tmp_path, manager):
+    state = tmp_path / "state"
+    done = run(
+        "serve", "--listen", "192.0.2.1:1", state=state, env={"NOTIFY_SOCKET": manager.address})
+    assert done.code == 1
+    assert "192.0.2.1:1" in manager.until("STATUS")["STATUS"]
+
+
+# Sockets of the manager
+
+
+def can_connect(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        return True
+    except ConnectionRefusedError:
+        return False
+
+
+def test_sockets_of_the_manager_are_listened_on(tmp_path):
+    with socket.socket() as free, socket.socket() as other:
+        for one in (free, other):
+            one.bind(("127.0.0.1", 0))
+        ports = [one.getsockname()[1] for one in (free, other)]
+    state = tmp_path / "state"
+    process = subprocess.Popen(
+        ["systemd-socket-activate", "-l", f"127.0.0.1:{ports[0]}", "-l", f"127.0.0.1:{ports[1]}",
+         "--fdname=production:whatever", PUSHCLI, "serve", "--state", str(state)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        # It is started by the first who connects.
+        poll(lambda: can_connect(ports[0]), "somebody listens for it")
+        listening = poll(lambda: (state / "listening").exists() and (state / "listening").read_text(), "it listens", 20)
+        assert listening.split() == [f"127.0.0.1:{port}" for port in ports]
+        status = run("doctor", "--json", state=state).records
+        assert [row["state"] for row in status if row["check"] == "gateway"] == ["ok"]
+        gateway = Gateway(state)
+        gateway.host, gateway.port = "127.0.0.1", ports[0]
+        with Connection(gateway, admin=True) as connection:
+            listeners = connection.request("GET", "/admin/v1/status").json["listeners"]
+        assert [listener["environment"] for listener in listeners] == ["production", "development"]
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+# Reloading
+
+
+def settings(gateway, text):
+    (gateway.state / "config.yaml").write_text(text)
+
+
+def reload(gateway, code=0):
+    return gateway.run("admin", "reload", "--json", code=code)
+
+
+def test_a_reload_changes_what_can_change_without_ending_a_connection(start):
+    gateway = start()
+    device = gateway.device()
+    with gateway.connect() as connection:
+        assert gateway.push(device.token, connection=connection).status == 200
+        settings(gateway, "rate_limit: 1\nmailbox_cap: 77\n")
+        assert reload(gateway).json == {"changed": ["rate_limit"], "at_restart": ["mailbox_cap"]}
+        answers = [gateway.push(device.token, connection=connection).status for _ in range(5)]
+        assert 429 in answers
+        settings(gateway, "")
+        assert reload(gateway).json == {"changed": ["rate_limit"], "at_restart": []}
+        assert gateway.push(device.token, connection=connection).status == 200
+
+
+def test_a_reload_opens_and_closes_listeners(start, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("listen: 127.0.0.1:0\n")
+    gateway = start("--config", config, listen=None)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    device = gateway.device()
+    with gateway.connect() as connection:
+        config.write_text(f"listen: 127.0.0.1:{port}=production\n")
+        assert reload(gateway).json["changed"] == ["listen"]
+        assert (gateway.state / "listening").read_text().split() == [f"127.0.0.1:{port}"]
+        assert gateway.push(device.token, connection=connection).status == 200
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", gateway.port), timeout=5)
+        # The same address with another word behind it.
+        config.write_text(f"listen: 127.0.0.1:{port}=development\n")
+        assert reload(gateway).json["changed"] == ["listen"]
+    gateway.addresses = [("127.0.0.1", port)]
+    assert gateway.push(device.token).status == 200
+
+
+@pytest.mark.parametrize("text, words", [
+    ("rate_limit: many\n", "rate_limit"), ("no_such: 1\n", "no_such"), ("listen: 192.0.2.1:1\n", "192.0.2.1:1"),
+    ("client_ca: /no/such.pem\n", "/no/such.pem"), ("[", "YAML"),
+])
+def test_a_reload_of_what_can_not_be_used_changes_nothing(start, tmp_path, text, words):
+    config = tmp_path / "config.yaml"
+    config.write_text("listen: 127.0.0.1:0\nteam_rate: 1000000\n")
+    gateway = start("--config", config, listen=None)
+    config.write_text(text)
+    refused = reload(gateway, code=1)
+    assert words in refused.err and "nothing was changed" in refused.err
+    gateway.process.send_signal(signal.SIGHUP)
+    gateway.wait_for_log("the settings were not read again")
+    assert gateway.push(gateway.device().token).status == 200
+
+
+def shown(gateway) -> bytes:
+    with gateway.connect() as connection:
+        return connection.socket.getpeercert(binary_form=True)
+
+
+def test_a_certificate_that_changes_on_disk_is_used_while_pushes_are_sent(start):
+    gateway = start()
+    device = gateway.device()
+    before = shown(gateway)
+    files = [gateway.state / "server.pem", gateway.state / "server.key"]
+    old = [file.read_bytes() for file in files]
+    gateway.run("certs", "create-server", "--name", "push.example.com")
+    new = [file.read_bytes() for file in files]
+    with gateway.connect() as connection:
+        # First what does not fit together, as whoever writes one file after the other leaves it for a moment.
+        files[0].write_bytes(old[0])
+        assert "nothing was changed" in reload(gateway, code=1).err
+        files[1].write_bytes(old[1])
+        reload(gateway)
+        assert shown(gateway) == before
+        for file, content in zip(files, new):
+            file.write_bytes(content)
+        # Without being asked, too: it looks every ten seconds.
+        poll(
+            lambda: gateway.push(device.token, connection=connection).status == 200 and shown(gateway) != before,
+            "the certificate is used", timeout=25)
+    gateway.wait_for_log("the certificate was replaced")
+
+
+# Starting again
+
+
+class Sender(threading.Thread):
+    """Pushes one after another on connections of its own, as a client library does: what has no answer is sent again."""
+
+    def __init__(self, gateway, device):
+        super().__init__(daemon=True)
+        self.gateway, self.device = gateway, device
+        self.accepted, self.statuses, self.refusals, self.longest = [], set(), [], 0.0
+        self.is_done = threading.Event()
+
+    def run(self):
+        connection = None
+        while not self.is_done.is_set():
+            apns_id, begin = str(uuid.uuid4()), time.monotonic()
+            while True:
+                try:
+                    connection = connection or self.gateway.connect()
+                    response = self.gateway.push(self.device.token, connection=connection, apns_id=apns_id)
+                    if response.reset is None:
+                        break
+                except ConnectionRefusedError as error:
+                    self.refusals.append(str(error))
+                except (Closed, OSError):
+                    pass
+                connection = None
+            self.longest = max(self.longest, time.monotonic() - begin)
+            self.statuses.add(response.status)
+            self.accepted.append(apns_id)
+
+
+def load(gateway, count=4):
+    senders = [Sender(gateway, gateway.device()) for _ in range(count)]
+    for sender in senders:
+        sender.start()
+    poll(lambda: all(sender.accepted for sender in senders), "pushes are accepted")
+    return senders
+
+
+def settle(gateway, senders):
+    """Ends the load; nothing was refused, and each push that was accepted is delivered, once."""
+    for sender in senders:
+        sender.is_done.set()
+        sender.join(20)
+        assert not sender.is_alive()
+    for sender in senders:
+        assert sender.statuses == {200} and not sender.refusals
+        stream = gateway.stream(sender.device)
+        pushes = [line["id"] for line in stream.caught_up() if line["type"] == "push"]
+        assert pushes == sender.accepted
+        stream.connection.close()
+
+
+@pytest.mark.parametrize("way", ["command", "signal"])
+def test_a_restart_under_load_refuses_nobody_and_loses_nothing(start, way):
+    gateway = start()
+    pid = gateway.process.pid
+    senders = load(gateway)
+    for number in range(3):
+        counts = [len(sender.accepted) for sender in senders]
+        if way == "command":
+            assert gateway.run("admin", "restart", "--json").json["seconds"] < 10
+        else:
+            gateway.process.send_signal(signal.SIGUSR2)
+            poll(lambda: gateway.log.count("listening on") == number + 2, "it has started again", timeout=20)
+        poll(lambda: all(len(s.accepted) > n + 10 for s, n in zip(senders, counts)), "pushes go on", timeout=20)
+    assert gateway.process.poll() is None and gateway.process.pid == pid
+    assert (gateway.state / "listening").read_text().strip() == gateway.address
+    settle(gateway, senders)
+
+
+def test_devices_come_back_after_a_restart(start, subscribe):
+    gateway = start()
+    device = gateway.device()
+    subscriber = subscribe(gateway, device, "--count", 2)
+    poll(lambda: subscriber.is_connected, "the device is connected")
+    first = gateway.accepted(device.token)
+    poll(lambda: len(subscriber.lines) == 1, "the first push")
+    gateway.run("admin", "restart")
+    second = gateway.accepted(device.token)
+    assert subscriber.wait() == 0
+    assert [line["id"] for line in subscriber.lines] == [first, second]
+
+
+def test_a_program_that_would_not_start_changes_nothing(start, tmp_path):
+    program = tmp_path / "pushcli"
+    shutil.copy(PUSHCLI, program)
+    gateway = start(program=program)
+    (gateway.state / "config.yaml").write_text("rate_limit: many\n")
+    assert "rate_limit" in gateway.run("admin", "restart", code=1).err
+    (gateway.state / "config.yaml").unlink()
+    program.unlink()
+    assert "can't be run" in gateway.run("admin", "restart", code=1).err
+    program.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+    program.chmod(0o755)
+    assert "broken" in gateway.run("admin", "restart", code=1).err
+    assert gateway.push(gateway.device().token).status == 200
+    program.unlink()
+    shutil.copy(PUSHCLI, program)
+    gateway.run("admin", "restart")
+    assert gateway.push(gateway.device().token).status == 200
