@@ -105,9 +105,18 @@ def test_a_gateway_is_upgraded_and_goes_back_as_its_page_says(machines):
     assert machines.gateway.run("devices", "list", "--filter", "me", "--json").json["waiting"] == 0
 
 
+def test_the_messages_of_troubleshooting_are_the_programs():
+    sources = "".join(file.read_text() for file in (DOCS.parent / "Sources").rglob("*.swift"))
+    rows = re.findall(r"^\| `([^`]+)`[^|]*\|", (DOCS / "troubleshooting.md").read_text(), re.M)
+    assert len(rows) > 20
+    for message in rows:
+        for part in message.split("…"):
+            assert part.strip(" :()") in sources, f"nothing says {part!r} of {message!r}"
+
+
 def test_the_pages_are_in_the_index():
     index = (DOCS.parent / "README.md").read_text()
-    for page in ["second-machine.md", "persons.md", "service.md", "upgrading.md"]:
+    for page in ["second-machine.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
         assert f"docs/{page}" in index
         for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", (DOCS / page).read_text()):
             assert (DOCS / link).exists(), f"{page} leads to {link}"
