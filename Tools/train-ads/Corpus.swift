@@ -11,12 +11,15 @@ struct Example {
   var weight: Float = 1
   /// Which part of the templates it is made of; nil for rows of the data folder.
   var fold: Int?
+  /// Where a row of the data folder is from; nil for own templates.
+  var source: Source?
 }
 
 /// All that the model learns from, and all that it is judged by.
 struct Corpus {
+  /// Own texts, and rows of the data folder's train.tsv whose source has a permissive licence.
   private(set) var training: [Example] = []
-  /// Rows of the data folder's dev.tsv.
+  /// Rows of the data folder's dev.tsv, of all sources: to judge by.
   private(set) var development: [Example] = []
   /// Own texts that nothing is learned from.
   private(set) var unseen: [Example] = []
@@ -30,7 +33,7 @@ struct Corpus {
 
   /// Reads `train.tsv`, `dev.tsv` and their sources of `data`, and makes texts of the templates in `texts`.
   init(data: URL, texts: URL) throws {
-    training = try Self.rows(data, "train")
+    training = try Self.rows(data, "train").filter { $0.source?.isPermissive == true }
     development = try Self.rows(data, "dev")
     let grammar = try Grammar(folder: texts)
     if !grammar.unknownSlots.isEmpty {
@@ -65,15 +68,14 @@ struct Corpus {
       guard fields.count == 3, let label = Label(rawValue: String(fields[0])) else {
         throw TrainingError("\(name).tsv: not label, language, text: \(line)")
       }
+      let kind = String(source.split(separator: "\t").first ?? "")
+      guard let source = Source(rawValue: kind) else {
+        throw TrainingError("\(name).sources.tsv: the source \(kind) is not in Source.swift, with its licence")
+      }
       return Example(
-        texts: [String(fields[2])], label: label, language: String(fields[1]),
-        kind: String(source.split(separator: "\t").first ?? ""), weight: weight(label, String(fields[1])))
+        texts: [String(fields[2])], label: label, language: String(fields[1]), kind: kind,
+        weight: label == .scam ? scamWeight : 1, source: source)
     }
-  }
-
-  /// There are so many Chinese adverts of one source that they would drown the others.
-  private static func weight(_ label: Label, _ language: String) -> Float {
-    label == .scam ? scamWeight : language == "zh" && label == .promo ? 0.6 : 1
   }
 
   /// `examples`, and disguised copies of some.
