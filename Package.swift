@@ -14,6 +14,9 @@ let examined: [SwiftSetting] =
   ? [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
   : isSanitizing ? [.define("PLAIN_MALLOC")] : []
 
+/// What `make build` calls this version (scripts/version); other builds have the version of the sources.
+let version = Context.environment["PUSHGATEWAY_VERSION"]
+
 /// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
 var strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -85,10 +88,12 @@ let package = Package(
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")],
       linkerSettings: [oneOfEach]
     ),
+    .target(
+      name: "CVersion", cSettings: version.map { [.define("PUSHGATEWAY_VERSION", to: "\"\($0)\"")] } ?? []),
     // The vocabulary, and small values: identifiers, texts of them, random numbers, the clock, keys and certificates.
     .target(
       name: "PushCore",
-      dependencies: ["COpenSSL", "PushPolicy"],
+      dependencies: ["COpenSSL", "CVersion", "PushPolicy"],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     // HTTP/2 over TLS, of a server and a client: sessions without I/O, and the connections that carry them.

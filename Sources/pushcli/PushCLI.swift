@@ -4,6 +4,7 @@ import Foundation
 import GatewayClient
 import Glibc
 import HTTP2Transport
+import PushCore
 
 /// Where the process begins.
 @main
@@ -48,7 +49,7 @@ struct PushCLI: AsyncParsableCommand {
       suppressed, 4 not authorized, 5 refused for good, 6 unreachable after \
       retries, 7 timed out, 130 interrupted.
       """,
-    version: "0.1.0",
+    version: Version.text,
     subcommands: [
       Serve.self, Send.self, Run.self, Ask.self, Subscribe.self, Bench.self, Log.self, Prefs.self, PolicyCommand.self,
       Lint.self, Devices.self, Persons.self, Apps.self, Teams.self, Keys.self, Certs.self, Channels.self, Faults.self,
