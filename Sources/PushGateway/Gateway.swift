@@ -70,6 +70,7 @@ package final class Gateway: Sendable {
     }
     // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
     try? Backup.removeDraft(of: folder)
+    folder.saveBeforeUpgrade(logger)
     try folder.prepareCertificates()
     let certificate = try ServerCertificate(folder, configuration)
     let clock = WallClock.system

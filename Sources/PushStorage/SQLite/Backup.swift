@@ -29,6 +29,12 @@ package enum Backup {
   /// The file appears as a whole, is on disk when this returns, and can be read by its owner only: it holds keys.
   package static func write(_ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date) throws -> Summary {
     try requireReplaceable(path)
+    try write(database: store.path, folder, to: path, now: now)
+    return try summary(of: path)
+  }
+
+  /// Saves a database of any version, and beside it the folder's other files, to a path that is written over.
+  static func write(database: String, _ folder: StateFolder, to path: String, now: Date) throws {
     // A name of its own: whatever else is there stays.
     let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
     let files = FileManager.default
@@ -39,7 +45,7 @@ package enum Backup {
     }
     defer { try? removeDraft(of: folder) }
     do {
-      let source = try SQLiteStore.reader(store.path)
+      let source = try SQLiteStore.reader(database)
       try source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [draft]) }
       let copy = try DatabaseQueue(path: draft)
       try copy.write { db in
@@ -58,7 +64,6 @@ package enum Backup {
     guard synchronise(draft), unsafe rename(draft, path) == 0, synchronise(folderPath(of: path)) else {
       throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
     }
-    return try summary(of: path)
   }
 
   /// Removes what a backup has begun that was not finished.

@@ -69,7 +69,7 @@ package struct SQLiteStore: Sendable {
       }
       let migrator = Schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        throw StoreError("\(path) was written by a newer pushcli: start that one, or restore an older backup")
+        throw MigrationBackup.refusal(path)
       }
       try migrator.migrate(pool)
       try SQLiteStore.openReaders(of: pool)

@@ -1,0 +1,20 @@
+import Foundation
+import Logging
+import PushCore
+import PushStorage
+
+extension StateFolder {
+  /// Saves everything before this version changes the database, and says where it is: that is the way back to the version
+  /// before. A disk without room for that does not keep the gateway from starting.
+  func saveBeforeUpgrade(_ logger: Logger) {
+    do {
+      guard let path = try MigrationBackup.make(self, version: Version.text, now: Date()) else { return }
+      logger.notice(
+        "the database becomes version \(Version.text)'s; what was there before is kept in a backup",
+        metadata: ["path": "\(path)"])
+    } catch {
+      logger.warning(
+        "the database becomes version \(Version.text)'s without a backup of what was there before: \(error)")
+    }
+  }
+}
