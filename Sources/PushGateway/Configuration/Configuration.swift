@@ -147,7 +147,8 @@ package struct Configuration: Sendable {
     return credentials + "/" + name
   }
 
-  /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the XDG data home.
+  /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the home of a user who has a gateway
+  /// right there, as the service's own has, else the XDG data home.
   ///
   /// - Throws: ``ConfigurationError`` where there is no home: a folder that everybody shares is no place for keys.
   package static func stateFolder(flag: String?, environment: [String: String]) throws(ConfigurationError) -> String {
@@ -158,6 +159,7 @@ package struct Configuration: Sendable {
       throw ConfigurationError(
         description: "there is no $HOME to keep the state in: name a folder with --state DIR or $PUSHGATEWAY_STATE")
     }
+    if FileManager.default.fileExists(atPath: StateFolder(home).databasePath) { return home }
     return home + "/.local/share/pushgateway"
   }
 

@@ -65,7 +65,9 @@ struct GatewayOptions: ParsableArguments {
     else {
       try state.checkPermission(of: folder.listeningPath, mode: R_OK)
       throw CommandFailure(
-        .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway")
+        .unreachable,
+        "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway"
+          + MachineService.hint(besides: folder))
     }
     guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]),
       (1...65535).contains(port)
@@ -113,7 +115,9 @@ struct Admin {
     } catch is ClientError {
       try options.checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)
       throw CommandFailure(
-        .unreachable, "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`")
+        .unreachable,
+        "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`"
+          + MachineService.hint(besides: folder))
     }
   }
 

@@ -42,7 +42,8 @@ struct Examination {
     guard FileManager.default.fileExists(atPath: folder.path) else {
       return Finding(
         check: check, state: .warning,
-        words: "\(folder.path) is not there: `pushcli serve` makes it, or --state names another")
+        words: "\(folder.path) is not there: `pushcli serve` makes it, or --state names another"
+          + MachineService.hint(besides: folder))
     }
     guard FileManager.default.isWritableFile(atPath: folder.path) else {
       return Finding(
@@ -104,7 +105,9 @@ struct Examination {
     let check = "gateway"
     let addresses = listening
     guard !addresses.isEmpty else {
-      return Finding(check: check, state: .warning, words: "none runs on this folder: `pushcli serve` starts one")
+      return Finding(
+        check: check, state: .warning,
+        words: "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
     }
     // Whoever listens everywhere is reached here.
     for address in addresses.map({ GatewayOptions.reachable(String($0)) }) {

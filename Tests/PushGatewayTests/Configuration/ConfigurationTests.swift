@@ -298,6 +298,14 @@ import Testing
     #expect(try Configuration.stateFolder(flag: flag, environment: environment) == path)
   }
 
+  @Test func `a user whose home is a gateway's folder means that gateway`() throws {
+    let environment = ["HOME": folder.path]
+    #expect(
+      try Configuration.stateFolder(flag: nil, environment: environment) == folder.path + "/.local/share/pushgateway")
+    _ = try folder.write([UInt8](), "pushgateway.sqlite")
+    #expect(try Configuration.stateFolder(flag: nil, environment: environment) == folder.path)
+  }
+
   @Test(arguments: [[:], ["HOME": ""], ["PUSHGATEWAY_STATE": "", "XDG_DATA_HOME": ""]])
   func `without a home there is no state folder, least of all one that everybody shares`(
     _ environment: [String: String]
