@@ -59,7 +59,7 @@ package final class Gateway: Sendable {
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
-    for warning in SystemLibrary.warnings { logger.warning("\(warning)") }
+    for warning in SystemLibrary.warnings + configuration.warnings { logger.warning("\(warning)") }
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)

@@ -36,6 +36,16 @@ package enum MigrationBackup {
     return path
   }
 
+  /// Sees whether this program opens the database of a folder, which a gateway may have in use.
+  ///
+  /// - Throws: ``StoreError`` when a newer version has changed it.
+  package static func refuseNewer(_ folder: StateFolder) throws(StoreError) {
+    guard let applied = migrations(of: folder.databasePath), !applied.isSubset(of: Schema.migrator.migrations) else {
+      return
+    }
+    throw refusal(folder.databasePath)
+  }
+
   /// Why a database of a newer version is not opened, and what to do: names the backup made before that version's start.
   static func refusal(_ path: String) -> StoreError {
     let backups = folderPath(beside: path)

@@ -5,6 +5,7 @@ import HTTP2Transport
 import Logging
 import PushCore
 import PushGateway
+import PushStorage
 
 /// `pushcli serve`: the gateway.
 struct Serve: AsyncParsableCommand {
@@ -27,7 +28,9 @@ struct Serve: AsyncParsableCommand {
   @Option(name: .long, help: "Settings file; without it config.yaml in the state folder, if there is one.")
   var config: String?
 
-  @Flag(name: .long, help: "Check the settings, print each with where it came from, and stop.")
+  @Flag(
+    name: .long,
+    help: "Check the settings and the database's version, print each setting with where it came from, and stop.")
   var check = false
 
   @OptionGroup var format: FormatOptions
@@ -38,17 +41,20 @@ struct Serve: AsyncParsableCommand {
     PrivateFile.restrictProcess()
     let folder = try state.folder
     let configuration = try SettingsInForce.read(folder, flags: settings.values, file: config)
-    if check { return printSettings(configuration) }
+    if check {
+      SettingsInForce.show(configuration, format)
+      return try checkDatabase(folder)
+    }
     try await serve(configuration, folder)
   }
 
-  private func printSettings(_ configuration: Configuration) {
-    if format.json {
-      for setting in configuration.effective { Output.json(setting) }
-      return
+  /// Whether this program would open what is in the folder: an older one does not.
+  private func checkDatabase(_ folder: StateFolder) throws {
+    do {
+      try MigrationBackup.refuseNewer(folder)
+    } catch {
+      throw CommandFailure(.failed, "\(error)")
     }
-    Output.table(["SETTING", "VALUE", "FROM"], configuration.effective.map { [$0.name, $0.value, $0.origin] })
-    Output.words("state folder: \(configuration.state)")
   }
 
   private func serve(_ configuration: Configuration, _ folder: StateFolder) async throws {

@@ -88,13 +88,16 @@ import Testing
   }
 
   @Test func `an older version names the newest backup in its refusal`() throws {
+    try MigrationBackup.refuseNewer(folder)
     try SQLiteStore(path: folder.databasePath).close()
+    try MigrationBackup.refuseNewer(folder)
     let queue = try DatabaseQueue(path: folder.databasePath)
     try queue.writeWithoutTransaction { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
     try queue.close()
     func refusal() -> String? {
       #expect(throws: StoreError.self) { try SQLiteStore(path: folder.databasePath) }?.description
     }
+    #expect(throws: StoreError.self) { try MigrationBackup.refuseNewer(folder) }
     let start = "\(folder.databasePath) was written by a newer pushcli: start that one, or "
     #expect(refusal() == start + "restore an older backup")
     let backups = folder.path + "/backups"

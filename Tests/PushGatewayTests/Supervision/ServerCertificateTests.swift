@@ -1,0 +1,51 @@
+import Foundation
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+
+@Suite struct ServerCertificateTests {
+  let folder: TemporaryFolder
+  var state: StateFolder { StateFolder(folder.file("state")) }
+  let configuration: Configuration
+
+  init() throws {
+    folder = try TemporaryFolder()
+    configuration = try Configuration(
+      state: folder.file("state"), flags: [:], file: nil, environment: [:])
+    try PrivateFile.createFolder(state.path)
+    try state.prepareCertificates()
+  }
+
+  func replace() throws {
+    try state.install(try state.authority().issueServer(names: ["push.example.com"], addresses: []))
+  }
+
+  @Test func `files that have changed are used, once`() throws {
+    let certificate = try ServerCertificate(state, configuration)
+    let before = certificate.source.context
+    #expect(certificate.look() == nil)
+    try replace()
+    #expect(certificate.look() == .replaced)
+    #expect(certificate.source.context !== before)
+    #expect(certificate.look() == nil)
+  }
+
+  @Test func `what can't be used is told once, and what was before stays until it can`() throws {
+    let certificate = try ServerCertificate(state, configuration)
+    let (context, key) = (certificate.source.context, try #require(FileManager.default.contents(atPath: state.keyPath)))
+    try state.write(Array("no key".utf8), to: state.keyPath, mode: 0o600)
+    let problem = "\(state.keyPath) holds no private key for \(state.certificatePath)"
+    #expect(certificate.look() == .unusable(problem))
+    #expect(certificate.look() == nil)
+    #expect(throws: (any Error).self) { try certificate.reload() }
+    try FileManager.default.removeItem(atPath: state.keyPath)
+    #expect(certificate.look() == .unusable(problem))
+    #expect(certificate.source.context === context)
+    try state.write(Array(key), to: state.keyPath, mode: 0o600)
+    #expect(certificate.look() == .replaced)
+    #expect(certificate.look() == nil)
+  }
+}
