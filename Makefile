@@ -39,7 +39,7 @@ packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
 
 test-packages: packages
-	@scripts/install-packages nghttp2-client curl tmux python3-venv unicode-data zsh fish
+	@scripts/install-packages nghttp2-client curl tmux python3-venv unicode-data zsh fish prometheus
 
 bench-packages: packages
 	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3

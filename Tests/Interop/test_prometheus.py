@@ -1,0 +1,105 @@
+"""A real Prometheus reads a gateway by the configuration that is shipped, and its alerts fire as they should."""
+
+import json
+import socket
+import subprocess
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from gateway import poll
+from test_http import door
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
+
+
+def promtool(*arguments):
+    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_what_is_shipped_is_right():
+    assert "SUCCESS" in promtool("check", "rules", DEPLOY / "alerts.yaml")
+    assert "SUCCESS" in promtool("check", "config", DEPLOY / "prometheus.yaml")
+    assert "SUCCESS" in promtool("test", "rules", DEPLOY / "alerts-test.yaml")
+
+
+class Prometheus:
+    """A Prometheus with the shipped configuration, but for the gateway's address and the pace."""
+
+    def __init__(self, gateway, folder):
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        shipped = (DEPLOY / "prometheus.yaml").read_text()
+        config = shipped.replace("127.0.0.1:2198", door(gateway)).replace("interval: 15s", "interval: 1s")
+        assert config.count("interval: 1s") == 2 and door(gateway) in config
+        (folder / "prometheus.yaml").write_text(config)
+        # So that a test need not wait for minutes.
+        rules = (DEPLOY / "alerts.yaml").read_text()
+        (folder / "alerts.yaml").write_text(rules.replace("for: 1m", "for: 0s"))
+        self.log = open(folder / "prometheus.log", "wb")
+        self.process = subprocess.Popen(
+            ["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data",
+             f"--web.listen-address={self.address}", "--log.level=warn"],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+
+    def get(self, path, **query):
+        url = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}"
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                return json.load(answer)["data"]
+        except OSError:
+            return None  # It is not there yet.
+
+    def value(self, query):
+        """The value of the first sample; None where there is none yet."""
+        found = self.get("query", query=query)
+        return float(found["result"][0]["value"][1]) if found and found["result"] else None
+
+    def alerts(self):
+        return {alert["labels"]["alertname"] for alert in (self.get("alerts") or {"alerts": []})["alerts"]
+                if alert["state"] == "firing"}
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+        self.log.close()
+
+
+@pytest.fixture
+def prometheus(start, tmp_path):
+    gateway = start()
+    prometheus = Prometheus(gateway, tmp_path)
+    yield gateway, prometheus
+    prometheus.stop()
+
+
+def test_prometheus_scrapes_a_gateway_and_tells_when_it_is_gone(prometheus):
+    gateway, prometheus = prometheus
+    poll(lambda: prometheus.value("up") == 1, "the gateway is up", timeout=60)
+    device = gateway.device()
+    gateway.accepted(device.token)
+    query = 'pushgateway_requests_accepted_total{as="stored"}'
+    poll(lambda: prometheus.value(query) == 1, "a push is counted", timeout=30)
+    assert prometheus.value("pushgateway_mailbox_pushes") == 1
+    assert prometheus.value("pushgateway_build_info") == 1
+    assert prometheus.value("process_cpu_seconds_total") > 0
+    target = prometheus.get("targets")["activeTargets"][0]
+    assert (target["health"], target["lastError"]) == ("up", "")
+    # Every kind and help came over.
+    metadata = prometheus.get("metadata")
+    assert metadata["pushgateway_accept_seconds"][0]["type"] == "histogram"
+    assert metadata["pushgateway_requests_accepted"][0]["type"] == "counter"
+    # Every question of the dashboard is understood.
+    dashboard = json.loads((DEPLOY.parent / "grafana" / "pushgateway.json").read_text())
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            query = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
+            assert prometheus.get("query", query=query) is not None, query
+    poll(lambda: prometheus.get("rules"), "the rules are there", timeout=30)
+    assert prometheus.alerts() == set()
+    gateway.kill()
+    poll(lambda: "PushGatewayDown" in prometheus.alerts(), "the alert fires", timeout=30)
