@@ -105,6 +105,22 @@ package final class Client: Sendable {
     }
   }
 
+  /// What TLS has shown of a gateway.
+  package struct Peer: Sendable {
+    /// `TLSv1.3`.
+    package var protocolVersion: String
+    /// When its certificate ends, in seconds since 1970.
+    package var certificateExpiry: Int64?
+  }
+
+  /// What the gateway has shown of itself; nil without TLS.
+  package func peer() async -> Peer? {
+    let core = core
+    return try? await core.eventLoop.submit {
+      core.value.connection.tlsPeer.map { Peer(protocolVersion: $0.version, certificateExpiry: $0.certificateExpiry) }
+    }.get()
+  }
+
   /// Sends a request and waits for the whole answer.
   package func request(
     _ method: String, _ path: String, _ fields: [(Field, String)] = [], body: [UInt8] = []

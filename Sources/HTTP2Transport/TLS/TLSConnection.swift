@@ -53,6 +53,9 @@ package import PushCore
     return unsafe PeerIdentity(certificate, verified: SSL_get_verify_result(ssl))
   }
 
+  /// The version of TLS, as `TLSv1.3`.
+  package var version: String { unsafe String(cString: SSL_get_version(ssl)) }
+
   /// The host name that the client gave (RFC 6066 §3).
   package var serverName: String? {
     unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }

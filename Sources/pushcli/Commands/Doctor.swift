@@ -16,19 +16,35 @@ struct Doctor: AsyncParsableCommand {
       --repair saves what is readable of a damaged database into a new one, and takes the sound records of damaged \
       delivery logs over into the present one. What was damaged is kept beside it.
 
+      --gateway looks at a gateway elsewhere instead: whether it answers, is well and takes pushes, and how long its \
+      certificate is valid. http:// is for an address of its setting http_listen.
+
       Examples:
         pushcli doctor
         pushcli doctor --state ./push --repair
+        pushcli doctor --gateway push.example.com:443 --ca ca.pem
+        pushcli doctor --gateway http://127.0.0.1:2198
       """)
 
   @Flag(help: "Repair a damaged database and delivery log; the gateway must not run.") var repair = false
   @Flag(help: "Read every page of the database, however large it is.") var thorough = false
+  @Option(help: "Look at this gateway instead: HOST:PORT, https://HOST or http://HOST:PORT.") var gateway: String?
+  @Option(
+    name: .customLong("ca"),
+    help: "With --gateway, the certificates to trust; without it ca.pem of the state folder, else the system's.",
+    completion: .file())
+  var trustPath: String?
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
 
   func run() async throws {
     if repair { return try mend() }
-    let findings = await Examination(folder: try state.folder, isThorough: thorough).findings()
+    let findings =
+      if let gateway {
+        try await remote(gateway).findings()
+      } else {
+        await Examination(folder: try state.folder, isThorough: thorough).findings()
+      }
     if format.json {
       Output.json(lines: findings)
     } else {
@@ -36,6 +52,26 @@ struct Doctor: AsyncParsableCommand {
     }
     if findings.contains(where: { $0.state == .failed }) { throw CommandFailure(.failed, "") }
   }
+
+  func validate() throws {
+    guard gateway == nil || !(repair || thorough) else {
+      throw ValidationError("--repair and --thorough are for a state folder of this machine, not for --gateway")
+    }
+    guard gateway != nil || trustPath == nil else { throw ValidationError("--ca goes with --gateway") }
+  }
+
+  private func remote(_ text: String) throws -> RemoteExamination {
+    guard let place = RemoteExamination.Place(text) else {
+      throw CommandFailure(
+        .usage, "\"\(text)\" is no gateway: expected HOST:PORT, https://HOST or http://HOST:PORT, as 127.0.0.1:2197")
+    }
+    let own = try state.folder.trustPath
+    let known = [own, Doctor.systemTrustPath].first { FileManager.default.isReadableFile(atPath: $0) }
+    return RemoteExamination(place: place, trustPath: trustPath ?? known ?? own)
+  }
+
+  /// The authorities that Debian trusts.
+  private static let systemTrustPath = "/etc/ssl/certs/ca-certificates.crt"
 
   private func mend() throws {
     PrivateFile.restrictProcess()

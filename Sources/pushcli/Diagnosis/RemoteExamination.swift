@@ -1,0 +1,123 @@
+import Foundation
+import GatewayClient
+import GatewayProtocol
+import PushCore
+
+/// What `pushcli doctor --gateway` looks at of a gateway elsewhere: what it says of itself, and its certificate. Nothing
+/// of this machine but its clock and the certificates that it trusts.
+struct RemoteExamination {
+  /// How a gateway is reached.
+  enum Place: Equatable {
+    /// HTTP/2 over TLS: an entry of `listen`.
+    case tls(host: String, port: Int)
+    /// HTTP/1.1: an entry of `http_listen`.
+    case plain(host: String, port: Int)
+
+    /// Reads `HOST:PORT`, `https://HOST[:PORT]` or `http://HOST[:PORT]`; nil for anything else.
+    init?(_ text: String) {
+      let mark = text.range(of: "://")
+      let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "https"
+      guard scheme == "https" || scheme == "http" else { return nil }
+      var rest = mark.map { text[$0.upperBound...].prefix { $0 != "/" } } ?? text[...]
+      var port: Int? = mark == nil ? nil : scheme == "https" ? 443 : 80
+      if let colon = rest.lastIndex(of: ":"), rest.last != "]" {
+        port = Int(rest[rest.index(after: colon)...])
+        rest = rest[..<colon]
+      }
+      let host = rest.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+      guard let port, (1...65_535).contains(port), !host.isEmpty else { return nil }
+      self = scheme == "https" ? .tls(host: host, port: port) : .plain(host: host, port: port)
+    }
+  }
+
+  typealias Finding = Examination.Finding
+
+  let place: Place
+  /// The certificates to trust.
+  let trustPath: String
+  var now = Date()
+
+  /// What is the answer to one path.
+  private typealias Ask = (String) async throws -> (status: Int, body: [UInt8])
+
+  func findings() async -> [Finding] {
+    switch place {
+    case .tls(let host, let port): await examine(host, port)
+    case .plain(let host, let port):
+      await health { path in
+        let answer = try PlainRequest(host: host, port: port).get(path)
+        return (answer.status, answer.body)
+      }
+    }
+  }
+
+  private func examine(_ host: String, _ port: Int) async -> [Finding] {
+    let client: Client
+    do {
+      client = try await Client.connect(to: .tls(host: host, port: port, trustPath: trustPath))
+    } catch {
+      return [Finding(check: "gateway", state: .failed, words: "\(error)")]
+    }
+    defer { client.close() }
+    let peer = await client.peer()
+    let findings = await health { path in
+      let answer = try await client.request("GET", path)
+      return (answer.status, answer.body)
+    }
+    return findings
+      + [
+        peer.map { Finding(check: "protocol", state: .ok, words: "HTTP/2 over \($0.protocolVersion)") },
+        peer?.certificateExpiry.map(certificate),
+      ].compactMap(\.self)
+  }
+
+  // MARK: What it says of itself
+
+  private func health(_ ask: Ask) async -> [Finding] {
+    let health: Health
+    do {
+      let (status, body) = try await ask("/v1/health")
+      guard let read = try? decodeJSON(Health.self, from: body) else {
+        return [
+          Finding(
+            check: "gateway", state: .failed,
+            words: "what answers there is no PushGateway: /v1/health is \(status) without a gateway's words")
+        ]
+      }
+      health = read
+    } catch {
+      return [Finding(check: "gateway", state: .failed, words: "\(error)")]
+    }
+    let promise = health.promise.map { ", \($0)" } ?? ""
+    var findings = [
+      Finding(
+        check: "gateway", state: .ok,
+        words: "answers; what it answers with 200 is stored (\(health.durability))\(promise)")
+    ]
+    findings += health.problems.map { problem in
+      Finding(check: problem.part, state: .failed, words: problem.problem)
+    }
+    if let ready = try? await ask("/readyz") { findings.append(RemoteExamination.readiness(ready.status, ready.body)) }
+    return findings
+  }
+
+  private static func readiness(_ status: Int, _ body: [UInt8]) -> Finding {
+    switch status {
+    case 200: Finding(check: "ready", state: .ok, words: "it takes pushes")
+    case 503:
+      Finding(
+        check: "ready", state: .failed,
+        words: String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    default:
+      Finding(check: "ready", state: .warning, words: "it is older than this pushcli, and does not say (\(status))")
+    }
+  }
+
+  private func certificate(_ end: Int64) -> Finding {
+    let days = (end - Int64(now.timeIntervalSince1970)) / 86_400
+    let words = "the certificate that it shows is valid for \(days) days"
+    return days < 30
+      ? Finding(check: "server certificate", state: .warning, words: words + ": replace it on the gateway's machine")
+      : Finding(check: "server certificate", state: .ok, words: words)
+  }
+}
