@@ -140,6 +140,7 @@ let package = Package(
         "PushPolicy",
         "PushStorage",
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
@@ -260,7 +261,7 @@ let package = Package(
       dependencies: [
         "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
         "PushStorage", "PushTesting", .product(name: "SystemPackage", package: "swift-system"),
-        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: strict
     ),

@@ -1,11 +1,17 @@
 /// What a part of the store can't do now.
 package struct HealthProblem: Codable, Sendable, Equatable {
-  /// `mailbox`, `delivery-log`, or another part of the backend.
+  /// ``storing``, `delivery-log`, or another part of the backend.
   package var part: String
   /// One line for people.
   package var problem: String
   /// When it began, in seconds since 1970.
   package var since: Int64
+
+  /// The part that takes pushes: while it has a problem none is stored.
+  package static let storing = "mailbox"
+
+  /// What strangers are told of any problem.
+  package static let wordsForStrangers = "it fails: the gateway's own machine says why (`pushcli doctor`)"
 
   package init(part: String, problem: String, since: Int64) {
     self.part = part
@@ -35,7 +41,7 @@ package struct Health: Codable, Sendable, Equatable {
   package var forStrangers: Health {
     var health = self
     for index in health.problems.indices {
-      health.problems[index].problem = "it fails: the gateway's own machine says why (`pushcli doctor`)"
+      health.problems[index].problem = HealthProblem.wordsForStrangers
     }
     return health
   }

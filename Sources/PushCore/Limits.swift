@@ -89,6 +89,23 @@ package enum Limits {
   /// Descriptors that are left when accepting pauses: for the database, the admin socket, the system's libraries.
   package static let reservedDescriptors = 64
 
+  // MARK: HTTP/1.1, for monitors
+
+  /// Connections at once: some monitors and load balancers, each with one or two.
+  package static let maximumDoorConnections = 256
+  /// How long a connection has for its first request.
+  package static let doorRequestTime = Duration.seconds(10)
+  /// How long a connection is kept for the next one: monitors mostly come once a minute, or more often.
+  package static let doorIdleTime = Duration.seconds(75)
+  /// How long a connection that ends may take to read what it was answered.
+  package static let doorLingerTime = Duration.seconds(2)
+  /// The head of a request, its longest field, and how many those are.
+  package static let maximumDoorHeadSize = 16 << 10
+  package static let maximumDoorFieldSize = 8 << 10
+  package static let maximumDoorFields = 64
+  /// How long an event loop may take to answer before the gateway counts as stuck.
+  package static let loopAnswerTime = Duration.seconds(5)
+
   // MARK: Provider API (reference §2)
 
   package static let maximumPayloadSize = 4096

@@ -13,6 +13,8 @@ package struct StateFolder: Sendable {
   package var adminSocket: String { path + "/admin.sock" }
   /// One `HOST:PORT` a line, while a gateway is ready.
   package var listeningPath: String { path + "/listening" }
+  /// One `HOST:PORT` a line of where HTTP/1.1 is served, while a gateway is ready.
+  package var httpListeningPath: String { path + "/http-listening" }
   /// The first start's development key.
   package var developmentPath: String { path + "/development.json" }
   /// Clients on this machine keep their secrets and cursors here.
@@ -127,7 +129,7 @@ package struct StateFolder: Sendable {
     for name in names {
       guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_uid == geteuid(),
         status.st_mode & S_IFMT == S_IFREG, status.st_mode & PrivateFile.foreignRights != 0,
-        ![trustPath, certificatePath, listeningPath].contains(path + "/" + name)
+        ![trustPath, certificatePath, listeningPath, httpListeningPath].contains(path + "/" + name)
       else { continue }
       unsafe fchmodat(folder, name, 0o600, 0)
     }
@@ -152,12 +154,17 @@ package struct StateFolder: Sendable {
   package func absolute(_ name: String) -> String { URL(fileURLWithPath: path + "/" + name).path }
 
   /// Says where the gateway listens, for as long as it does.
-  package func announce(_ addresses: [String]) throws {
-    try write(Array((addresses.joined(separator: "\n") + "\n").utf8), to: listeningPath, mode: 0o644)
+  ///
+  /// - Parameter http: where it serves HTTP/1.1.
+  package func announce(_ addresses: [String], http: [String]) throws {
+    for (addresses, path) in [(http, httpListeningPath), (addresses, listeningPath)] {
+      try write(Array(addresses.map { $0 + "\n" }.joined().utf8), to: path, mode: 0o644)
+    }
   }
 
   package func withdraw() {
     try? FileManager.default.removeItem(atPath: listeningPath)
+    try? FileManager.default.removeItem(atPath: httpListeningPath)
     try? FileManager.default.removeItem(atPath: adminSocket)
   }
 

@@ -19,12 +19,17 @@ package final class Gateway: Sendable {
   private let supervisor: Supervisor
   /// Reads the settings again, for a signal.
   private let reloading: Reload
+  /// HTTP/1.1 for monitors; nil where there is to be none.
+  private let door: HTTPDoor?
   private let upkeep: Task<Void, Never>
   private let watchdog: Task<Void, Never>
   private let logger: Logger
 
   /// `HOST:PORT` of every listener.
   package var addresses: [String] { listeners.addresses }
+
+  /// `HOST:PORT` of where HTTP/1.1 is served.
+  package var httpAddresses: [String] { door?.addresses ?? [] }
 
   /// How often expired pushes are looked for.
   private static let upkeepInterval = Duration.seconds(10)
@@ -169,6 +174,7 @@ package final class Gateway: Sendable {
     let faultsAPI = FaultsAPI(faults, clock: services.clock, logger: logger)
     let tokens = ProviderTokenCache(registrations: services.registrations)
     let limits = LimitLog(logger: logger)
+    let meters = Meters(services: services, faults: faults, transportLimits: limits, folder: folder)
     let listeners = GatewayListeners(
       tls: certificate.source, ledger: ConnectionLedger { limits.note($0, peer: $1, now: services.clock.seconds) })
     self.listeners = listeners
@@ -183,15 +189,13 @@ package final class Gateway: Sendable {
       status: {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
-          listeners: listeners.records, pid: getpid())
+          listeners: listeners.records, http: announcement.http, pid: getpid())
       },
       backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
       compact: { try await store.compact() },
       certificates: CertificatesAPI(services: services, folder: folder) { try certificate.reload() }, faults: faultsAPI,
       channels: ChannelsAPI(services: services),
-      metrics: MetricsAPI(
-        meters: Meters(
-          gateway: services.meter, log: services.log, faults: faults, mailbox: services.backend.mailboxMeter)),
+      metrics: MetricsAPI(meters: meters),
       service: ServiceAPI(reload: { try await reload() }, restart: supervisor.restart))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
@@ -201,22 +205,29 @@ package final class Gateway: Sendable {
     }
     faultsAPI.attach(loops)
     listeners.attach(loops)
+    services.lifecycle.watch { [loops] in await loops.answer(within: Limits.loopAnswerTime) }
     services.registrations.onChange { [loops] change in
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
+    var opened: HTTPDoor?
     do {
       // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
       try user?.regainRoot()
       try await listeners.change(
         to: GatewayListeners.plans(configuration, supervisor.inherited), configuration.connectionOptions)
+      opened = try await HTTPDoor.open(
+        configuration, HealthAPI(services), meters, limits: services.meter.limits, logger: logger)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
       await listeners.close()
+      await opened?.close()
       await loops.shutdown()
       throw error
     }
+    door = opened
+    announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
     Ballast(in: folder).make()
     let digests = Digests(services)
@@ -264,6 +275,7 @@ package final class Gateway: Sendable {
   /// Ends in good order: accepts no more, answers what is open, says GOAWAY, commits, stops. Takes at most 8 seconds.
   package func stop() async {
     supervisor.manager.stopping()
+    services.lifecycle.beginDrain()
     folder.withdraw()
     await listeners.close()
     await admin.close()
@@ -292,6 +304,7 @@ package final class Gateway: Sendable {
     await Gateway.writeDownPresence(services, logger)
     services.backend.close()
     services.log.close()
+    await door?.close()
     await loops.shutdown()
   }
 
@@ -329,16 +342,21 @@ package final class Gateway: Sendable {
 private final class Announcement: Sendable {
   private let folder: StateFolder
   private let logger: Logger
-  private let state = Mutex((written: [String](), isTold: false))
+  private let state = Mutex((http: [String](), written: [[String]](), isTold: false))
 
   init(_ folder: StateFolder, logger: Logger) { (self.folder, self.logger) = (folder, logger) }
 
+  /// Where HTTP/1.1 is served.
+  var http: [String] { state.withLock { $0.http } }
+
+  func note(http: [String]) { state.withLock { $0.http = http } }
+
   func write(_ addresses: [String]) {
     state.withLock { state in
-      if state.written == addresses { return }
+      if state.written == [addresses, state.http] { return }
       do {
-        try folder.announce(addresses)
-        state.written = addresses
+        try folder.announce(addresses, http: state.http)
+        state.written = [addresses, state.http]
       } catch {
         if !state.isTold { logger.warning("commands on this machine can't find the gateway yet: \(error)") }
         state.isTold = true

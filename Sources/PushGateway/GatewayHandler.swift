@@ -17,6 +17,7 @@ final class GatewayHandler: Handler {
   private let faultInjector: FaultInjector
   private let devices: DeviceAPI
   private let deviceRouter: Router
+  private let healthRouter: Router
   private let adminRouter: Router
   private let logger: Logger
   private let limits: LimitLog
@@ -35,7 +36,8 @@ final class GatewayHandler: Handler {
     self.faults = faults
     self.logger = logger
     devices = DeviceAPI(services: services)
-    deviceRouter = devices.router
+    healthRouter = Router(HealthAPI(services).routes)
+    deviceRouter = Router(devices.router.routes + healthRouter.routes)
     adminRouter = admin.router
     let shared = LoopServices(services, loop: loop, logger: logger)
     self.shared = shared
@@ -45,7 +47,7 @@ final class GatewayHandler: Handler {
         loop: loop,
         destinations: .init(
           mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock),
-        log: shared.log))
+        log: shared.log, stages: shared.meter.stages))
     self.provider = provider
     let broadcast = BroadcastAPI(shared, provider: provider, logger: logger)
     self.broadcast = broadcast
@@ -99,7 +101,7 @@ final class GatewayHandler: Handler {
       let bearer = ControlRequest(exchange.request, from: exchange.connection.peer).bearer,
       services.registrations.device(secret: bearer) != nil
     else { return }
-    exchange.connection.authenticated()
+    exchange.connection.authenticated(as: .device)
   }
 
   /// Whether a request is for a device's stream; one for a stream of events may say more in its query.
@@ -112,6 +114,12 @@ final class GatewayHandler: Handler {
   /// Whether a request is for a route of our own, whose errors are those of HTTP; others know those of APNs alone.
   private static func isControl(_ request: Message) -> Bool {
     request.has(.path, beginningWith: devicePrefix) || request.has(.path, beginningWith: AdminAPI.prefix)
+      || isForHealth(request)
+  }
+
+  /// Whether a request asks whether the gateway is alive, or ready.
+  private static func isForHealth(_ request: Message) -> Bool {
+    request.has(.path, HealthAPI.alivePath) || request.has(.path, HealthAPI.readyPath)
   }
 
   // MARK: Limits
@@ -138,8 +146,10 @@ final class GatewayHandler: Handler {
     let request = exchange.request
     if request.has(.path, beginningWith: GatewayHandler.devicePrefix), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
-    } else if request.has(.path, beginningWith: AdminAPI.prefix), exchange.connection.peer == .adminSocket {
+    } else if exchange.connection.peer == .adminSocket, AdminAPI.isFor(request) {
       serve(exchange, adminRouter)
+    } else if !request.has(.path, beginningWith: Paths.devicePush), GatewayHandler.isForHealth(request) {
+      serve(exchange, healthRouter)
     } else {
       if faults.isArmed, faultInjector.intercept(exchange) { return }
       GatewayHandler.route(exchange, provider, broadcast)
@@ -200,7 +210,7 @@ final class GatewayHandler: Handler {
       let device = try devices.device(request.bearer)
       let secret = request.bearer ?? ""
       exchange.connection.allowAllStreams()
-      exchange.connection.authenticated()
+      exchange.connection.authenticated(as: .device)
       Subscription(device: device, secret: secret, shared, framing: framing, exchange: exchange).begin(exchange)
     } catch {
       exchange.respond(error.response)

@@ -17,16 +17,20 @@ package struct GatewayStatus: Codable, Sendable {
   package var started: String
   /// Every listener with its environment.
   package var listeners: [ListenerRecord] = []
+  /// `HOST:PORT` of where HTTP/1.1 is served; older gateways do not say it.
+  package var http: [String]?
   /// The gateway's process, to measure it from outside.
   package var pid: Int32
 
   package init(
-    listening: [String], environment: String, started: String, listeners: [ListenerRecord] = [], pid: Int32
+    listening: [String], environment: String, started: String, listeners: [ListenerRecord] = [], http: [String]? = nil,
+    pid: Int32
   ) {
     self.listening = listening
     self.environment = environment
     self.started = started
     self.listeners = listeners
+    self.http = http
     self.pid = pid
   }
 

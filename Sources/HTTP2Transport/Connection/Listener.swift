@@ -122,7 +122,8 @@ extension Listener.Address {
 package struct ListenError: Error, CustomStringConvertible {
   package var description: String
 
-  package init(_ address: Listener.Address, _ error: any Error) {
+  /// - Parameter flag: the flag by which another address is chosen.
+  package init(_ address: Listener.Address, _ error: any Error, flag: String = "--listen") {
     let name =
       switch address {
       case .tcp(let host, let port): "\(host):\(port)"
@@ -130,7 +131,7 @@ package struct ListenError: Error, CustomStringConvertible {
       }
     let advice =
       switch (error as? IOError)?.errnoCode {
-      case EADDRINUSE: "it is in use: stop the other program, or choose another with --listen HOST:PORT"
+      case EADDRINUSE: "it is in use: stop the other program, or choose another with \(flag) HOST:PORT"
       case EACCES, EPERM: "it is not allowed: choose a port above 1023 or run with the capability to bind it"
       case EADDRNOTAVAIL: "this machine does not have that address"
       default:
@@ -205,12 +206,36 @@ package final class Loops: Sendable {
     return values
   }
 
-  /// Returns when each loop has come to this: never, while one hangs.
-  package func roundTrip() async {
-    for part in parts.values { try? await part.eventLoop.submit {}.get() }
+  /// Whether every loop gets to a task within a time: one that does not is stuck, or has far too much to do.
+  package func answer(within time: Duration) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let roll = RollCall(count: parts.count) { continuation.resume(returning: $0) }
+      for part in parts.values { part.eventLoop.execute { roll.here() } }
+      Task {
+        try? await Task.sleep(for: time)
+        roll.end()
+      }
+    }
   }
 
   package func shutdown() async { try? await group.shutdownGracefully() }
+}
+
+/// Counts those who answer until all have, or the time is over.
+private final class RollCall: Sendable {
+  private let state: Mutex<(missing: Int, done: (@Sendable (Bool) -> Void)?)>
+
+  init(count: Int, done: @escaping @Sendable (Bool) -> Void) { state = Mutex((count, done)) }
+
+  func here() {
+    let done = state.withLock { state in
+      state.missing -= 1
+      return state.missing == 0 ? state.done.take() : nil
+    }
+    done?(true)
+  }
+
+  func end() { state.withLock { $0.done.take() }?(false) }
 }
 
 /// The server's side of a connection: hands requests to the loop's handler.

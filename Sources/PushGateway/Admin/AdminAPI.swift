@@ -27,6 +27,11 @@ struct AdminAPI: Sendable {
 
   static let prefix: StaticString = "/admin/"
 
+  /// Whether a request on the admin socket is one of these.
+  static func isFor(_ request: Message) -> Bool {
+    request.has(.path, beginningWith: prefix) || request.has(.path, MetricsAPI.path)
+  }
+
   var router: Router {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
     let changing =

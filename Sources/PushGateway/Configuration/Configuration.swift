@@ -37,6 +37,10 @@ package struct Configuration: Sendable {
   var pingInterval = Limits.pingInterval
   /// Streams a sender may have open before its first push was accepted.
   var initialStreams = Limits.maximumConcurrentStreams
+  /// Where health and metrics are served over HTTP/1.1.
+  var httpListen = HTTPListen.automatic
+  /// nil: metrics are for this machine alone.
+  var metricsTokenFile: String?
   var provider = ProviderSettings()
 
   /// Every setting's name, effective value and origin, for `serve --check`.
@@ -218,6 +222,16 @@ extension Configuration: SettingHolder {
       HOST:PORT to listen on; several may be given; port 0 picks a free one. HOST:PORT=production, =development or \
       =by-name sets the environment of one.
       """),
+    Setting(
+      "http_listen", \.httpListen, .httpListen,
+      default: "127.0.0.1:2198, or a free port of 127.0.0.1 where that is taken",
+      """
+      HOST:PORT for HTTP/1.1 without TLS, for monitors and load balancers: /healthz, /readyz, /v1/health and /metrics; \
+      several may be given; none: there is none.
+      """),
+    Setting(
+      MetricsToken.setting, \.metricsTokenFile, .orNone(.file("a file with one line, mode 600")),
+      "A file with the secret by which a monitor on another machine reads /metrics; none: only this machine does."),
     Setting(
       "environment", \.environment, .oneOf([.development, .production]),
       "development or production: whose keys and device tokens are valid."),

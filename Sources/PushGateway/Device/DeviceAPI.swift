@@ -11,10 +11,6 @@ struct DeviceAPI: Sendable {
 
   var router: Router {
     Router([
-      .init("GET", "/v1/health") { request in
-        let health = CheckHealth(services)()
-        return (request.peer != .remote ? health : health.forStrangers).response
-      },
       .init("POST", "/v1/devices", enroll),
       route("PUT", "/v1/device/apps/{topic}", register),
       route("DELETE", "/v1/device/apps/{topic}", unregister),

@@ -20,19 +20,34 @@ struct ControlRequest: Sendable {
   /// The parts of the path that its route leaves open, in order.
   var parameters: [String] = []
 
+  /// The media types that its sender can read; nil: it was not looked at.
+  var accept: String?
+
   /// Reads a message.
   init(_ message: Message, from peer: Connection.Peer) {
-    let target = message.text(.path) ?? "/"
+    self.init(
+      method: message.text(.method) ?? "", target: message.text(.path) ?? "/", body: message.body,
+      authorization: message.text(.authorization), from: peer)
+  }
+
+  /// - Parameters:
+  ///   - target: path and query.
+  ///   - authorization: the field of this name.
+  init(
+    method: String, target: String, body: [UInt8] = [], authorization: String?, accept: String? = nil,
+    from peer: Connection.Peer
+  ) {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    method = message.text(.method) ?? ""
+    self.method = method
     path = String(parts[0])
     query = [:]
     for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
       let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       query[percentDecoded(sides[0])] = sides.count > 1 ? percentDecoded(sides[1]) : ""
     }
-    body = message.body
-    bearer = message.text(.authorization).flatMap { value in
+    self.body = body
+    self.accept = accept
+    bearer = authorization.flatMap { value in
       value.lowercased().hasPrefix("bearer ") ? String(value.dropFirst(7)) : nil
     }
     self.peer = peer

@@ -31,6 +31,7 @@ struct Services: Sendable {
   /// Open streams by channel.
   var liveChannels = LiveChannels()
   var meter = GatewayMeter()
+  let lifecycle = Lifecycle()
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }

@@ -31,6 +31,10 @@ extension CheckHealth {
   init(_ services: Services) { self.init(backend: services.backend, log: services.log) }
 }
 
+extension CheckReadiness {
+  init(_ services: Services) { self.init(mailbox: services.mailbox, lifecycle: services.lifecycle) }
+}
+
 extension CreateKey {
   init(_ services: Services) { self.init(registrations: services.registrations) }
 }

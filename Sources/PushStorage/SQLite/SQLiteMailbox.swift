@@ -195,6 +195,12 @@ package final class SQLiteMailbox: Mailbox {
     return engine.index.withLock { $0.boxes[device]?.waitingCount(after: acknowledged) ?? 0 }
   }
 
+  /// What waits now.
+  package var backlog: MailboxBacklog {
+    let (waiting, oldest) = engine.index.withLock { ($0.ages.count, $0.ages.oldest) }
+    return MailboxBacklog(waiting: waiting, oldest: oldest, uncommitted: inbox.withLock { $0.uncommitted })
+  }
+
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     if !readiness.isReady { try await ready() }
     let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
@@ -433,7 +439,7 @@ package final class SQLiteMailbox: Mailbox {
     let explanation = SQLiteStore.explain(failure, path: store.path)
     meter.failures.add()
     logger.error("not stored: \(explanation)", metadata: ["pushes": "\(pushes)"])
-    let beginning = HealthProblem(part: "mailbox", problem: explanation.description, since: clock())
+    let beginning = HealthProblem(part: HealthProblem.storing, problem: explanation.description, since: clock())
     trouble.withLock { $0 = $0 ?? beginning }
   }
 

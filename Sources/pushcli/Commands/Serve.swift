@@ -88,6 +88,7 @@ struct Serve: AsyncParsableCommand {
     }
     if isFirstStart { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
+    for address in gateway.httpAddresses { Output.announce("health and metrics at http://\(address)") }
     for await request in requests.stream {
       switch request {
       case .stop: return await gateway.stop()

@@ -1,0 +1,42 @@
+import Foundation
+import HTTP2Transport
+
+/// Where HTTP/1.1 is served, for monitors and load balancers: the setting `http_listen`.
+enum HTTPListen: Sendable, Equatable {
+  /// ``standard`` where that is free, else a free port of loopback; a free one in any case where a listener has one.
+  case automatic
+  /// Nowhere.
+  case none
+  /// `HOST:PORT`, one or several.
+  case addresses([String])
+
+  /// The port is beside that of the provider API.
+  static let standard = "127.0.0.1:2198"
+  /// Loopback, with a port of the system's choice.
+  static let free = "127.0.0.1:0"
+}
+
+extension SettingType<HTTPListen> {
+  /// `auto`, `none`, or addresses with commas between them.
+  static var httpListen: Self {
+    SettingType(
+      expected: "HOST:PORT, several with commas between them, or auto, or none", form: .list,
+      read: { (text) throws(ConfigurationError) in
+        switch text {
+        case "auto": return .automatic
+        case "none": return HTTPListen.none
+        default:
+          let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+          for entry in entries { _ = try Configuration.address(entry) }
+          return entries.isEmpty ? nil : .addresses(entries)
+        }
+      },
+      text: { value in
+        switch value {
+        case .automatic: "auto"
+        case .none: "none"
+        case .addresses(let entries): entries.joined(separator: ",")
+        }
+      })
+  }
+}

@@ -1,0 +1,81 @@
+import HTTP2Transport
+import Logging
+import NIOHTTP1
+
+/// What is served over HTTP/1.1, off the loops: health, and what is counted.
+struct DoorRoutes: Sendable {
+  private let router: Router
+  private let logger: Logger
+
+  /// - Parameter token: by which monitors elsewhere may read metrics; nil: they may not.
+  init(health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger) {
+    self.logger = logger
+    router = Router(
+      health.routes + [
+        .init("GET", "/metrics") { request in
+          if request.peer == .remote { try DoorRoutes.admit(request, token) }
+          return MetricsAPI.response(meters, as: MetricsFormat(accept: request.accept ?? ""))
+        }
+      ])
+  }
+
+  private static func admit(_ request: ControlRequest, _ token: MetricsToken?) throws {
+    guard let token else {
+      throw Problem(
+        403, "Forbidden",
+        "metrics are for this machine, by a loopback address: `\(MetricsToken.setting)` names a file with a secret for others"
+      )
+    }
+    guard let bearer = request.bearer, try token.permits(bearer) else {
+      throw Problem(401, "Unauthorized", "say `authorization: bearer SECRET`, as it is in `\(MetricsToken.setting)`")
+    }
+  }
+
+  /// Answers a request, also one that nothing serves.
+  func answer(_ request: ControlRequest) async -> DoorAnswer {
+    switch router.match(method: request.method, path: request.path) {
+    case .unknown: return DoorAnswer(Problem.notFound("there is nothing at \(request.path)").response)
+    case .otherMethods(let methods):
+      var answer = DoorAnswer(Problem(405, "Method Not Allowed", "this takes GET and HEAD").response)
+      if methods.contains("GET") { answer.fields.append(("allow", "GET, HEAD")) }
+      return answer
+    case .found(let route, let parameters):
+      var request = request
+      request.parameters = parameters
+      return await serve(request, route)
+    }
+  }
+
+  private func serve(_ request: ControlRequest, _ route: Router.Route) async -> DoorAnswer {
+    do {
+      return DoorAnswer(try await route.serve(request))
+    } catch let problem as Problem {
+      var answer = DoorAnswer(problem.response)
+      if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
+      return answer
+    } catch {
+      logger.error("\(request.method) \(request.path) failed: \(error)")
+      return DoorAnswer(Problem.failure.response)
+    }
+  }
+}
+
+/// An answer of HTTP/1.1 with the fields that belong to it.
+struct DoorAnswer: Sendable {
+  var response: Response
+  var fields: [(name: String, value: String)] = []
+
+  init(_ response: Response) { self.response = response }
+
+  /// - Parameter isLast: whether the connection ends with it.
+  func head(isLast: Bool) -> HTTPResponseHead {
+    var headers = HTTPHeaders([
+      ("content-type", "\(response.contentType)"), ("content-length", String(response.body.count)),
+      ("cache-control", "no-store"), ("x-content-type-options", "nosniff"),
+    ])
+    for (name, value) in fields { headers.add(name: name, value: value) }
+    headers.add(name: "connection", value: isLast ? "close" : "keep-alive")
+    return HTTPResponseHead(
+      version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
+  }
+}

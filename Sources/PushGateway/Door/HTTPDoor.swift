@@ -1,0 +1,143 @@
+import HTTP2Transport
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import PushCore
+
+/// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS, and never a push.
+///
+/// It has a thread of its own, so that whoever asks takes nothing of the loops of pushes.
+final class HTTPDoor: Sendable {
+  /// `HOST:PORT` of each address that it listens on.
+  let addresses: [String]
+  private let group: MultiThreadedEventLoopGroup
+  private let listeners: [any Channel]
+  private let crowd: NIOLoopBound<DoorCrowd>
+
+  private init(
+    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<DoorCrowd>,
+    _ listeners: [(channel: any Channel, String)]
+  ) {
+    (self.group, self.crowd) = (group, crowd)
+    self.listeners = listeners.map(\.channel)
+    addresses = listeners.map(\.1)
+  }
+
+  /// Opens the door where the setting says.
+  ///
+  /// - Parameter limits: count connections that were refused.
+  /// - Returns: nil when there is to be none, or nobody has named an address and none of loopback can be had.
+  /// - Throws: ``ListenError`` when an address that was named can't be had, ``ConfigurationError`` when the file with
+  ///   the monitors' secret can't be used.
+  static func open(
+    _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, limits: LimitCounters, logger: Logger
+  ) async throws -> HTTPDoor? {
+    let token = configuration.metricsTokenFile.map(MetricsToken.init)
+    try token?.check()
+    let routes = DoorRoutes(health: health, meters: meters, token: token, logger: logger)
+    return try await open(configuration.httpListen, beside: configuration.listen, routes, limits, logger)
+  }
+
+  /// - Parameter listen: the entries of `listen`: with a port of the system's choice among them the door has one, too.
+  private static func open(
+    _ setting: HTTPListen, beside listen: [String], _ routes: DoorRoutes, _ limits: LimitCounters, _ logger: Logger
+  ) async throws -> HTTPDoor? {
+    if setting == .none { return nil }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let crowd = try await group.any().submit { [loop = group.any()] in
+      NIOLoopBound(DoorCrowd(limits: limits), eventLoop: loop)
+    }.get()
+    let bootstrap = bootstrap(group, crowd, routes, limits)
+    var listeners: [(channel: any Channel, String)] = []
+    do {
+      switch setting {
+      case .none: break
+      case .automatic: listeners = try await [bindLoopback(bootstrap, beside: listen)]
+      case .addresses(let entries):
+        for entry in entries { listeners.append(try await bind(bootstrap, entry)) }
+      }
+    } catch {
+      for (channel, _) in listeners { try? await channel.close() }
+      try? await group.shutdownGracefully()
+      guard setting == .automatic else { throw error }
+      logger.warning("there is no HTTP/1.1 for monitors: \(error)")
+      return nil
+    }
+    return HTTPDoor(group, crowd, listeners)
+  }
+
+  private static func bindLoopback(
+    _ bootstrap: ServerBootstrap, beside listen: [String]
+  ) async throws(ListenError) -> (channel: any Channel, String) {
+    let hasFreePort = listen.contains { $0.split(separator: "=").first?.hasSuffix(":0") == true }
+    if !hasFreePort, let door = try? await bind(bootstrap, HTTPListen.standard) { return door }
+    return try await bind(bootstrap, HTTPListen.free)
+  }
+
+  private static func bind(
+    _ bootstrap: ServerBootstrap, _ entry: String
+  ) async throws(ListenError) -> (channel: any Channel, String) {
+    guard case .tcp(let host, let port)? = try? Configuration.address(entry) else {
+      preconditionFailure("the setting was checked: \(entry)")
+    }
+    do {
+      let channel = try await bootstrap.bind(host: host, port: port).get()
+      let bound = channel.localAddress?.port ?? port
+      return (channel, host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)")
+    } catch {
+      throw ListenError(.tcp(host: host, port: port), error, flag: "--http-listen")
+    }
+  }
+
+  private static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<DoorCrowd>, _ routes: DoorRoutes,
+    _ limits: LimitCounters
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            AcceptGate(reserve: Limits.reservedDescriptors, limits: limits))
+        }
+      }
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try HTTPDoor.begin(channel, crowd.value, routes) }
+      }
+  }
+
+  /// The connections of an address are too many; NIO closes the one that is.
+  private struct TooManyConnections: Error {}
+
+  private static func begin(_ channel: any Channel, _ crowd: DoorCrowd, _ routes: DoorRoutes) throws {
+    let source = channel.remoteAddress.map(ConnectionLedger.Source.init) ?? .loopback
+    let connection = crowd.admit(source) { number in
+      DoorConnection(routes: routes, isLoopback: source == .loopback) { crowd.leave(number) }
+    }
+    guard let connection else { throw TooManyConnections() }
+    try HTTPDoor.addHandlers(to: channel.pipeline.syncOperations, connection)
+  }
+
+  /// What makes requests of bytes, with bounds, and the connection behind it.
+  static func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations, _ connection: DoorConnection) throws {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = Limits.maximumDoorFieldSize
+    limits.maxHeaderListSize = Limits.maximumDoorHeadSize
+    limits.maxHeaderFieldCount = Limits.maximumDoorFields
+    try pipeline.configureHTTPServerPipeline(
+      withEncoderConfiguration: HTTPResponseEncoder.Configuration(), withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(connection)
+  }
+
+  /// Accepts no more, and closes what is open.
+  func close() async {
+    for listener in listeners { try? await listener.close() }
+    try? await crowd.eventLoop.submit { [crowd] in crowd.value.closeAll() }.get()
+    try? await group.shutdownGracefully()
+  }
+}

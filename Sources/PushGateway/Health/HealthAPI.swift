@@ -1,0 +1,46 @@
+import HTTP2Transport
+import PushCore
+
+/// `/healthz`, `/readyz` and `/v1/health`: whether the gateway is alive, ready and well, for whoever asks.
+struct HealthAPI: Sendable {
+  let checkHealth: CheckHealth
+  let checkReadiness: CheckReadiness
+  let lifecycle: Lifecycle
+
+  init(_ services: Services) {
+    checkHealth = CheckHealth(services)
+    checkReadiness = CheckReadiness(services)
+    lifecycle = services.lifecycle
+  }
+
+  static let alivePath: StaticString = "/healthz"
+  static let readyPath: StaticString = "/readyz"
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/healthz") { _ in
+        await lifecycle.isAlive()
+          ? Response(line: "ok") : Response(line: "an event loop does not answer: restart the gateway", status: 503)
+      },
+      .init("GET", "/readyz") { request in
+        switch checkReadiness() {
+        case .ready: Response(line: "ready")
+        case .draining: Response(line: "draining: the gateway ends, and takes on nothing more", status: 503)
+        case .failing(let problem):
+          Response(line: request.peer == .remote ? HealthProblem.wordsForStrangers : problem, status: 503)
+        }
+      },
+      .init("GET", "/v1/health") { request in
+        let health = checkHealth()
+        return (request.peer != .remote ? health : health.forStrangers).response
+      },
+    ]
+  }
+}
+
+extension Response {
+  /// A line of text.
+  fileprivate init(line: String, status: Int = 200) {
+    self.init(status: status, contentType: "text/plain; charset=utf-8", body: Array((line + "\n").utf8))
+  }
+}

@@ -1,0 +1,181 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+
+/// A connection of HTTP/1.1 on a loop in memory, whose clock a test turns.
+@Suite(.timeLimit(.minutes(2))) struct DoorConnectionTests {
+  /// A connection, and what it says.
+  struct Door {
+    let channel: NIOAsyncTestingChannel
+    let isClosed: Counter
+
+    final class Counter: Sendable { let gauge = Gauge() }
+
+    init(_ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil) async throws {
+      let routes = DoorRoutes(
+        health: HealthAPI(gateway.services), meters: gateway.meters, token: token, logger: .silent)
+      let closed = Counter()
+      (channel, isClosed) = (NIOAsyncTestingChannel(), closed)
+      try await channel.testingEventLoop.executeInContext { [channel] in
+        let connection = DoorConnection(routes: routes, isLoopback: isLoopback) { closed.gauge.add(1) }
+        try HTTPDoor.addHandlers(to: channel.pipeline.syncOperations, connection)
+      }
+      try await channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    }
+
+    func send(_ text: String) async throws { try await channel.writeInbound(ByteBuffer(string: text)) }
+
+    /// The next piece of what was answered.
+    func next() async throws -> String {
+      switch try await channel.waitForOutboundWrite(as: IOData.self) {
+      case .byteBuffer(let buffer): String(buffer: buffer)
+      case .fileRegion: ""
+      }
+    }
+
+    /// What was answered, up to the end of a body that ends so.
+    func answer(upTo end: String) async throws -> String {
+      var text = ""
+      while !text.hasSuffix(end) { text += try await next() }
+      return text
+    }
+  }
+
+  static let get = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+
+  @Test func `requests of one connection are answered one after another`() async throws {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      try await door.send(DoorConnectionTests.get + "GET /nothing HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      let first = try await door.answer(upTo: "ready\n")
+      #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(first.contains("content-length: 6\r\n"))
+      #expect(first.contains("connection: keep-alive\r\n"))
+      #expect(first.contains("cache-control: no-store\r\n"))
+      #expect(try await door.answer(upTo: "}").hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+      #expect(door.channel.isActive)
+    }
+  }
+
+  @Test func `a connection without a request in time is ended`() async throws {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      try await door.send("GET /readyz HTTP/1.1\r\nx-slow: ")
+      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorRequestTime) - .milliseconds(1))
+      #expect(door.channel.isActive)
+      try await door.send("more")
+      await door.channel.testingEventLoop.advanceTime(by: .milliseconds(2))
+      #expect(!door.channel.isActive)
+      #expect(door.isClosed.gauge.value == 1)
+    }
+  }
+
+  @Test func `a connection that is kept ends when nothing more comes`() async throws {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      try await door.send(DoorConnectionTests.get)
+      _ = try await door.answer(upTo: "ready\n")
+      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorRequestTime) + .seconds(1))
+      #expect(door.channel.isActive)
+      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorIdleTime))
+      #expect(!door.channel.isActive)
+    }
+  }
+
+  @Test(arguments: [
+    ("POST /readyz HTTP/1.1\r\nhost: localhost\r\ncontent-length: 3\r\n\r\nabc", "413"),
+    ("GET /readyz HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "413"),
+    ("GET /readyz HTTP/1.1\r\n\r\n", "400"),
+    ("GET /readyz HTTP/1.1\r\nhost: localhost\r\norigin: https://example.com\r\n\r\n", "403"),
+    ("GET /readyz HTTP/1.1\r\nhost: localhost\r\nx: \(String(repeating: "y", count: 20_000))\r\n\r\n", "400"),
+    (
+      "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /",
+      "400"
+    ),
+    ("\u{16}\u{3}\u{1}", "400"),
+  ])
+  func `what is refused ends the connection, and what follows is dropped`(_ text: String, _ status: String) async throws
+  {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      // The decoder throws what it finds at whoever writes into this channel.
+      try? await door.send(text)
+      let answer = try await door.next()
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+      #expect(answer.lowercased().contains("connection: close"))
+      try? await door.send(DoorConnectionTests.get)
+      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorLingerTime) + .seconds(1))
+      #expect(!door.channel.isActive)
+    }
+  }
+
+  @Test func `a method that is not served is told which are`() async throws {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      try await door.send("DELETE /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      let answer = try await door.answer(upTo: "}")
+      #expect(answer.hasPrefix("HTTP/1.1 405 "))
+      #expect(answer.contains("allow: GET, HEAD\r\n"))
+    }
+  }
+
+  @Test func `HEAD is answered without the body, and HTTP 1_0 ends`() async throws {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      try await door.send("HEAD /readyz HTTP/1.0\r\n\r\n")
+      let answer = try await door.answer(upTo: "\r\n\r\n")
+      #expect(answer.contains("content-length: 6\r\n"))
+      #expect(answer.contains("connection: close\r\n"))
+    }
+  }
+
+  @Test func `a monitor gets the format that it names, and any other the one that all know`() async throws {
+    try await TestGateway.run { gateway in
+      let door = try await Door(gateway)
+      let open = "accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n"
+      try await door.send("GET /metrics HTTP/1.1\r\nhost: localhost\r\n\(open)\r\n")
+      let metrics = try await door.answer(upTo: "# EOF\n")
+      #expect(metrics.contains("content-type: application/openmetrics-text"))
+      #expect(metrics.contains("# TYPE pushgateway_requests_accepted counter\n"))
+      try await door.send("GET /metrics HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\n")
+      let last = try #require(Metric.all.last { $0.kind != .histogram }?.sampleName)
+      var text = ""
+      while !text.contains("\n\(last) ") {
+        text += try await door.next()
+      }
+      #expect(text.contains("content-type: text/plain; version=0.0.4"))
+      #expect(text.contains("# TYPE pushgateway_requests_accepted_total counter\n"))
+      #expect(text.contains("# TYPE pushgateway_build_info gauge\n"))
+      #expect(!text.contains("# EOF") && !text.contains("# UNIT"))
+    }
+  }
+
+  @Test func `metrics are for this machine, or for who has the secret`() async throws {
+    try await TestGateway.run { gateway in
+      let path = gateway.folder.file("token")
+      let secret = "0123456789abcdefghijklmnop"
+      try StateFolder(gateway.folder.path).write(Array(secret.utf8), to: path, mode: 0o600)
+      func status(_ token: MetricsToken?, _ fields: String, isLoopback: Bool = false) async throws -> Substring {
+        let door = try await Door(gateway, isLoopback: isLoopback, token: token)
+        try await door.send("GET /metrics HTTP/1.1\r\nhost: push.example.com\r\n\(fields)\r\n")
+        return try await door.next().dropFirst(9).prefix(3)
+      }
+      #expect(try await status(nil, "") == "403")
+      #expect(try await status(nil, "authorization: bearer \(secret)\r\n") == "403")
+      let token = MetricsToken(path: path)
+      #expect(try await status(token, "") == "401")
+      #expect(try await status(token, "authorization: bearer wrong\r\n") == "401")
+      #expect(try await status(token, "authorization: bearer \(secret)\r\n") == "200")
+      // A page that a name server has sent here.
+      #expect(try await status(nil, "", isLoopback: true) == "403")
+      // A file that went away is the gateway's own trouble, and its words are for the log alone.
+      #expect(try await status(MetricsToken(path: path + ".gone"), "authorization: bearer x\r\n") == "500")
+    }
+  }
+}

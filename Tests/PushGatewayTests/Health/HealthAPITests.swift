@@ -1,0 +1,56 @@
+import Dispatch
+import PushTesting
+import Testing
+
+@testable import GatewayClient
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Whether a gateway says that it is alive and ready, over HTTP/2.
+@Suite(.timeLimit(.minutes(2))) struct HealthAPITests {
+  /// The status and the line that is answered.
+  func ask(_ gateway: TestGateway, _ path: String) async throws -> String {
+    let answer = try await gateway.client().request("GET", path)
+    return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
+  }
+
+  @Test func `a gateway that runs is alive and ready`() async throws {
+    try await TestGateway.run { gateway in
+      #expect(try await ask(gateway, "/healthz") == "200 ok\n")
+      #expect(try await ask(gateway, "/readyz") == "200 ready\n")
+      #expect(try await ask(gateway, "/v1/health").hasPrefix("200 "))
+    }
+  }
+
+  @Test func `a gateway that drains is alive, and not ready`() async throws {
+    try await TestGateway.run { gateway in
+      gateway.services.lifecycle.beginDrain()
+      #expect(try await ask(gateway, "/healthz") == "200 ok\n")
+      #expect(try await ask(gateway, "/readyz").hasPrefix("503 draining: "))
+    }
+  }
+
+  @Test func `a loop that does not answer is told`() async throws {
+    try await TestGateway.run { gateway in
+      gateway.services.lifecycle.watch { false }
+      #expect(try await ask(gateway, "/healthz").hasPrefix("503 "))
+    }
+  }
+
+  @Test func `all loops answer, and one that is stuck does not`() async throws {
+    try await TestGateway.run { gateway in
+      #expect(await gateway.loops.answer(within: .seconds(10)))
+      // A connection, for the loop to have something to do with.
+      let client = try await gateway.client()
+      #expect(try await client.request("GET", "/healthz").status == 200)
+      let gate = DispatchSemaphore(value: 0)
+      gateway.loops.forEachConnection { _ in gate.wait() }
+      #expect(await !gateway.loops.answer(within: .milliseconds(50)))
+      gate.signal()
+      #expect(await gateway.loops.answer(within: .seconds(10)))
+      client.close()
+    }
+  }
+}
