@@ -86,6 +86,8 @@ package struct MailboxIndex: Sendable {
   package var nextRow: Int64 = 1
   /// Rows without a number, which came while an index was read: see ``number(_:of:cap:now:changes:removals:)``.
   package private(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
+  /// How many pushes wait, and how long.
+  package private(set) var ages = WaitingAges()
   /// Nothing expires before this, in seconds since 1970.
   package private(set) var earliestExpiry = Int64.max
 
@@ -251,6 +253,7 @@ package struct MailboxIndex: Sendable {
       while let first = box.entries.first, first.seq <= seq {
         box.entries.removeFirst()
         if first.isRemoved { continue }
+        index.ages.leave(first.received)
         box.leave(first)
         // The cumulative number says that the row is done: it needs no change before its id may be forgotten.
         if let change = index.release(first, of: device, now: now, isMarked: true) { changes.append(change) }
@@ -269,6 +272,7 @@ package struct MailboxIndex: Sendable {
       var changes: [RowChange] = []
       for var entry in before.entries where !entry.isRemoved {
         let collapseID = before.collapseID(of: entry)
+        index.ages.leave(entry.received)
         box.lastSeq += 1
         entry.seq = box.lastSeq
         changes.append(.renumber(entry.row, seq: entry.seq))
@@ -373,6 +377,7 @@ package struct MailboxIndex: Sendable {
 
   private mutating func enter(_ entry: Waiting, _ collapseID: String, into box: inout Box) {
     earliestExpiry = min(earliestExpiry, entry.expires)
+    ages.enter(entry.received)
     box.entries.append(entry)
     box.count += 1
     guard entry.hasCollapseID else { return }
@@ -386,6 +391,7 @@ package struct MailboxIndex: Sendable {
   ) {
     let place = box.place(after: entry.seq - 1)
     box.entries[place].isRemoved = true
+    ages.leave(entry.received)
     box.leave(entry)
     box.compact()
     if let change = release(entry, of: device, now: now, isMarked: false) { changes.append(change) }
@@ -447,6 +453,8 @@ extension MailboxIndex.Box {
 extension MailboxIndex {
   /// What of the whole does not fit; nil when all does. It looks at everything, as a simulation wants it.
   package func brokenInvariant() -> String? {
+    let waiting = boxes.values.reduce(0) { $0 + $1.count }
+    if ages.count != waiting { return "\(waiting) wait, and \(ages.count) are counted in all" }
     for (device, box) in boxes {
       if let broken = box.brokenInvariant(limit: .max) { return "device \(device.row): \(broken)" }
       for entry in box.entries where !entry.isRemoved {

@@ -55,7 +55,10 @@ final class FuzzGateway {
       backup: { _ in throw StoreError("none here") },
       certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
-      metrics: MetricsAPI(meters: Meters(gateway: services.meter, log: log, faults: faults, mailbox: nil)))
+      metrics: MetricsAPI(
+        meters: Meters(
+          services: services, faults: faults, transportLimits: LimitLog(logger: .silent),
+          folder: StateFolder(folder.path))))
     handler = GatewayHandler(
       loop: context, services: services, tokens: ProviderTokenCache(registrations: backend.registrations),
       faults: faults, admin: admin, limits: LimitLog(logger: .silent), logger: .trap)

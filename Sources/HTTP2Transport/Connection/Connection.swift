@@ -51,7 +51,9 @@ package final class Connection: ChannelInboundHandler {
   private var ticks = (unused: 0, unread: 0)
   /// Whether the peer has shown who it is: a device by its secret, a provider by its token or certificate, whoever may
   /// use the admin socket by that.
-  package private(set) var hasCredential: Bool
+  package var hasCredential: Bool { kind != .stranger }
+  /// What the peer has shown itself to be.
+  package private(set) var kind: PeerKind
   /// Requests of the control plane that are at work for this connection.
   package var runningRequests = 0
   private var liveness = Liveness()
@@ -69,7 +71,7 @@ package final class Connection: ChannelInboundHandler {
     self.tls = tls
     self.peer = peer
     self.options = options
-    hasCredential = peer == .adminSocket
+    kind = peer == .adminSocket ? .admin : .stranger
     environment = options.environment(host: nil)
     state = ConnectionState(
       isServer: role == .server, hasTLS: tls != nil, initialStreams: options.initialStreams)
@@ -85,7 +87,8 @@ package final class Connection: ChannelInboundHandler {
   /// The handshake is done: now it is known who the peer is and whom it wants.
   private func identify() {
     handle(.established)
-    loop.meter.handshakes.add()
+    loop.meter.handshakes.completed.add()
+    if tls?.isResumed == true { loop.meter.handshakes.resumed.add() }
     environment = options.environment(host: tls?.serverName)
     identity = tls?.peerIdentity
     if let cause = owner?.cause(toRefuse: self) {
@@ -94,15 +97,16 @@ package final class Connection: ChannelInboundHandler {
     }
     if identity != nil {
       allowAllStreams()
-      authenticated()
+      authenticated(as: .provider)
     }
     owner?.began(self)
   }
 
   /// The peer has shown a credential that is good.
-  package func authenticated() {
+  package func authenticated(as kind: PeerKind) {
     guard !hasCredential else { return }
-    hasCredential = true
+    if loop.connections[ObjectIdentifier(self)] != nil { loop.meter.change(self.kind, to: kind) }
+    self.kind = kind
     session.maximumIncompleteSize = Limits.maximumIncompleteSize
     session.maximumPeerResets = .max
     forgetTicket()
@@ -132,6 +136,11 @@ package final class Connection: ChannelInboundHandler {
   private func forgetTicket() {
     ticket?.release()
     ticket = nil
+  }
+
+  /// The version of TLS, and when the peer's certificate ends, in seconds since 1970, if it has shown one; nil without TLS.
+  package var tlsPeer: (version: String, certificateExpiry: Int64?)? {
+    tls.map { ($0.version, $0.peerIdentity?.expires) }
   }
 
   // MARK: The socket
@@ -175,6 +184,7 @@ package final class Connection: ChannelInboundHandler {
     liveness.received()
     let buffer = unwrapInboundIn(data)
     turnSize += buffer.readableBytes
+    loop.meter.received.add(UInt64(buffer.readableBytes))
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
@@ -213,6 +223,7 @@ package final class Connection: ChannelInboundHandler {
 
   package func channelInactive(context: ChannelHandlerContext) {
     handle(.disconnected)
+    if let tls, !tls.isEstablished, session.role == .server { loop.meter.handshakes.failed.add() }
     forgetTicket()
     session.abandon()
     session.delegate = nil
@@ -286,6 +297,7 @@ package final class Connection: ChannelInboundHandler {
   private func write(_ plaintext: [UInt8], _ context: ChannelHandlerContext) throws {
     guard let tls else {
       hasWritten = true
+      loop.meter.sent.add(UInt64(plaintext.count))
       context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: plaintext)), promise: nil)
       return
     }
@@ -296,6 +308,7 @@ package final class Connection: ChannelInboundHandler {
   private func writeCiphertext(_ context: ChannelHandlerContext) {
     guard let tls, tls.hasOutbound else { return }
     hasWritten = true
+    loop.meter.sent.add(UInt64(tls.outbound.readableBytes))
     context.write(wrapOutboundOut(tls.takeOutbound()), promise: nil)
   }
 

@@ -7,7 +7,7 @@ import PushCore
 /// Not `Sendable`: it never leaves its loop.
 @safe package final class LoopContext {
   package let eventLoop: any EventLoop
-  package let streams = StreamPool()
+  package let streams: StreamPool
   package let frameBuffer = FrameBuffer()
   /// What the loop counts.
   package let meter = LoopMeter()
@@ -19,7 +19,8 @@ import PushCore
   private var dirty: [Connection] = []
   private var endings: [() -> Void] = []
   private var isTurnEndScheduled = false
-  private var turnBegan = NIODeadline.distantPast
+  /// When the last turn began that had something to send, store or log.
+  package private(set) var turnBegan = NIODeadline.distantPast
   /// Set while the process ends: when the last connection is gone, and how long they may take.
   private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
   /// Looks after the times of connections while there are some.
@@ -27,6 +28,7 @@ import PushCore
 
   package init(eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
+    streams = StreamPool(open: meter.streams)
     unsafe scratch = .allocate(byteCount: Limits.recordSize, alignment: 16)
   }
 
@@ -139,9 +141,14 @@ import PushCore
   }
 
   /// Notes that something was to be done at some time, or was handed to the loop then, and is done now.
-  package func noteLag(since time: NIODeadline) {
+  ///
+  /// - Returns: now.
+  @discardableResult
+  package func noteLag(since time: NIODeadline) -> NIODeadline {
     assert(eventLoop.inEventLoop)
-    meter.lag.record((eventLoop.now - time).nanoseconds)
+    let now = eventLoop.now
+    meter.lag.record((now - time).nanoseconds)
+    return now
   }
 
   // MARK: Connections
@@ -149,7 +156,7 @@ import PushCore
   package func add(_ connection: Connection) {
     assert(eventLoop.inEventLoop)
     connections[ObjectIdentifier(connection)] = connection
-    meter.open(connection.peer)
+    meter.open(connection.peer, connection.kind)
     if ticking == nil { startTicking() }
   }
 
@@ -168,7 +175,9 @@ import PushCore
 
   package func remove(_ connection: Connection) {
     assert(eventLoop.inEventLoop)
-    if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil { meter.close(connection.peer) }
+    if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil {
+      meter.close(connection.peer, connection.kind)
+    }
     if connections.isEmpty { drainage?.whenEmpty.succeed() }
   }
 

@@ -1,3 +1,5 @@
+package import PushCore
+
 /// What takes the body of a stream as it arrives, and room as it opens, instead of the whole message at its end.
 package protocol StreamConsumer: AnyObject {
   /// A piece of the body. The bytes end with the call.
@@ -93,15 +95,20 @@ package final class StreamPool {
   private var streams: [HTTP2Stream] = []
   private static let maximumCount = 2048
 
-  package init() {}
+  private let open: Gauge
+
+  /// - Parameter open: is told how many streams are in use.
+  package init(open: Gauge = Gauge()) { self.open = open }
 
   package func take(id: Int32) -> HTTP2Stream {
+    open.add(1)
     let stream = streams.popLast() ?? HTTP2Stream()
     stream.open(id: id)
     return stream
   }
 
   package func give(_ stream: HTTP2Stream) {
+    open.add(-1)
     stream.reset()
     if streams.count < StreamPool.maximumCount { streams.append(stream) }
   }

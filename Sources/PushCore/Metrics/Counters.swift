@@ -46,7 +46,8 @@ package struct Counter: ~Copyable, Sendable {
 /// What has a bound that can be reached, for whoever wonders why something was refused or dropped.
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
-    lineSize, logBacklog, teamRate, appRate, scheduled
+    lineSize, logBacklog, teamRate, appRate, scheduled, doorConnections,
+    deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, failedAuthentications
 
   /// How it is named to people and monitors.
   package var label: String { row.label }
@@ -73,6 +74,16 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .appRate: ("app_rate", "an app was sent more than `app_rate` allows: `TooManyRequests`")
     case .scheduled:
       ("scheduled", "an app, a team or the gateway had as many pushes scheduled as it may: `TooManyRequests`")
+    case .deviceReports: ("device_reports", "a device said more of pushes than is logged: a report was dropped")
+    case .deviceAnswers: ("device_answers", "a device answered more than a person can: an answer was dropped")
+    case .deviceChanges:
+      ("device_changes", "a device registered, subscribed or reported more often than it may: 429")
+    case .personChanges: ("person_changes", "a person's choices were changed more often than they may be: 429")
+    case .enrollments: ("enrollments", "an address enrolled more devices than it may: 429")
+    case .failedAuthentications:
+      ("failed_authentications", "an address sent too many provider tokens that are none: `TooManyRequests`")
+    case .doorConnections:
+      ("http_connections", "HTTP/1.1 had as many connections as it may: one was refused, or an idle one ended for it")
     }
   }
 }

@@ -29,11 +29,13 @@ package final class MetricHistogram: Sendable {
   package func record(_ time: Duration) { record(time.wholeNanoseconds) }
 
   /// Counts a value, in nanoseconds where it is a time; what lies below 0 counts as 0.
-  package func record(_ value: Int64) {
+  ///
+  /// - Parameter count: how often.
+  package func record(_ value: Int64, count: Int = 1) {
     var index = 0
     while index < bounds.count, value > bounds[index] { index += 1 }
-    buckets.add(at: index)
-    if value > 0 { sum.add(UInt64(value)) }
+    buckets.add(UInt64(count), at: index)
+    if value > 0 { sum.add(UInt64(value) &* UInt64(count)) }
   }
 
   /// What was recorded so far. A value that is recorded meanwhile may be in the sum and in no bucket yet, or the reverse.
@@ -51,6 +53,16 @@ package final class MetricHistogram: Sendable {
 
     package init(bounds: [Double], counts: [UInt64], sum: Double) {
       (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
+    }
+
+    /// What several of the same bounds have recorded together.
+    package static func sum(_ parts: [Snapshot]) -> Snapshot {
+      guard var whole = parts.first else { return Snapshot(bounds: [], counts: [0], sum: 0) }
+      for part in parts.dropFirst() {
+        for index in whole.counts.indices { whole.counts[index] &+= part.counts[index] }
+        whole.sum += part.sum
+      }
+      return whole
     }
   }
 }

@@ -12,6 +12,8 @@ final class DeviceBudgets: Sendable {
   private let personChanges = Mutex(TokenBuckets<PersonID>(Limits.personChanges))
   private let deviceChanges = Mutex(TokenBuckets<DeviceID>(Limits.deviceChanges))
   private let enrollments = AddressBudget(strangers: Limits.enrollments, local: Limits.localEnrollments)
+  /// How often each was at its end.
+  let limits = LimitCounters()
   private let searches = Mutex<Set<DeviceID>>([])
   private let refused = Mutex((count: 0, isToldAt: Int64.min))
 
@@ -21,28 +23,41 @@ final class DeviceBudgets: Sendable {
   /// Counts a report of a device; false when it is one too many, and is not to be logged.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func allowsReport(_ device: DeviceID, at now: Int64) -> Bool { reports.withLock { $0.take(device, at: now) } }
+  func allowsReport(_ device: DeviceID, at now: Int64) -> Bool {
+    count(.deviceReports, reports.withLock { $0.take(device, at: now) })
+  }
 
   /// Counts an answer of a device; false when it is one too many, and is not to be believed.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func allowsAnswer(_ device: DeviceID, at now: Int64) -> Bool { answers.withLock { $0.take(device, at: now) } }
+  func allowsAnswer(_ device: DeviceID, at now: Int64) -> Bool {
+    count(.deviceAnswers, answers.withLock { $0.take(device, at: now) })
+  }
 
   /// Counts a change of a person's choices; false when it is one too many.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func allowsChange(_ person: PersonID, at now: Int64) -> Bool { personChanges.withLock { $0.take(person, at: now) } }
+  func allowsChange(_ person: PersonID, at now: Int64) -> Bool {
+    count(.personChanges, personChanges.withLock { $0.take(person, at: now) })
+  }
 
   /// Counts a registration, subscription or report of a device; false when it is one too many.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func allowsChange(_ device: DeviceID, at now: Int64) -> Bool { deviceChanges.withLock { $0.take(device, at: now) } }
+  func allowsChange(_ device: DeviceID, at now: Int64) -> Bool {
+    count(.deviceChanges, deviceChanges.withLock { $0.take(device, at: now) })
+  }
 
   /// Counts an enrollment that no administrator asked for; false when it is one too many.
   ///
   /// - Parameter now: milliseconds since 1970.
   func allowsEnrollment(from source: ConnectionLedger.Source, at now: Int64) -> Bool {
-    enrollments.take(source, at: now)
+    count(.enrollments, enrollments.take(source, at: now))
+  }
+
+  private func count(_ limit: ReachedLimit, _ isAllowed: Bool) -> Bool {
+    if !isAllowed { limits.add(limit) }
+    return isAllowed
   }
 
   /// Counts what was refused.

@@ -7,6 +7,8 @@ import Synchronization
 /// A push that a device has been sent: what the device may answer, report and speak of.
 struct SentPush: Sendable, Equatable {
   var id: APNSID
+  /// When it was written to a stream of the device; unknown where it may not have been.
+  var sent = ShortTime.unknown
   var app: AppID
   /// The category whose actions its alert offers.
   var category: String?

@@ -12,6 +12,8 @@ final class Dispatcher {
   private struct Batch {
     var pushes: [StoredPush] = []
     var references: [StreamReference] = []
+    /// When the turn began in which they came.
+    var began = NIODeadline.distantPast
   }
 
   /// Where accepted pushes go; of use on any thread.
@@ -25,6 +27,7 @@ final class Dispatcher {
   private let loop: LoopContext
   private let destinations: Destinations
   private let log: TurnLog
+  private let stages: StageMeter
   private var collecting = Batch()
   /// Batches that the mailbox is storing.
   private var storing = NumberedBatches<Batch>()
@@ -33,8 +36,11 @@ final class Dispatcher {
   /// Answers a provider, when the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
-  /// - Parameter log: takes the rows of pushes that are never stored.
-  init(loop: LoopContext, destinations: Destinations, log: TurnLog) {
+  /// - Parameters:
+  ///   - log: takes the rows of pushes that are never stored.
+  ///   - stages: is told how long it takes until pushes are answered.
+  init(loop: LoopContext, destinations: Destinations, log: TurnLog, stages: StageMeter) {
+    self.stages = stages
     self.loop = loop
     self.destinations = destinations
     self.log = log
@@ -63,6 +69,7 @@ final class Dispatcher {
 
   private func submit() {
     guard !collecting.pushes.isEmpty else { return }
+    collecting.began = loop.turnBegan
     let (batch, destinations) = (collecting, destinations)
     collecting = Batch()
     let number = storing.add(batch)
@@ -105,11 +112,12 @@ final class Dispatcher {
   }
 
   private func report(_ number: UInt64, _ outcomes: [AppendOutcome], since handedOver: NIODeadline) {
-    loop.noteLag(since: handedOver)
+    let now = loop.noteLag(since: handedOver)
     let batch = storing.take(number)
     assert(storing.brokenInvariant() == nil, storing.brokenInvariant() ?? "")
     guard let batch else { return }
     storingCount -= batch.pushes.count
+    stages.accept.record((now - batch.began).nanoseconds, count: batch.pushes.count)
     loop.scheduleTurnEnd()
     guard let answer else { return }
     assert(outcomes.count == batch.pushes.count, "each push has one outcome")

@@ -67,6 +67,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     fields.append(.contentType, framing == .lines ? "application/x-ndjson" : "text/event-stream")
     exchange.begin(fields)
     exchange.stream.consumer = self
+    shared.meter.deviceStreams.add(1)
     exchange.connection.isWatched = true
     if framing == .events {
       let cursor = exchange.request.text(.lastEventID).flatMap(UInt64.init) ?? 0
@@ -116,6 +117,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func closed() {
     state.end()
+    shared.meter.deviceStreams.add(-1)
     if let number = registryNumber {
       shared.services.router.detach(device.id, number)
       shared.services.presence.note(device.id, at: shared.services.clock.seconds)
@@ -186,6 +188,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     remember { ring in
       while let first = outstanding.first, first.seq <= seq {
         if replaced.isEmpty || !replaced.contains(first.seq) {
+          if let time = first.push.sent.nanoseconds(until: now) { shared.meter.stages.acknowledge.record(time) }
           shared.log.append(
             .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
         }
@@ -256,6 +259,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func accept(_ claim: DeviceClaim, _ push: SentPush) {
     switch claim.kind {
     case .presented(let parts):
+      if let time = push.sent.nanoseconds(until: claim.at) { shared.meter.stages.present.record(time) }
       shared.log.append(
         .init(
           at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
@@ -396,7 +400,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     shared.log.append(decision.transmitted, keeping: decision.keptText)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
-    let sent = SentPush(id: push.id, app: push.app, category: content.notification.category)
+    for removal in decision.removed { shared.meter.policy.remove(by: removal.rule) }
+    shared.meter.stages.transmit(received: push.received, at: now, isStored: isReading)
+    let sent = SentPush(
+      id: push.id, sent: ShortTime(now), app: push.app, category: content.notification.category)
     if entry.seq > 0, framing == .lines {
       let isReplaceable = !push.collapseID.isEmpty
       outstanding.append(

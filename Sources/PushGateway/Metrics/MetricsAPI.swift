@@ -1,14 +1,19 @@
 import HTTP2Transport
 
-/// `/admin/v1/metrics`: everything that is counted, as OpenMetrics.
+/// `/metrics`: everything that is counted, on the admin socket and over HTTP/1.1.
 struct MetricsAPI: Sendable {
   let meters: Meters
 
+  static let path: StaticString = "/metrics"
+
+  /// The routes of the admin socket: OpenMetrics, whoever asks.
   var routes: [Router.Route] {
-    [
-      .init("GET", "/admin/v1/metrics") { _ in
-        Response(status: 200, contentType: OpenMetrics.contentType, body: Array(meters.text.utf8))
-      }
-    ]
+    ["/metrics", "/admin/v1/metrics"].map { path in
+      .init("GET", path) { _ in MetricsAPI.response(meters, as: .openMetrics) }
+    }
+  }
+
+  static func response(_ meters: Meters, as format: MetricsFormat) -> Response {
+    Response(status: 200, contentType: format.contentType, body: Array(meters.text(as: format).utf8))
   }
 }

@@ -1,27 +1,52 @@
 import PushCore
 
-/// The text by which monitors read metrics: OpenMetrics 1.0.
-enum OpenMetrics {
-  static let contentType: StaticString = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+/// How metrics are written for a monitor.
+enum MetricsFormat: Sendable {
+  /// OpenMetrics 1.0.
+  case openMetrics
+  /// The text format 0.0.4 of Prometheus, which everything that reads metrics knows.
+  case prometheus
+
+  /// - Parameter accept: the media types that a monitor can read (RFC 9110 §12.5.1): one that names OpenMetrics gets it.
+  init(accept: String) {
+    self = accept.lowercased().contains("application/openmetrics-text") ? .openMetrics : .prometheus
+  }
+
+  var contentType: StaticString {
+    switch self {
+    case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+    }
+  }
 
   /// Every metric with its samples; a metric without any is left out.
-  static func text(of metrics: [(metric: Metric, samples: [MetricSample])]) -> String {
+  func text(of metrics: [(metric: Metric, samples: [MetricSample])]) -> String {
     var text = ""
     for (metric, samples) in metrics where !samples.isEmpty {
-      text += "# TYPE \(metric.name) \(metric.kind.rawValue)\n"
-      if !metric.unit.isEmpty { text += "# UNIT \(metric.name) \(metric.unit)\n" }
-      text += "# HELP \(metric.name) \(escaped(metric.help))\n"
-      for sample in samples { append(sample, of: metric, to: &text) }
+      let name = familyName(of: metric)
+      text += "# TYPE \(name) \(kindName(of: metric))\n"
+      if self == .openMetrics, !metric.unit.isEmpty { text += "# UNIT \(name) \(metric.unit)\n" }
+      text += "# HELP \(name) \(MetricsFormat.escaped(metric.help))\n"
+      for sample in samples { MetricsFormat.append(sample, of: metric, to: &text) }
     }
-    return text + "# EOF\n"
+    return self == .openMetrics ? text + "# EOF\n" : text
+  }
+
+  /// OpenMetrics names all samples of a metric by what they have in common, the older format each by its own name.
+  private func familyName(of metric: Metric) -> String {
+    self == .prometheus && metric.kind != .histogram ? metric.sampleName : metric.name
+  }
+
+  private func kindName(of metric: Metric) -> String {
+    self == .prometheus && metric.kind == .info ? Metric.Kind.gauge.rawValue : metric.kind.rawValue
   }
 
   private static func append(_ sample: MetricSample, of metric: Metric, to text: inout String) {
     var labels: [(name: String, value: String)] = []
     if let label = metric.label, let value = sample.label { labels = [(label.name, value)] }
     switch sample.value {
-    case .number(let number):
-      text += "\(metric.name)\(metric.kind == .counter ? "_total" : "")\(list(labels)) \(number)\n"
+    case .number(let number): text += "\(metric.sampleName)\(list(labels)) \(number)\n"
+    case .real(let number): text += "\(metric.sampleName)\(list(labels)) \(number)\n"
     case .histogram(let histogram):
       var count: UInt64 = 0
       for (index, number) in histogram.counts.enumerated() {
@@ -56,5 +81,5 @@ enum OpenMetrics {
 
 extension Meters {
   /// What is counted now, for a monitor.
-  var text: String { OpenMetrics.text(of: Metric.all.map { ($0, $0.read(self)) }) }
+  func text(as format: MetricsFormat) -> String { format.text(of: Metric.all.map { ($0, $0.read(self)) }) }
 }

@@ -142,13 +142,18 @@ final class ProviderAPI {
     }
     let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
     guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
-    let token = try tokens.token(
-      Array(bytes), parser: shared.parser,
-      failing: tokens.budget(of: exchange.connection.source, at: now * 1000))
+    let budget = tokens.budget(of: exchange.connection.source, at: now * 1000)
+    let token: ProviderToken
+    do throws(Rejection) {
+      token = try tokens.token(Array(bytes), parser: shared.parser, failing: budget)
+    } catch {
+      if error.reason == .tooManyRequests { shared.meter.reached(.failedAuthentications) }
+      throw error
+    }
     try check(token, exchange, now: now)
     try memory.change(to: token, bytes, services, now: now)
     memory.keep(value, token, generation: generation)
-    exchange.connection.authenticated()
+    exchange.connection.authenticated(as: .provider)
     return .token(token)
   }
 
@@ -237,9 +242,11 @@ final class ProviderAPI {
     }
     if let violation = content.parsed.violations.first {
       log(.refused, .init(violation, isReportOnly: app.policyMode != .enforce))
+      shared.meter.policy.find(violation.rule, isRefused: app.policyMode == .enforce)
       if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
     }
     for fault in content.parsed.faults.prefix(Limits.maximumReportedFaults) {
+      shared.meter.policy.find(nil, isRefused: app.isStrict)
       log(
         app.isStrict ? .refused : .ignored,
         .init(rule: Rejection.schemaRule, pointer: fault.pointer, message: fault.message))
@@ -258,6 +265,7 @@ final class ProviderAPI {
         content, of: app, for: services.registrations.preferences(of: registration.device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
+    shared.meter.policy.find(violation.rule, isRefused: isRefused)
     services.log.append([
       DeliveryLog.Row(
         at: now, event: .refused, id: id, device: registration.device, app: app.id,

@@ -49,7 +49,7 @@ struct Rejection: Error, Equatable {
   }
 
   /// How an answer and the log name the schema among the rules.
-  static let schemaRule = "aps"
+  static let schemaRule = PolicyMeter.schemaRule
 
   private func body(evidence: [String]) -> [UInt8] {
     var bytes = Array(#"{"reason":""#.utf8)

@@ -14,6 +14,8 @@ struct GatewayBackend: Sendable {
   let promise: DurabilityPromise
   /// What the mailbox counts of its commits; nil when it counts nothing.
   let mailboxMeter: MailboxMeter?
+  /// What waits in the mailbox now; nil when it does not say.
+  let mailboxBacklog: @Sendable () -> MailboxBacklog?
   /// What can't be done now.
   let problems: @Sendable () -> [HealthProblem]
   /// Does what is to be done from time to time.
@@ -24,7 +26,8 @@ struct GatewayBackend: Sendable {
   /// - Parameter problems: by default what the mailbox has to say.
   init(
     registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityPromise,
-    mailboxMeter: MailboxMeter? = nil, problems: (@Sendable () -> [HealthProblem])? = nil,
+    mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
+    problems: (@Sendable () -> [HealthProblem])? = nil,
     tend: @escaping @Sendable () async -> Void = {}, close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
@@ -32,6 +35,7 @@ struct GatewayBackend: Sendable {
     self.router = router
     self.promise = promise
     self.mailboxMeter = mailboxMeter
+    self.mailboxBacklog = mailboxBacklog
     self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }
     self.tend = tend
     self.close = close
@@ -74,6 +78,7 @@ struct GatewayBackend: Sendable {
     let backend = GatewayBackend(
       registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
       promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter,
+      mailboxBacklog: { mailbox.backlog },
       problems: { [mailbox.problem, mailbox.loss, watch.problem].compactMap(\.self) },
       tend: {
         await watch.look()

@@ -35,6 +35,10 @@ final class RequestMeter: Sendable {
   }
 
   let loop: LoopMeter
+  let stages = StageMeter()
+  let policy = PolicyMeter()
+  /// Streams on which devices wait for pushes.
+  let deviceStreams = Gauge()
   private let accepted = Counters(count: Acceptance.allCases.count)
   private let refused = Counters(count: Reason.allCases.count)
 

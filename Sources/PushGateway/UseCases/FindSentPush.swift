@@ -20,7 +20,7 @@ struct FindSentPush: Sendable {
     if let row = try await log.rows(query).first?.row, let app = row.app {
       var category: String?
       if case .asked(let asked) = row.detail { category = asked.category }
-      return SentPush(id: id, app: app, category: category)
+      return SentPush(id: id, sent: ShortTime(row.at), app: app, category: category)
     }
     return try await waiting(id, for: device) ?? broadcast(id, to: device)
   }

@@ -203,7 +203,7 @@ package final class DeliveryLog: Sendable {
   }
 
   /// How many rows wait to be written.
-  var waitingCount: Int { inbox.withLock { $0.batch.count } }
+  package var waitingCount: Int { inbox.withLock { $0.batch.count } }
 
   /// Returns when everything handed over so far has been written.
   func settle() async {

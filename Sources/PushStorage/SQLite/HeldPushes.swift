@@ -95,6 +95,9 @@ package final class HeldPushes: Sendable {
   /// Devices for which something waits.
   package var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
 
+  /// How many pushes wait for digests.
+  package var count: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
+
   /// Holds a push that is being sent. One that is held already, or was in a digest before, is not held again.
   package func hold(_ entry: MailboxEntry, _ hold: Hold, _ push: PushNotification, _ alert: AlertPresentation?) {
     let stored = entry.push

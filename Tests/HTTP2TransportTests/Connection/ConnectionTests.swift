@@ -114,7 +114,7 @@ import Testing
   func `incomplete bodies are bounded together, by what the peer has shown`(_ isKnown: Bool, _ bound: Int) throws {
     let pair = try ConnectionPair(handler)
     handler.maximumBodySize = .max
-    if isKnown { pair.connection.authenticated() }
+    if isKnown { pair.connection.authenticated(as: .provider) }
     let body = [UInt8](repeating: 1, count: 60_000)
     for _ in 0..<bound / 60_000 {
       try pair.request(body: body, isEnding: false)
@@ -154,7 +154,7 @@ import Testing
   @Test func `who asks for nothing is sent away, unless it is known`() throws {
     for isKnown in [false, true] {
       let pair = try ConnectionPair(handler)
-      if isKnown { pair.connection.authenticated() }
+      if isKnown { pair.connection.authenticated(as: .provider) }
       try pair.wait(.seconds(55))
       #expect(pair.goAwayCodes.isEmpty)
       try pair.wait(.seconds(5))
@@ -198,7 +198,7 @@ import Testing
   @Test func `a stranger resets so many streams, and a known peer more`() throws {
     for isKnown in [false, true] {
       let pair = try ConnectionPair(handler)
-      handler.onRequest = { exchange in if isKnown { exchange.connection.authenticated() } }
+      handler.onRequest = { exchange in if isKnown { exchange.connection.authenticated(as: .provider) } }
       var count = 0
       while pair.goAwayCodes.isEmpty, count < 2 * Limits.maximumStrangerResets {
         let stream = try pair.request()

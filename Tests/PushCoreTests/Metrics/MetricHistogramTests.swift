@@ -48,4 +48,19 @@ import Testing
     for limit in ReachedLimit.allCases { counters.add(limit, UInt64(limit.rawValue) + 1) }
     #expect(counters.totals == ReachedLimit.allCases.map { UInt64($0.rawValue) + 1 })
   }
+
+  @Test func `what is recorded several times counts so often`() {
+    let histogram = MetricHistogram.numbers([1, 10])
+    histogram.record(5, count: 3)
+    histogram.record(50, count: 0)
+    #expect(histogram.snapshot == .init(bounds: [1, 10], counts: [0, 3, 0], sum: 15))
+  }
+
+  @Test func `several of the same bounds are summed up place by place`() {
+    let parts = [
+      MetricHistogram.Snapshot(bounds: [1], counts: [2, 3], sum: 4), .init(bounds: [1], counts: [5, 6], sum: 0.5),
+    ]
+    #expect(MetricHistogram.Snapshot.sum(parts) == .init(bounds: [1], counts: [7, 9], sum: 4.5))
+    #expect(MetricHistogram.Snapshot.sum([]).counts == [0])
+  }
 }

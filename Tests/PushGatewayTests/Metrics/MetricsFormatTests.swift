@@ -5,7 +5,9 @@ import Testing
 
 /// OpenMetrics 1.0, as a text of values that a test makes.
 @Suite struct OpenMetricsTests {
-  func text(_ metric: Metric, _ samples: MetricSample...) -> String { OpenMetrics.text(of: [(metric, samples)]) }
+  func text(_ metric: Metric, _ samples: MetricSample...) -> String {
+    MetricsFormat.openMetrics.text(of: [(metric, samples)])
+  }
 
   func metric(
     _ kind: Metric.Kind, unit: String = "", by label: String? = nil, _ help: String = "What it is."

@@ -28,7 +28,9 @@ import Testing
   @Test func `names are unique and as OpenMetrics has them`() {
     #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
     for metric in Metric.all {
-      #expect(metric.name.hasPrefix("pushgateway_"))
+      let isOurs = metric.name.hasPrefix("pushgateway_")
+      // What every monitor knows of a process has its own names.
+      #expect(isOurs || metric.name.hasPrefix("process_"), "\(metric.name)")
       #expect(metric.name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }, "\(metric.name)")
       #expect(!metric.name.hasSuffix("_total"))
       #expect(metric.unit.isEmpty || metric.name.hasSuffix("_" + metric.unit), "\(metric.name)")
@@ -38,11 +40,10 @@ import Testing
 
   @Test func `a label has only the values that the list names`() async throws {
     try await TestGateway.run { gateway in
-      let meters = Meters(
-        gateway: gateway.services.meter, log: gateway.services.log, faults: FaultTable(),
-        mailbox: gateway.services.backend.mailboxMeter)
       for metric in Metric.all {
-        let samples = metric.read(meters)
+        let samples = metric.read(gateway.meters)
+        // There are no certificates in this test.
+        if metric.name.hasPrefix("pushgateway_certificate") { continue }
         #expect(!samples.isEmpty, "\(metric.name)")
         #expect(Set(samples.map(\.label)).count == samples.count)
         // A loop's number is the only label that the list does not spell out.
@@ -91,6 +92,56 @@ import Testing
       // What was stored came back from the thread of the mailbox.
       #expect((values[#"pushgateway_loop_lag_seconds_count{loop="0"}"#].flatMap { Int($0) } ?? 0) > 0)
       #expect((values[#"pushgateway_loop_turn_seconds_count{loop="0"}"#].flatMap { Int($0) } ?? 0) > 0)
+      for stage in ["accept_seconds", "transmit_seconds", "acknowledge_seconds"] {
+        let label = stage == "transmit_seconds" ? #"{from="live"}"# : ""
+        #expect(values["pushgateway_\(stage)_count\(label)"[...]] == "1", "\(stage)")
+      }
+      #expect(values[#"pushgateway_transmit_seconds_count{from="mailbox"}"#] == "0")
+      #expect(values["pushgateway_present_seconds_count"] == "0")
+      #expect(values["pushgateway_device_streams"] == "1")
+      #expect(values[#"pushgateway_clients{kind="admin"}"#] != "0")
+      stream.send(#"{"type":"presented","id":"\#(id)","parts":["alert"]}"#)
+      while try await !gateway.events(of: id).contains(.presented) {}
+      #expect(try await read(gateway)["pushgateway_present_seconds_count"] == "1")
+    }
+  }
+
+  @Test func `what waits for a device is counted, with the age of the oldest`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let client = try await gateway.client()
+      #expect(try await read(gateway)["pushgateway_mailbox_pushes"] == "0")
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      gateway.clock.advance(seconds: 60)
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      var values = try await read(gateway)
+      #expect(values["pushgateway_mailbox_pushes"] == "2")
+      #expect(values["pushgateway_uncommitted_pushes"] == "0")
+      #expect((56...60).contains(values["pushgateway_mailbox_oldest_age_seconds"].flatMap { Double($0) } ?? 0))
+      let stream = try await TestStream.open(client, device)
+      let last = try #require(try await stream.lines(upTo: "caught-up").last { $0.seq > 0 })
+      stream.acknowledge(last.seq)
+      while values["pushgateway_mailbox_pushes"] != "0" { values = try await read(gateway) }
+      #expect(values["pushgateway_mailbox_oldest_age_seconds"] == "0.0")
+      #expect(values[#"pushgateway_transmit_seconds_count{from="mailbox"}"#] == "2")
+    }
+  }
+
+  @Test func `what the policy does is counted by the rule`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let client = try await gateway.client()
+      #expect(try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":-1}}"#).status == 403)
+      let stream = try await TestStream.open(client, device, silent: true)
+      _ = try await stream.lines(upTo: "caught-up")
+      let loud = #"{"aps":{"alert":"Platform 4","sound":"default"}}"#
+      #expect(try await gateway.push(client, to: device.token, payload: loud).status == 200)
+      _ = try await stream.lines(upTo: "push")
+      let values = try await read(gateway)
+      #expect(values[#"pushgateway_policy_refused_total{rule="B1"}"#] == "1")
+      #expect(values[#"pushgateway_policy_reported_total{rule="B1"}"#] == "0")
+      #expect(values[#"pushgateway_policy_refused_total{rule="S1"}"#] == "0")
+      #expect(values[#"pushgateway_policy_removed_total{rule="S4"}"#] == "1")
     }
   }
 
@@ -124,5 +175,7 @@ import Testing
     try DocumentedTable(page: "metrics.md", header: "| metric | kind | unit | label | what it says |").expect(rows)
     let limits = ReachedLimit.allCases.map { "| `\($0.label)` | \($0.words) |" }
     try DocumentedTable(page: "metrics.md", header: "| limit | when it was reached |").expect(limits)
+    let bounds = TransportLimit.allCases.map { "| `\($0.rawValue)` | \($0.words) |" }
+    try DocumentedTable(page: "metrics.md", header: "| limit | what it bounds |").expect(bounds)
   }
 }

@@ -60,7 +60,7 @@ import Testing
         loop: pair.context,
         destinations: .init(
           mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock),
-        log: shared.log))
+        log: shared.log, stages: shared.meter.stages))
     let api = BroadcastAPI(shared, provider: provider, logger: .silent)
     self.api = api
     handler.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1

@@ -23,6 +23,7 @@ final class TestGateway: Sendable {
   let key: ES256Key
   let limits = LimitLog(logger: .silent)
   let admin: AdminAPI
+  let meters: Meters
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
@@ -56,14 +57,16 @@ final class TestGateway: Sendable {
     registrations.onChange { announce($0) }
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
+    let limits = limits
+    let meters = Meters(
+      services: services, faults: faults, transportLimits: limits, folder: StateFolder(folder.path))
+    self.meters = meters
     let admin = AdminAPI(
       services: services, status: { status },
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
       certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
-      metrics: MetricsAPI(
-        meters: Meters(gateway: services.meter, log: log, faults: faults, mailbox: backend.mailboxMeter)))
-    let limits = limits
+      metrics: MetricsAPI(meters: meters))
     self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
@@ -91,7 +94,7 @@ final class TestGateway: Sendable {
     return GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
       router: SubscriptionRegistry(), promise: .localDisk(.full),
-      mailboxMeter: database.meter, close: { database.close() })
+      mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
   }
 
   func stop() async {

@@ -1,0 +1,52 @@
+import PushCore
+
+extension Metric {
+  /// The state folder: its disk, its files, its certificates.
+  static let files: [Metric] = [
+    Metric(
+      "pushgateway_disk_free_bytes", .gauge, unit: "bytes", "Room on the disk of the state folder.",
+      total: { DiskReadings($0.folder)?.free }),
+    Metric(
+      "pushgateway_disk_size_bytes", .gauge, unit: "bytes", "Size of the file system that holds the state folder.",
+      total: { DiskReadings($0.folder)?.size }),
+    Metric(
+      "pushgateway_file_size_bytes", .gauge, unit: "bytes", by: "file",
+      DiskReadings.files(of: StateFolder("")).map(\.label), "Size of a file of the state folder.",
+      totals: { DiskReadings.files(of: $0.folder).map { DiskReadings.size(of: $0.path) } }),
+    Metric(
+      "pushgateway_certificate_expiry_timestamp_seconds", .gauge, unit: "seconds", by: "certificate",
+      ["server", "authority"],
+      "When the certificate of the server, and of the gateway's own authority, end: seconds since 1970.",
+      totals: { meters in
+        [meters.folder.certificatePath, meters.folder.trustPath].map { path in
+          CertificateExpiry.seconds(ofFile: path).map { UInt64(clamping: $0) }
+        }
+      }),
+  ]
+
+  /// This process, by the names that every monitor knows.
+  static let process: [Metric] = [
+    Metric(
+      "pushgateway_build", .info, by: ("version", [Version.text]), "The version of the gateway.",
+      read: { _ in [MetricSample(label: Version.text, value: .number(1))] }),
+    Metric(
+      "process_cpu_seconds", .counter, unit: "seconds", "Processor time of the process, of all cores together.",
+      real: { _ in ProcessReadings.now?.processorSeconds }),
+    Metric(
+      "process_resident_memory_bytes", .gauge, unit: "bytes", "Memory that the process holds.",
+      total: { _ in ProcessReadings.now?.residentSize }),
+    Metric(
+      "process_virtual_memory_bytes", .gauge, unit: "bytes", "Addresses that the process has in use.",
+      total: { _ in ProcessReadings.now?.virtualSize }),
+    Metric(
+      "process_start_time_seconds", .gauge, unit: "seconds", "When the process began, in seconds since 1970.",
+      real: { _ in ProcessReadings.now?.started }),
+    Metric("process_threads", .gauge, "Threads of the process.", total: { _ in ProcessReadings.now?.threads }),
+    Metric(
+      "process_open_fds", .gauge, "Descriptors that are open: one for each connection, and some.",
+      total: { _ in ProcessReadings.descriptors }),
+    Metric(
+      "process_max_fds", .gauge, "Descriptors that may be open.",
+      total: { _ in ProcessReadings.maximumDescriptors }),
+  ]
+}

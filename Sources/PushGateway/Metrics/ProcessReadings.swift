@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+
+/// What the system says of this process, as every monitor names it.
+struct ProcessReadings: Sendable {
+  /// Seconds of all cores together.
+  var processorSeconds: Double
+  var residentSize: UInt64
+  var virtualSize: UInt64
+  var threads: UInt64
+  /// Seconds since 1970.
+  var started: Double
+
+  /// Reads `/proc/self/stat` (proc(5)); nil where that can't be read.
+  static var now: ProcessReadings? {
+    guard let text = text(of: "/proc/self/stat") else { return nil }
+    return ProcessReadings(
+      stat: text, ticks: Double(sysconf(Int32(_SC_CLK_TCK))), pageSize: UInt64(sysconf(Int32(_SC_PAGESIZE))),
+      booted: seconds(of: CLOCK_REALTIME) - seconds(of: CLOCK_BOOTTIME))
+  }
+
+  /// - Parameters:
+  ///   - stat: the line of `/proc/self/stat`.
+  ///   - ticks: its unit of time, in a second.
+  ///   - booted: when the system began, in seconds since 1970.
+  init?(stat: String, ticks: Double, pageSize: UInt64, booted: Double) {
+    // A program's name may hold anything, and is in parentheses. What follows is counted from the third field on.
+    guard let end = stat.lastIndex(of: ")") else { return nil }
+    let fields = stat[stat.index(after: end)...].split(separator: " ")
+    func number(_ place: Int) -> UInt64? { place - 3 < fields.count ? UInt64(fields[place - 3]) : nil }
+    guard let user = number(14), let system = number(15), let threads = number(20), let started = number(22),
+      let virtual = number(23), let resident = number(24)
+    else { return nil }
+    processorSeconds = Double(user &+ system) / ticks
+    self.threads = threads
+    self.started = booted + Double(started) / ticks
+    virtualSize = virtual
+    residentSize = resident &* pageSize
+  }
+
+  /// Descriptors that are open; nil where that can't be told.
+  static var descriptors: UInt64? {
+    var status = stat()
+    // Linux 6.2 and later tell the number as a size; earlier ones have them counted, name by name.
+    if unsafe stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return UInt64(status.st_size) }
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
+    // One of them was open to look.
+    return UInt64(max(0, names.count - 1))
+  }
+
+  /// Descriptors that may be open.
+  static var maximumDescriptors: UInt64? {
+    var limit = rlimit()
+    return unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? UInt64(limit.rlim_cur) : nil
+  }
+
+  private static func text(of path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func seconds(of clock: clockid_t) -> Double {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
