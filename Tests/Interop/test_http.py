@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import socket
 import subprocess
 import threading
@@ -136,17 +137,17 @@ def test_it_is_not_ready_while_it_drains(start):
 
 
 def test_a_disk_that_fails_is_told_and_its_end_too(start):
-    gateway = start(wrapper=["prlimit", "--fsize=2097152:unlimited"])
+    gateway = start()
     device = gateway.device()
-    payload = {"aps": {"alert": "x" * 3000}}
-    for _ in range(3000):
-        if gateway.push(device.token, payload).status == 503:
-            break
+    whole = resource.RLIM_INFINITY
+    resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (4096, whole))
+    assert gateway.push(device.token).status == 503
     status, _, body = curl(gateway, "/readyz")
-    assert status == 503, body
+    assert status == 503 and body.strip(), body
     assert json.loads(curl(gateway, "/v1/health")[2])["status"] == "degraded"
+    assert int(re.search(rb"^pushgateway_health_problems (\d+)$", curl(gateway, "/metrics")[2], re.M)[1]) >= 1
     assert curl(gateway, "/healthz")[0] == 200
-    subprocess.run(["prlimit", "--pid", str(gateway.process.pid), "--fsize=unlimited"], check=True)
+    resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (whole, whole))
     poll(lambda: curl(gateway, "/readyz")[0] == 200, "ready again")
 
 

@@ -42,8 +42,11 @@ enum DoorRequest: Sendable {
   }
 
   private static func request(_ head: HTTPRequestHead, isLoopback: Bool) -> ControlRequest {
-    // A page of a stranger may have its own name lead here (DNS rebinding): who says such a name is a stranger.
-    let isLocal = isLoopback && head.headers["host"].allSatisfy(isLoopbackName)
+    // A page of a stranger may have its own name lead here (DNS rebinding): who says such a name is a stranger. So is who
+    // comes by a proxy of this machine.
+    let isLocal =
+      isLoopback && head.headers["host"].allSatisfy(isLoopbackName)
+      && !["forwarded", "x-forwarded-for", "via"].contains { head.headers.contains(name: $0) }
     return ControlRequest(
       method: head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
       authorization: head.headers.first(name: "authorization"), accept: head.headers["accept"].joined(separator: ","),

@@ -48,6 +48,29 @@ import Testing
     #expect(snapshot.bounds.firstIndex(of: 0.05).map { snapshot.counts[$0] } == 1)
   }
 
+  @Test func `open connections are counted by what their peers have shown to be`() {
+    let meter = context.meter
+    meter.open(.remote, .stranger)
+    meter.open(.remote, .stranger)
+    meter.open(.adminSocket, .admin)
+    meter.change(.stranger, to: .device)
+    // Strangers, providers, devices, administrators.
+    #expect(meter.peers == [1, 0, 1, 1])
+    meter.close(.remote, .device)
+    #expect(meter.peers == [1, 0, 0, 1])
+    #expect(meter.connections.opened == [1, 0, 2] && meter.connections.closed == [0, 0, 1])
+  }
+
+  @Test func `streams are counted while they are in use`() {
+    let first = context.streams.take(id: 1)
+    let second = context.streams.take(id: 3)
+    #expect(context.meter.streams.value == 2)
+    context.streams.give(first)
+    #expect(context.meter.streams.value == 1)
+    context.streams.give(second)
+    #expect(context.meter.streams.value == 0)
+  }
+
   @Test func `a listener that has no descriptors left says so`() throws {
     let limits = LimitCounters()
     let channel = EmbeddedChannel(handler: AcceptGate(reserve: 64, limits: limits) { _ in true }, loop: loop)

@@ -211,7 +211,7 @@ import Testing
     let full = ProviderAPITests.FullMailbox()
     try await TestGateway.run(mailbox: full) { gateway in
       guard
-        case .found(let route, _) = DeviceAPI(services: gateway.services).router.match(
+        case .found(let route, _) = Router(HealthAPI(gateway.services).routes).match(
           method: "GET", path: "/v1/health")
       else {
         Issue.record("health has a route")

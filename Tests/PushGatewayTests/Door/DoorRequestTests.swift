@@ -52,6 +52,11 @@ import Testing
     #expect(try served(request([("host", host)], isLoopback: false)).peer == .remote)
   }
 
+  @Test(arguments: ["forwarded", "X-Forwarded-For", "via"])
+  func `whoever comes by a proxy is a stranger`(_ name: String) throws {
+    #expect(try served(request([("host", "localhost"), (name, "10.0.0.1")])).peer == .remote)
+  }
+
   @Test func `a request of HTTP 1_0 needs no host, and one of 1_1 exactly one`() throws {
     #expect(try served(request([], version: .http1_0)).peer == .loopback)
     #expect(refusal(request([])) == 400)

@@ -32,6 +32,19 @@ import Testing
     }
   }
 
+  @Test func `a gateway that can store nothing is not ready, and strangers are not told what its files are called`()
+    async throws
+  {
+    try await TestGateway.run(mailbox: ProviderAPITests.FullMailbox()) { gateway in
+      #expect(try await ask(gateway, "/readyz").contains("the disk is full"))
+      #expect(try await ask(gateway, "/healthz") == "200 ok\n")
+      let route = try #require(HealthAPI(gateway.services).routes.first { $0.pattern == ["readyz"] })
+      let answer = try await route.serve(ControlRequest(SampleRequest().message, from: .remote))
+      #expect(answer.status == 503)
+      #expect(String(decoding: answer.body, as: UTF8.self) == HealthProblem.wordsForStrangers + "\n")
+    }
+  }
+
   @Test func `a loop that does not answer is told`() async throws {
     try await TestGateway.run { gateway in
       gateway.services.lifecycle.watch { false }
