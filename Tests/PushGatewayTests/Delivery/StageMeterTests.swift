@@ -20,7 +20,7 @@ import Testing
 
   @Test func `a push whose row is damaged overflows nothing`() {
     let meter = StageMeter()
-    for received in [Int64.min / 2, -1, 0, .max / 2] {
+    for received: Int64 in [.min / 2, -1, 0, .max / 2] {
       meter.transmit(received: received, at: StageMeterTests.time, isStored: true)
     }
     #expect(meter.transmitStored.snapshot.counts.reduce(0, +) == 4)

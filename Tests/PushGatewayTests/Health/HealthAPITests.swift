@@ -11,24 +11,26 @@ import Testing
 /// Whether a gateway says that it is alive and ready, over HTTP/2.
 @Suite(.timeLimit(.minutes(2))) struct HealthAPITests {
   /// The status and the line that is answered.
-  func ask(_ gateway: TestGateway, _ path: String) async throws -> String {
-    let answer = try await gateway.client().request("GET", path)
+  func ask(_ client: Client, _ path: String) async throws -> String {
+    let answer = try await client.request("GET", path)
     return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
   }
 
   @Test func `a gateway that runs is alive and ready`() async throws {
     try await TestGateway.run { gateway in
-      #expect(try await ask(gateway, "/healthz") == "200 ok\n")
-      #expect(try await ask(gateway, "/readyz") == "200 ready\n")
-      #expect(try await ask(gateway, "/v1/health").hasPrefix("200 "))
+      let client = try await gateway.client()
+      #expect(try await ask(client, "/healthz") == "200 ok\n")
+      #expect(try await ask(client, "/readyz") == "200 ready\n")
+      #expect(try await ask(client, "/v1/health").hasPrefix("200 "))
     }
   }
 
   @Test func `a gateway that drains is alive, and not ready`() async throws {
     try await TestGateway.run { gateway in
+      let client = try await gateway.client()
       gateway.services.lifecycle.beginDrain()
-      #expect(try await ask(gateway, "/healthz") == "200 ok\n")
-      #expect(try await ask(gateway, "/readyz").hasPrefix("503 draining: "))
+      #expect(try await ask(client, "/healthz") == "200 ok\n")
+      #expect(try await ask(client, "/readyz").hasPrefix("503 draining: "))
     }
   }
 
@@ -36,8 +38,9 @@ import Testing
     async throws
   {
     try await TestGateway.run(mailbox: ProviderAPITests.FullMailbox()) { gateway in
-      #expect(try await ask(gateway, "/readyz").contains("the disk is full"))
-      #expect(try await ask(gateway, "/healthz") == "200 ok\n")
+      let client = try await gateway.client()
+      #expect(try await ask(client, "/readyz").contains("the disk is full"))
+      #expect(try await ask(client, "/healthz") == "200 ok\n")
       let route = try #require(HealthAPI(gateway.services).routes.first { $0.pattern == ["readyz"] })
       let answer = try await route.serve(ControlRequest(SampleRequest().message, from: .remote))
       #expect(answer.status == 503)
@@ -47,16 +50,17 @@ import Testing
 
   @Test func `a loop that does not answer is told`() async throws {
     try await TestGateway.run { gateway in
+      let client = try await gateway.client()
       gateway.services.lifecycle.watch { false }
-      #expect(try await ask(gateway, "/healthz").hasPrefix("503 "))
+      #expect(try await ask(client, "/healthz").hasPrefix("503 "))
     }
   }
 
   @Test func `all loops answer, and one that is stuck does not`() async throws {
     try await TestGateway.run { gateway in
+      let client = try await gateway.client()
       #expect(await gateway.loops.answer(within: .seconds(10)))
       // A connection, for the loop to have something to do with.
-      let client = try await gateway.client()
       #expect(try await client.request("GET", "/healthz").status == 200)
       let gate = DispatchSemaphore(value: 0)
       gateway.loops.forEachConnection { _ in gate.wait() }
