@@ -51,7 +51,16 @@ final class DoorConnection: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  /// What is no HTTP/1.1, or goes beyond a bound of its head, is answered once; anything else ends the connection.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch state {
+    case .waiting where error is HTTPParserError, .receiving where error is HTTPParserError:
+      let problem = Problem(400, "Bad Request", "expected a request of HTTP/1.1 with a head of at most 16 KiB")
+      send(DoorAnswer(problem.response), isHead: false, isLast: true, context)
+    case .ending where error is HTTPParserError: break
+    default: context.close(promise: nil)
+    }
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), state) {

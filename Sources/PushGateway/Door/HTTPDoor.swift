@@ -129,8 +129,10 @@ final class HTTPDoor: Sendable {
     limits.maxHeaderFieldSize = Limits.maximumDoorFieldSize
     limits.maxHeaderListSize = Limits.maximumDoorHeadSize
     limits.maxHeaderFieldCount = Limits.maximumDoorFields
+    // What is malformed is answered by the connection, which knows whether an answer was its last.
     try pipeline.configureHTTPServerPipeline(
-      withEncoderConfiguration: HTTPResponseEncoder.Configuration(), withDecoderLimitConfiguration: limits)
+      withErrorHandling: false, withEncoderConfiguration: HTTPResponseEncoder.Configuration(),
+      withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(connection)
   }
 
