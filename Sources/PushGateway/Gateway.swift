@@ -217,7 +217,7 @@ package final class Gateway: Sendable {
       try await listeners.change(
         to: GatewayListeners.plans(configuration, supervisor.inherited), configuration.connectionOptions)
       opened = try await HTTPDoor.open(
-        configuration, HealthAPI(services), meters, limits: services.meter.limits, logger: logger)
+        configuration, HealthAPI(services), meters, supervisor.inherited, limits: services.meter.limits, logger: logger)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
@@ -287,7 +287,8 @@ package final class Gateway: Sendable {
   /// - Returns: what that program takes over.
   package func makeWay() async -> InheritedSockets {
     supervisor.manager.reloading("making way for the next program")
-    var sockets = await listeners.handOver()
+    services.lifecycle.beginDrain()
+    var sockets = await listeners.handOver() + (door?.handOver() ?? [])
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
     await end(within: .restart)
     return InheritedSockets(sockets)
@@ -322,9 +323,9 @@ package final class Gateway: Sendable {
   private static func listenAdmin(
     _ folder: StateFolder, _ loops: Loops, _ inherited: InheritedSockets
   ) async throws -> Listener {
-    if let entry = inherited.entries.first(where: { $0.name == InheritedSockets.Name.admin }) {
+    if let socket = inherited.socket(named: InheritedSockets.Name.admin) {
       return try await Listener.listen(
-        on: .unix(path: folder.adminSocket), socket: entry.socket, tls: nil,
+        on: .unix(path: folder.adminSocket), socket: socket, tls: nil,
         options: ConnectionOptions(peer: .adminSocket), loops: loops)
     }
     try? FileManager.default.removeItem(atPath: folder.adminSocket)

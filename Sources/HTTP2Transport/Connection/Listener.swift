@@ -122,8 +122,11 @@ extension Listener.Address {
 package struct ListenError: Error, CustomStringConvertible {
   package var description: String
 
+  /// What chooses the address of most listeners.
+  package static let flag = "--listen"
+
   /// - Parameter flag: the flag by which another address is chosen.
-  package init(_ address: Listener.Address, _ error: any Error, flag: String = "--listen") {
+  package init(_ address: Listener.Address, _ error: any Error, flag: String = ListenError.flag) {
     let name =
       switch address {
       case .tcp(let host, let port): "\(host):\(port)"

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import NIOCore
+package import NIOCore
 
 /// A bound socket, which it owns: a listener accepts on a copy of it. It can outlive the listener, so that one process hands
 /// it to the next, and peers wait in its backlog meanwhile.
@@ -16,10 +16,14 @@ package final class ListeningSocket: Sendable {
   /// Binds on a thread of its own: the name of a host may take long to look up.
   ///
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
-  static func bindApart(_ address: Listener.Address) async throws(ListenError) -> ListeningSocket {
+  ///
+  /// - Parameter flag: what chooses the address, for the error.
+  package static func bindApart(
+    _ address: Listener.Address, flag: String = ListenError.flag
+  ) async throws(ListenError) -> ListeningSocket {
     let outcome = await withCheckedContinuation { done in
       DispatchQueue.global().async {
-        done.resume(returning: Result { () throws(ListenError) in try ListeningSocket.bind(address) })
+        done.resume(returning: Result { () throws(ListenError) in try ListeningSocket.bind(address, flag: flag) })
       }
     }
     return try outcome.get()
@@ -28,7 +32,9 @@ package final class ListeningSocket: Sendable {
   /// Binds on this thread.
   ///
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
-  package static func bind(_ address: Listener.Address) throws(ListenError) -> ListeningSocket {
+  package static func bind(
+    _ address: Listener.Address, flag: String = ListenError.flag
+  ) throws(ListenError) -> ListeningSocket {
     do {
       let place = try address.resolved()
       let descriptor = Glibc.socket(
@@ -43,12 +49,12 @@ package final class ListeningSocket: Sendable {
       guard result == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
       return socket
     } catch {
-      throw ListenError(address, error)
+      throw ListenError(address, error, flag: flag)
     }
   }
 
   /// A copy of the descriptor, for whoever closes what it accepts on.
-  func duplicate() throws(IOError) -> Int32 {
+  package func duplicate() throws(IOError) -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw IOError(errnoCode: errno, reason: "dup") }
     return copy

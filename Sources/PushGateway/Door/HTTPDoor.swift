@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PushCore
+import Synchronization
 
 /// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS, and never a push.
 ///
@@ -13,35 +14,49 @@ final class HTTPDoor: Sendable {
   let addresses: [String]
   private let group: MultiThreadedEventLoopGroup
   private let listeners: [any Channel]
+  private let sockets: Mutex<[InheritedSockets.Entry]>
   private let crowd: NIOLoopBound<DoorCrowd>
 
+  /// An address that is listened on.
+  private struct Open {
+    let channel: any Channel
+    let address: String
+    /// With the name by which the next program finds it.
+    let socket: InheritedSockets.Entry
+  }
+
   private init(
-    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<DoorCrowd>,
-    _ listeners: [(channel: any Channel, String)]
+    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<DoorCrowd>, _ open: [Open]
   ) {
     (self.group, self.crowd) = (group, crowd)
-    self.listeners = listeners.map(\.channel)
-    addresses = listeners.map(\.1)
+    listeners = open.map(\.channel)
+    addresses = open.map(\.address)
+    sockets = Mutex(open.map(\.socket))
   }
 
   /// Opens the door where the setting says.
   ///
-  /// - Parameter limits: count connections that were refused.
+  /// - Parameters:
+  ///   - inherited: what the gateway before this one had bound.
+  ///   - limits: count connections that were refused.
   /// - Returns: nil when there is to be none, or nobody has named an address and none of loopback can be had.
   /// - Throws: ``ListenError`` when an address that was named can't be had, ``ConfigurationError`` when the file with
   ///   the monitors' secret can't be used.
   static func open(
-    _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, limits: LimitCounters, logger: Logger
+    _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
+    limits: LimitCounters, logger: Logger
   ) async throws -> HTTPDoor? {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
     let routes = DoorRoutes(health: health, meters: meters, token: token, logger: logger)
-    return try await open(configuration.httpListen, beside: configuration.listen, routes, limits, logger)
+    return try await open(configuration.httpListen, beside: configuration.listen, routes, inherited, limits, logger)
   }
 
   /// - Parameter listen: the entries of `listen`: with a port of the system's choice among them the door has one, too.
   private static func open(
-    _ setting: HTTPListen, beside listen: [String], _ routes: DoorRoutes, _ limits: LimitCounters, _ logger: Logger
+    _ setting: HTTPListen, beside listen: [String], _ routes: DoorRoutes, _ inherited: InheritedSockets,
+    _ limits: LimitCounters,
+    _ logger: Logger
   ) async throws -> HTTPDoor? {
     if setting == .none { return nil }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -49,16 +64,16 @@ final class HTTPDoor: Sendable {
       NIOLoopBound(DoorCrowd(limits: limits), eventLoop: loop)
     }.get()
     let bootstrap = bootstrap(group, crowd, routes, limits)
-    var listeners: [(channel: any Channel, String)] = []
+    var listeners: [Open] = []
     do {
       switch setting {
       case .none: break
-      case .automatic: listeners = try await [bindLoopback(bootstrap, beside: listen)]
+      case .automatic: listeners = try await [bindLoopback(bootstrap, beside: listen, inherited)]
       case .addresses(let entries):
-        for entry in entries { listeners.append(try await bind(bootstrap, entry)) }
+        for entry in entries { listeners.append(try await bind(bootstrap, entry, inherited)) }
       }
     } catch {
-      for (channel, _) in listeners { try? await channel.close() }
+      for one in listeners { try? await one.channel.close() }
       try? await group.shutdownGracefully()
       guard setting == .automatic else { throw error }
       logger.warning("there is no HTTP/1.1 for monitors: \(error)")
@@ -68,25 +83,33 @@ final class HTTPDoor: Sendable {
   }
 
   private static func bindLoopback(
-    _ bootstrap: ServerBootstrap, beside listen: [String]
-  ) async throws(ListenError) -> (channel: any Channel, String) {
+    _ bootstrap: ServerBootstrap, beside listen: [String], _ inherited: InheritedSockets
+  ) async throws(ListenError) -> Open {
     let hasFreePort = listen.contains { $0.split(separator: "=").first?.hasSuffix(":0") == true }
-    if !hasFreePort, let door = try? await bind(bootstrap, HTTPListen.standard) { return door }
-    return try await bind(bootstrap, HTTPListen.free)
+    let wasFree = inherited.socket(named: InheritedSockets.Name.http(HTTPListen.free)) != nil
+    if !hasFreePort, !wasFree, let door = try? await bind(bootstrap, HTTPListen.standard, inherited) { return door }
+    return try await bind(bootstrap, HTTPListen.free, inherited)
   }
 
   private static func bind(
-    _ bootstrap: ServerBootstrap, _ entry: String
-  ) async throws(ListenError) -> (channel: any Channel, String) {
+    _ bootstrap: ServerBootstrap, _ entry: String, _ inherited: InheritedSockets
+  ) async throws(ListenError) -> Open {
     guard case .tcp(let host, let port)? = try? Configuration.address(entry) else {
       preconditionFailure("the setting was checked: \(entry)")
     }
+    let name = InheritedSockets.Name.http(entry)
     do {
-      let channel = try await bootstrap.bind(host: host, port: port).get()
+      let socket =
+        if let socket = inherited.socket(named: name) { socket } else {
+          try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: "--http-listen")
+        }
+      let channel = try await bootstrap.withBoundSocket(try socket.duplicate()).get()
       let bound = channel.localAddress?.port ?? port
-      return (channel, host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)")
+      return Open(
+        channel: channel, address: host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)",
+        socket: .init(name: name, socket: socket))
     } catch {
-      throw ListenError(.tcp(host: host, port: port), error, flag: "--http-listen")
+      throw error as? ListenError ?? ListenError(.tcp(host: host, port: port), error, flag: "--http-listen")
     }
   }
 
@@ -96,7 +119,6 @@ final class HTTPDoor: Sendable {
   ) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 64)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -136,8 +158,12 @@ final class HTTPDoor: Sendable {
     try pipeline.addHandler(connection)
   }
 
+  /// What is listened on, for the next program: it stays bound when this is closed.
+  func handOver() -> [InheritedSockets.Entry] { sockets.withLock { $0 } }
+
   /// Accepts no more, and closes what is open.
   func close() async {
+    sockets.withLock { $0 = [] }
     for listener in listeners { try? await listener.close() }
     try? await crowd.eventLoop.submit { [crowd] in crowd.value.closeAll() }.get()
     try? await group.shutdownGracefully()

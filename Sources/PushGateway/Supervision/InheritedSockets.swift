@@ -17,10 +17,16 @@ package struct InheritedSockets: Sendable {
   enum Name {
     static let admin = "gateway/admin"
     private static let listener = "gateway/listen/"
+    private static let http = "gateway/http/"
 
     /// Of what an entry of `listen` was bound to: a name has no colon.
-    static func listener(_ entry: String) -> String {
-      listener + entry.replacing("%", with: "%25").replacing(":", with: "%3A")
+    static func listener(_ entry: String) -> String { listener + escaped(entry) }
+
+    /// Of what an entry of `http_listen`, or its default, was bound to.
+    static func http(_ entry: String) -> String { http + escaped(entry) }
+
+    private static func escaped(_ entry: String) -> String {
+      entry.replacing("%", with: "%25").replacing(":", with: "%3A")
     }
 
     static func isOwn(_ name: String) -> Bool { name.contains("/") }
@@ -29,6 +35,9 @@ package struct InheritedSockets: Sendable {
   package let entries: [Entry]
 
   package init(_ entries: [Entry] = []) { self.entries = entries }
+
+  /// What is bound by one of the gateway's own names.
+  func socket(named name: String) -> ListeningSocket? { entries.first { $0.name == name }?.socket }
 
   /// The first descriptor behind the standard streams, and of those of systemd.
   private static let first: Int32 = 3
