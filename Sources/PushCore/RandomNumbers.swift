@@ -6,6 +6,14 @@ package func randomBytes(count: Int) -> [UInt8] {
   return (0..<count).map { _ in UInt8.random(in: 0 ... .max, using: &system) }
 }
 
+/// A UUID (version 4) that nobody can guess, in upper case.
+///
+/// Foundation's comes from /dev/urandom and is nothing but zeros where that is not there, without a word.
+package func randomUUID() -> String {
+  var system = SystemRandomNumberGenerator()
+  return APNSID(using: &system).description
+}
+
 /// Numbers nobody can guess, for identifiers of which many are made: the system's generator is asked for some hundred at a
 /// time. Each is given out once. Belongs to one thread.
 package struct BufferedRandom: RandomNumberGenerator {

@@ -3,6 +3,13 @@ import Testing
 @testable import PushCore
 
 @Suite struct BufferedRandomTests {
+  @Test func `a UUID is of version 4, in upper case, and never twice the same`() throws {
+    let identifiers = (0..<1000).map { _ in randomUUID() }
+    #expect(Set(identifiers).count == identifiers.count)
+    let form = try Regex("[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}")
+    #expect(try identifiers.allSatisfy { try form.wholeMatch(in: $0) != nil })
+  }
+
   @Test(arguments: [1, 7, 512]) func `each number comes once, also when the buffer is filled again`(_ count: Int) {
     var (random, other) = (BufferedRandom(count: count), BufferedRandom(count: count))
     var numbers: Set<UInt64> = []

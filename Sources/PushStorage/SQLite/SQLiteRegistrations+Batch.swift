@@ -14,7 +14,7 @@ extension SQLiteRegistrations {
     let app = try app(topic: topic)
     struct Row: Sendable {
       var name: String
-      var uuid = UUID().uuidString
+      var uuid = randomUUID()
       var secret = randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
       var token = DeviceToken.random()
     }

@@ -14,7 +14,7 @@ extension SQLiteRegistrations {
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
-    let uuid = UUID().uuidString
+    let uuid = randomUUID()
     let (record, personName) = try await change { db in
       let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
       try SQLiteRegistrations.requireFreeName(name, db)

@@ -29,9 +29,9 @@ final class Question: Sendable {
   private let parties: Parties
   private let end: ContinuousClock.Instant
   /// Of this question alone, so that it can be removed with it.
-  private let category = Replay.questions + UUID().uuidString
+  private let category = Replay.questions + randomUUID()
   /// A question that is asked again takes the place of its last alert.
-  private let collapseID = UUID().uuidString
+  private let collapseID = randomUUID()
   private let state = Mutex(State())
 
   /// The pause before a question is sent again to a gateway that was away.
@@ -90,7 +90,7 @@ final class Question: Sendable {
   private func askUntilAnswered() async throws -> (id: String, QuestionProgress.Outcome) {
     var hasEscalated = parties.next.isEmpty
     while true {
-      let id = UUID().uuidString
+      let id = randomUUID()
       state.withLock { $0.id = id }
       var progress = QuestionProgress()
       for devices in hasEscalated && !parties.next.isEmpty ? [parties.first, parties.next] : [parties.first] {

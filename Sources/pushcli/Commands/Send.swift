@@ -216,7 +216,7 @@ struct Send: AsyncParsableCommand {
 
   private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
     let now = Date()
-    var (path, fields) = try head(token: token, topic: topic, id: UUID().uuidString, now: now)
+    var (path, fields) = try head(token: token, topic: topic, id: randomUUID(), now: now)
     if certificate == nil {
       fields.append((.authorization, "bearer " + (try signer().token(now: Int(now.timeIntervalSince1970)))))
     }
