@@ -26,11 +26,12 @@ image: deb
 	@scripts/install-packages buildah debootstrap
 	packaging/image $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb $(PACKAGES)
 
-# Installs, uses, upgrades and removes what is built, in roots of debootstrap. OLD=… is an older package to upgrade from.
+# Installs, uses, upgrades and removes what is built, in roots of debootstrap. OLD=… is an older package to upgrade from,
+# IMAGE=… the image-root.tar of `make image`.
 check-packages: deb tarball
 	@scripts/install-packages debootstrap lintian util-linux python3
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
-	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD))
+	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
 
 .PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills drains faults \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
