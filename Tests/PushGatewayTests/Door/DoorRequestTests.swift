@@ -28,7 +28,7 @@ import Testing
 
   @Test func `a request is read as it came`() throws {
     let request = try served(
-      request(
+      self.request(
         [("Host", "localhost"), ("Authorization", "Bearer abc"), ("Accept", "text/plain"), ("Accept", "x/y")],
         uri: "/metrics?a=%20b"))
     #expect(request.method == "GET")

@@ -117,7 +117,7 @@ import Testing
       var values = try await read(gateway)
       #expect(values["pushgateway_mailbox_pushes"] == "2")
       #expect(values["pushgateway_uncommitted_pushes"] == "0")
-      #expect((56...60).contains(values["pushgateway_mailbox_oldest_age_seconds"].flatMap { Double($0) } ?? 0))
+      #expect((55...60).contains(values["pushgateway_mailbox_oldest_age_seconds"].flatMap { Double($0) } ?? 0))
       let stream = try await TestStream.open(client, device)
       let last = try #require(try await stream.lines(upTo: "caught-up").last { $0.seq > 0 })
       stream.acknowledge(last.seq)
