@@ -198,8 +198,6 @@ package struct Configuration: Sendable {
   /// Whether somebody has said where to listen.
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
 
-  var rateLimits: RateLimits { RateLimits(perToken: rateLimit, perTeam: teamRate, perApp: appRate) }
-
   /// Reads `HOST:PORT`, with brackets round an IPv6 address.
   static func address(_ text: String) throws(ConfigurationError) -> Listener.Address {
     let place = text.lastIndex(of: ":")

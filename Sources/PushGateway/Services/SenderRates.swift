@@ -9,6 +9,10 @@ struct RateLimits: Sendable, Equatable {
   var perApp: Int?
 }
 
+extension Configuration {
+  var rateLimits: RateLimits { RateLimits(perToken: rateLimit, perTeam: teamRate, perApp: appRate) }
+}
+
 /// The limits of rates that are in force, and how much teams and apps have sent, on all loops together. Each may send as many
 /// at once as in a second.
 ///
