@@ -1,5 +1,3 @@
-import PushCore
-
 /// What is measured of a gateway: a row of the list, which says what it is and where it is read.
 struct Metric: Sendable {
   enum Kind: String, Sendable { case counter, gauge, histogram, info }
@@ -69,20 +67,4 @@ struct Metric: Sendable {
   var sampleNames: [String] {
     kind == .histogram ? ["_bucket", "_count", "_sum"].map { name + $0 } : [sampleName]
   }
-
-  /// Every counter, gauge and histogram there is.
-  static let all = pushes + stages + mailbox + connections + limits + loops + files + process
-}
-
-/// One value of a metric.
-struct MetricSample: Sendable, Equatable {
-  enum Value: Sendable, Equatable {
-    case number(UInt64)
-    case real(Double)
-    case histogram(MetricHistogram.Snapshot)
-  }
-
-  /// The value of the metric's label.
-  var label: String?
-  var value: Value
 }
