@@ -93,7 +93,7 @@ let package = Package(
     // The vocabulary, and small values: identifiers, texts of them, random numbers, the clock, keys and certificates.
     .target(
       name: "PushCore",
-      dependencies: ["COpenSSL", "CVersion", "PushPolicy"],
+      dependencies: ["COpenSSL", "CVersion", "PushPolicy", .product(name: "Logging", package: "swift-log")],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     // HTTP/2 over TLS, of a server and a client: sessions without I/O, and the connections that carry them.

@@ -29,12 +29,18 @@ package struct Health: Codable, Sendable, Equatable {
   /// The same in one line for people; older gateways do not say it.
   package var promise: String?
   package var problems: [HealthProblem]
+  /// What the operator should look at while everything works; nil: nothing, or an older gateway.
+  package var warnings: [HealthProblem]?
 
-  package init(status: String, durability: String, promise: String? = nil, problems: [HealthProblem]) {
+  package init(
+    status: String, durability: String, promise: String? = nil, problems: [HealthProblem],
+    warnings: [HealthProblem]? = nil
+  ) {
     self.status = status
     self.durability = durability
     self.promise = promise
     self.problems = problems
+    self.warnings = warnings
   }
 
   /// What anybody may know: which part fails, and since when, but not what files this machine has.
@@ -42,6 +48,9 @@ package struct Health: Codable, Sendable, Equatable {
     var health = self
     for index in health.problems.indices {
       health.problems[index].problem = HealthProblem.wordsForStrangers
+    }
+    for index in health.warnings?.indices ?? 0..<0 {
+      health.warnings?[index].problem = "the gateway's own machine says more (`pushcli doctor`)"
     }
     return health
   }

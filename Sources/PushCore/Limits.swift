@@ -76,6 +76,11 @@ package enum Limits {
   /// How often one limit is logged, in seconds, however often it is met.
   package static let limitLogInterval: Int64 = 60
 
+  /// How many lines of one event are logged in ``limitLogInterval``; of the others, how many there were.
+  package static let maximumRepeatedLines = 10
+  /// Lines of the log that wait for whoever reads standard error; more are dropped and counted.
+  package static let maximumWaitingLogLines = 2_000
+
   /// Connections of one address, or of one network of IPv6 (/64), that have shown no credential; whoever has more to ask
   /// shows one with the first request. Loopback has no such bound: all devices of a machine may come back at once.
   package static let maximumAddressStrangers = 32

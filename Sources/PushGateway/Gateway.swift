@@ -38,9 +38,11 @@ package final class Gateway: Sendable {
   ///
   /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
   package static func start(
-    _ configuration: Configuration, logger: Logger, supervisor: Supervisor = Supervisor()
+    _ configuration: Configuration, logger: Logger, threshold: LogThreshold = LogThreshold(.info),
+    supervisor: Supervisor = Supervisor()
   ) async throws -> Gateway {
-    try await start(configuration, logger: logger, supervisor: supervisor, opening: GatewayBackend.sqlite)
+    try await start(
+      configuration, logger: logger, threshold: threshold, supervisor: supervisor, opening: GatewayBackend.sqlite)
   }
 
   /// Starts a gateway on another backend, which it closes at its end. The state folder's database keeps what is the
@@ -60,18 +62,21 @@ package final class Gateway: Sendable {
 
   /// - Parameter open: opens the backend, and the database of what is the gateway's own: channels, held pushes.
   private static func start(
-    _ configuration: Configuration, logger: Logger, supervisor: Supervisor,
+    _ configuration: Configuration, logger: Logger, threshold: LogThreshold = LogThreshold(.info),
+    supervisor: Supervisor,
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
-    for warning in SystemLibrary.warnings + configuration.warnings { logger.warning("\(warning)") }
+    for warning in SystemLibrary.warnings { logger.log(.libraryUntested, "\(warning)") }
+    for warning in configuration.warnings { logger.log(.variableUnknown, "\(warning)") }
     PrivateFile.restrictProcess()
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()
     if claim.hasNarrowed {
-      logger.notice(
-        "the state folder was open to others: it is this user's alone now", metadata: ["path": "\(folder.path)"])
+      logger.log(
+        .stateFolderNarrowed, "the state folder was open to others: it is this user's alone now",
+        metadata: ["path": "\(folder.path)"])
     }
     // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
     try? Backup.removeDraft(of: folder)
@@ -80,7 +85,8 @@ package final class Gateway: Sendable {
     let certificate = try ServerCertificate(folder, configuration)
     let clock = WallClock.system
     let log = DeliveryLog(
-      path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400, logger: logger)
+      path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400,
+      maximumSize: configuration.logMaximumSize?.bytes, logger: logger)
     let meter = GatewayMeter()
     let context = GatewayBackend.Context(configuration: configuration, clock: clock, logger: logger) { removals in
       let now = clock.milliseconds()
@@ -92,7 +98,8 @@ package final class Gateway: Sendable {
     do {
       (backend, store) = try await open(context)
     } catch let error as StoreError where error.isDiskFull && Ballast(in: folder).release() {
-      logger.warning("the disk is full: what was set aside for that is used to deliver what waits; free some space")
+      logger.log(
+        .diskFull, "the disk is full: what was set aside for that is used to deliver what waits; free some space")
       (backend, store) = try await open(context)
     }
     do {
@@ -106,19 +113,21 @@ package final class Gateway: Sendable {
         environment: configuration.environment, senderRates: SenderRates(configuration.rateLimits), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
-          logger.debug(
-            "broadcast handed to all",
+          logger.log(
+            .broadcastHandedOut, "broadcast handed to all",
             metadata: [
               "id": "\(message.id)", "streams": "\(count)",
               "milliseconds": "\(clock.milliseconds() - message.received)",
             ])
-        }, meter: meter)
+        }, meter: meter,
+        housekeeping: Housekeeping(configuration, logger: logger, save: BackupLine(store, folder).save))
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }
       try await folder.prepareDevelopment(registrations)
       let open = registrations.appsOfNoTeam.map(\.topic)
       if !open.isEmpty {
-        logger.warning(
+        logger.log(
+          .appsOfNoTeam,
           "the keys of every team reach some apps: `pushcli apps set TOPIC --team TEAMID` gives each to one",
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
@@ -128,9 +137,9 @@ package final class Gateway: Sendable {
       // What was due while no gateway ran is delivered now.
       services.schedule.wake()
       let gateway = try await Gateway(
-        configuration, folder, claim, user, services, store, certificate, supervisor, logger)
+        configuration, folder, claim, user, services, store, certificate, supervisor, logger, threshold)
       if configuration.user == nil, ServiceUser.isRoot {
-        logger.warning("the gateway runs as root: name a user of its own with --user NAME")
+        logger.log(.runsAsRoot, "the gateway runs as root: name a user of its own with --user NAME")
       }
       return gateway
     } catch {
@@ -162,7 +171,7 @@ package final class Gateway: Sendable {
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ user: ServiceUser?,
     _ services: Services, _ store: SQLiteStore, _ certificate: ServerCertificate, _ supervisor: Supervisor,
-    _ logger: Logger
+    _ logger: Logger, _ threshold: LogThreshold
   ) async throws {
     self.folder = folder
     self.claim = claim
@@ -181,9 +190,15 @@ package final class Gateway: Sendable {
     let announcement = Announcement(folder, logger: logger)
     let reload = Reload(configuration, supervisor, certificate, listeners, logger: logger) {
       services.senderRates.set($0.rateLimits)
+      services.housekeeping?.configure($0)
+      services.log.keep($0)
+      threshold.configure($0)
       announcement.write(listeners.addresses)
     }
     reloading = reload
+    let line = BackupLine(store, folder)
+    var save: ScheduledBackups.Save = { path in try await line.save(to: path) }
+    if let housekeeping = services.housekeeping { save = housekeeping.save }
     let admin = AdminAPI(
       services: services,
       status: {
@@ -191,12 +206,13 @@ package final class Gateway: Sendable {
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid())
       },
-      backup: { path in try await Task.detached { try Backup.write(store, folder, to: path, now: Date()) }.value },
+      backup: save,
       compact: { try await store.compact() },
       certificates: CertificatesAPI(services: services, folder: folder) { try certificate.reload() }, faults: faultsAPI,
       channels: ChannelsAPI(services: services),
       metrics: MetricsAPI(meters: meters),
-      service: ServiceAPI(reload: { try await reload() }, restart: supervisor.restart))
+      service: ServiceAPI(reload: { try await reload() }, restart: supervisor.restart),
+      logLevel: LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
@@ -236,6 +252,8 @@ package final class Gateway: Sendable {
         announcement.write(listeners.addresses)
         Ballast(in: folder).make()
         Gateway.look(at: certificate, logger)
+        LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger).settle()
+        services.housekeeping?.look(at: services.clock.seconds)
         services.mailbox.expire(now: services.clock.seconds)
         digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
@@ -255,9 +273,9 @@ package final class Gateway: Sendable {
   /// Uses a certificate that was renewed on disk.
   private static func look(at certificate: ServerCertificate, _ logger: Logger) {
     switch certificate.look() {
-    case .replaced?: logger.notice("the certificate was replaced: connections from now on use it")
+    case .replaced?: logger.log(.certificateReplaced, "the certificate was replaced: connections from now on use it")
     case .unusable(let problem)?:
-      logger.error("the certificate on disk can't be used, the one before stays: \(problem)")
+      logger.log(.certificateUnusable, "the certificate on disk can't be used, the one before stays: \(problem)")
     case nil: break
     }
   }
@@ -268,7 +286,7 @@ package final class Gateway: Sendable {
     do {
       _ = try await reloading()
     } catch {
-      logger.error("the settings were not read again, nothing was changed: \(error)")
+      logger.log(.settingsRefused, "the settings were not read again, nothing was changed: \(error)")
     }
   }
 
@@ -316,7 +334,7 @@ package final class Gateway: Sendable {
         try await services.registrations.note(seen: seen)
       }
     } catch {
-      logger.warning("when devices were last connected is not written down: \(error)")
+      logger.log(.presenceNotStored, "when devices were last connected is not written down: \(error)")
     }
   }
 
@@ -359,7 +377,9 @@ private final class Announcement: Sendable {
         try folder.announce(addresses, http: state.http)
         state.written = [addresses, state.http]
       } catch {
-        if !state.isTold { logger.warning("commands on this machine can't find the gateway yet: \(error)") }
+        if !state.isTold {
+          logger.log(.gatewayNotAnnounced, "commands on this machine can't find the gateway yet: \(error)")
+        }
         state.isTold = true
       }
     }

@@ -178,7 +178,9 @@ final class GatewayHandler: Handler {
     let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
     let isOver = identity.expires <= services.clock.seconds
     if let fault = identity.fault ?? (isRevoked ? "it was revoked" : isOver ? "its time is over" : nil) {
-      logger.notice("refused a client certificate: \(fault)", metadata: ["topic": "\(identity.topic ?? "")"])
+      logger.log(
+        .clientCertificateRefused, "refused a client certificate: \(fault)",
+        metadata: ["topic": "\(identity.topic ?? "")"])
       return .badCertificate
     }
     return identity.environments.contains(connection.environment) ? nil : .wrongEnvironment
@@ -328,7 +330,7 @@ private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger
     return try await serve(request)
   } catch {
     if let problem = Problem(error) { return problem.response }
-    logger.error("\(request.method) \(request.path) failed: \(error)")
+    logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)")
     return Problem.failure.response
   }
 }

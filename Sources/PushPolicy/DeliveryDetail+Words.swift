@@ -13,6 +13,7 @@ extension DeliveryDetail {
     case .presented(let parts): parts.joined(separator: " ")
     case .answered(let action): action
     case .fault(let name, let effect): "\(name): \(effect)"
+    case .trace(let parent): parent
     case .words(let words): words
     }
   }

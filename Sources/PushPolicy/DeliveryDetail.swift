@@ -22,6 +22,8 @@ package enum DeliveryDetail: Sendable, Equatable {
   case answered(String)
   /// An injected fault, by its name, and what it did.
   case fault(name: String, effect: String)
+  /// The `traceparent` of its sender (`traced`): 55 letters, of which 32 are the trace's id.
+  case trace(String)
   /// What only words tell: a row of an older version that its parser does not know.
   case words(String)
 
@@ -154,6 +156,7 @@ extension DeliveryDetail {
     case .fault(let name, let effect):
       object.member("fault", name)
       object.member("effect", effect)
+    case .trace(let parent): object.member("traceparent", parent)
     case .words(let words): object.member("words", words)
     }
     bytes = object.end()
@@ -237,11 +240,12 @@ extension DeliveryDetail: Codable {
     var action: String?
     var fault: String?
     var effect: String?
+    var traceparent: String?
     var words: String?
 
     enum CodingKeys: String, CodingKey {
       case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
-      case channel, held, scheduled, presented, action, fault, effect, words
+      case channel, held, scheduled, presented, action, fault, effect, traceparent, words
       case isReportOnly = "report_only"
     }
   }
@@ -275,6 +279,8 @@ extension DeliveryDetail: Codable {
       self = .answered(action)
     } else if let fault = form.fault {
       self = .fault(name: fault, effect: form.effect ?? "")
+    } else if let parent = form.traceparent {
+      self = .trace(parent)
     } else {
       self = form.words.map { .words($0) } ?? .nothing
     }
@@ -301,6 +307,7 @@ extension DeliveryDetail: Codable {
     case .presented(let parts): form.presented = parts
     case .answered(let action): form.action = action
     case .fault(let name, let effect): (form.fault, form.effect) = (name, effect)
+    case .trace(let parent): form.traceparent = parent
     case .words(let words): form.words = words
     }
     try form.encode(to: encoder)

@@ -20,10 +20,10 @@ EXTREMES = ["-9223372036854775808", "0", "9223372036854775807", "5e-324", "1e300
 
 #: Options that take words. What is not here is tried, so that a new option is tried by itself.
 WORDS = set("""
-    action address ads also app batch body broadcast-feature-reason ca category certificate certificate-key channel
+    action address ads also app backup batch body broadcast-feature-reason ca category certificate certificate-key channel
     client-ca collapse-id config data device durability environment environment-key-reason event exec file focus folder
-    goaway histogram icon id image key key-id kind level link log-level name open open-for out path person policy preferences push-type
-    push-type-check reason related role set sound state stream-limit subtitle team thread title to token topic user wait
+    goaway histogram icon id image key key-id kind level link log-format log-level name open open-for out path person policy preferences push-type
+    push-type-check reason related role schema set sound state stream-limit subtitle team thread title to token topic user wait
 """.split())
 
 #: Where a number is a part of the value.
@@ -34,6 +34,7 @@ FORMS = {
 
 #: How a command is called so that it comes as far as to compute with the number. {device} and {folder} are the test's.
 CALLS = {
+    "admin log-level": ["debug"],
     "ask": ["--to", f"{{device}}/{TOPIC}", "--title", "x", "--action", "a=A"],
     # Where no gateway runs: what a test does with its numbers is below.
     "bench": ["--state", "{folder}/none"],

@@ -43,8 +43,8 @@ import Testing
     log.note(.headerList, peer: nil, now: 1_000_000)
     #expect(
       lines.all == [
-        "limit=resets peer=192.0.2.7 times=1", "limit=resets peer=192.0.2.7 times=60",
-        "limit=resets peer=192.0.2.7 times=60", "limit=header-list peer=- times=1",
+        "event=limit-met limit=resets peer=192.0.2.7 times=1", "event=limit-met limit=resets peer=192.0.2.7 times=60",
+        "event=limit-met limit=resets peer=192.0.2.7 times=60", "event=limit-met limit=header-list peer=- times=1",
       ])
     #expect(log.counts == [.resets: 130, .headerList: 1])
   }

@@ -8,6 +8,29 @@ package struct BackupRequest: Codable, Sendable {
   package init(path: String) { self.path = path }
 }
 
+/// A request for another level of the log.
+package struct LogLevelRequest: Codable, Sendable {
+  /// One of swift-log's; nil: what the settings say.
+  package var level: String?
+  /// How long it holds; nil: until the gateway ends.
+  package var seconds: Int?
+
+  package init(level: String?, seconds: Int?) { (self.level, self.seconds) = (level, seconds) }
+}
+
+/// The level of the log that is in force.
+package struct LogLevelRecord: Codable, Sendable {
+  package var level: String
+  /// What the settings say.
+  package var configured: String
+  /// Until when it holds, RFC 3339, UTC; nil: until it is changed.
+  package var until: String?
+
+  package init(level: String, configured: String, until: String?) {
+    (self.level, self.configured, self.until) = (level, configured, until)
+  }
+}
+
 /// A gateway's state.
 package struct GatewayStatus: Codable, Sendable {
   /// `HOST:PORT` of every listener.
@@ -83,6 +106,8 @@ package struct LogRecord: Codable, Sendable {
   package var detail: String?
   /// The same in facts; nil from a gateway that only has words.
   package var details: DeliveryDetail?
+  /// The trace that the push belongs to, in the row that says so.
+  package var traceID: String?
   /// The push's title and texts, a line each, where the person lets whoever asks find it by them.
   package var text: String?
 
@@ -99,11 +124,13 @@ package struct LogRecord: Codable, Sendable {
     let words = details.words
     detail = words.isEmpty ? nil : words
     self.details = details == .nothing ? nil : details
+    if case .trace(let parent) = details { traceID = String(parent.dropFirst(3).prefix(32)) }
   }
 
   package enum CodingKeys: String, CodingKey {
     case number, at, event, id, status, device, topic, detail, details, text
     case uniqueID = "unique_id"
+    case traceID = "trace_id"
   }
 }
 

@@ -24,6 +24,8 @@ struct AdminAPI: Sendable {
   var metrics: MetricsAPI?
   /// What a service is asked for; nil where there is none.
   var service: ServiceAPI?
+  /// The level of the log; nil where it can't be changed.
+  var logLevel: LogLevelAPI?
 
   static let prefix: StaticString = "/admin/"
 
@@ -37,6 +39,7 @@ struct AdminAPI: Sendable {
     let changing =
       routes + lists.routes + ScheduleAPI(schedule: services.schedule, registrations: services.registrations).routes
       + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
+      + (logLevel?.routes ?? [])
     return Router(changing.map(audit.audited) + audit.routes + (metrics?.routes ?? []))
   }
 

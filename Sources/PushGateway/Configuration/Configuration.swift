@@ -23,7 +23,14 @@ package struct Configuration: Sendable {
   var teamRate: Int?
   var appRate: Int?
   var logRetentionDays = 7
+  /// nil: any size.
+  var logMaximumSize: ByteSize? = ByteSize(1 << 30)
+  /// nil: nobody is warned.
+  var diskWarning: ByteSize? = ByteSize(512 << 20)
+  /// nil: none are made.
+  var backup: BackupSchedule?
   package var logLevel = "info"
+  package var logFormat = LogFormat.auto
   /// nil: the gateway's own authority alone.
   var clientCA: String?
   /// nil: the state folder's own, which a first start makes. Both or neither.
@@ -103,6 +110,19 @@ package struct Configuration: Sendable {
       throw ConfigurationError(
         description: "certificate and certificate_key belong together: expected both, or none for the gateway's own")
     }
+    if let folder = backup?.folder, Configuration.isWithin(folder, state) {
+      throw ConfigurationError(
+        description: "backup names \(folder), which is in the state folder, so that each would hold those before it: "
+          + "expected a folder elsewhere")
+    }
+  }
+
+  /// Whether a path leads into a folder.
+  private static func isWithin(_ path: String, _ folder: String) -> Bool {
+    func whole(_ path: String) -> String {
+      URL(fileURLWithPath: path).standardized.resolvingSymlinksInPath().path + "/"
+    }
+    return whole(path).hasPrefix(whole(folder))
   }
 
   /// Its default depends on where the gateway listens, which comes before it.
@@ -260,9 +280,21 @@ extension Configuration: SettingHolder {
       "log_retention_days", \.logRetentionDays, .number(0...3650, of: "days"), change: .reload,
       "How long the delivery log is kept, in days."),
     Setting(
+      "log_max_size", \.logMaximumSize, .orNone(.size(16 << 20...64 << 40)), change: .reload,
+      "How large the delivery log's file may be: the oldest rows go, and the disk gets the room back."),
+    Setting(
+      "backup", \.backup, .orNone(.backupSchedule), change: .reload,
+      "Backups on a schedule, UTC: each is restored for a test before the oldest goes."),
+    Setting(
+      "disk_warning", \.diskWarning, .orNone(.size(1 << 20...64 << 40)), change: .reload,
+      "The room on the state folder's disk below which health and the log warn, before pushes are refused."),
+    Setting(
       "log_level", \.logLevel, .oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
       change: .reload,
       "What is logged: this and all that is worse. debug tells each push's way."),
+    Setting(
+      "log_format", \.logFormat, .oneOf([.auto, .logfmt, .json, .journald]),
+      "How the log is written. auto: journald's fields where systemd reads it, else logfmt, a line each."),
     Setting(
       "client_ca", \.clientCA, .orNone(.file("a PEM file")), change: .reload,
       "Further authorities whose certificates senders may show, a PEM file."),

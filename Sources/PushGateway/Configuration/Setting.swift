@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 
 /// One setting, with all there is to say about it: a row of a table.
 ///
@@ -112,6 +113,14 @@ extension SettingType<Duration> {
       expected: number.expected, shape: number.shape,
       read: { (text) throws(ConfigurationError) in try number.read(text).map(Duration.seconds) },
       text: { String($0.components.seconds) })
+  }
+}
+
+extension SettingType<ByteSize> {
+  static func size(_ range: ClosedRange<Int64>) -> Self {
+    SettingType(
+      expected: "a size from \(ByteSize(range.lowerBound).exact) to \(ByteSize(range.upperBound).exact)",
+      read: { text in ByteSize(text).flatMap { range.contains($0.bytes) ? $0 : nil } }, text: \.exact)
   }
 }
 

@@ -9,11 +9,12 @@ extension StateFolder {
   func saveBeforeUpgrade(_ logger: Logger) {
     do {
       guard let path = try MigrationBackup.make(self, version: Version.text, now: Date()) else { return }
-      logger.notice(
-        "the database becomes version \(Version.text)'s; what was there before is kept in a backup",
+      logger.log(
+        .upgradeSaved, "the database becomes version \(Version.text)'s; what was there before is kept in a backup",
         metadata: ["path": "\(path)"])
     } catch {
-      logger.warning(
+      logger.log(
+        .upgradeNotSaved,
         "the database becomes version \(Version.text)'s without a backup of what was there before: \(error)")
     }
   }

@@ -226,8 +226,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func isAffordable(_ isWithinBudget: Bool, at now: Int64) -> Bool {
     if isWithinBudget { return true }
     if let count = shared.services.budgets.noteRefusal(at: now) {
-      shared.logger.warning(
-        "devices say more of pushes than is logged", metadata: ["device": "\(device.name)", "lines": "\(count)"])
+      shared.logger.log(
+        .deviceBudgetMet, "devices say more of pushes than is logged",
+        metadata: ["device": "\(device.name)", "lines": "\(count)"])
     }
     return false
   }

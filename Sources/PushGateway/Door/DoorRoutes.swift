@@ -54,7 +54,7 @@ struct DoorRoutes: Sendable {
       if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
       return answer
     } catch {
-      logger.error("\(request.method) \(request.path) failed: \(error)")
+      logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)")
       return DoorAnswer(Problem.failure.response)
     }
   }

@@ -76,7 +76,7 @@ final class HTTPDoor: Sendable {
       for one in listeners { try? await one.channel.close() }
       try? await group.shutdownGracefully()
       guard setting == .automatic else { throw error }
-      logger.warning("there is no HTTP/1.1 for monitors: \(error)")
+      logger.log(.httpUnavailable, "there is no HTTP/1.1 for monitors: \(error)")
       return nil
     }
     return HTTPDoor(group, crowd, listeners)

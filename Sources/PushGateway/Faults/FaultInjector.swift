@@ -65,7 +65,7 @@ final class FaultInjector {
   static func strike(_ connection: Connection, faults: FaultTable, now: Int64, logger: Logger) {
     let target = FaultTarget(connection)
     guard let strike = faults.strike(target, isConnection: true, now: now) else { return }
-    logger.notice("fault \(strike.fault.rule.name) struck", metadata: target.metadata(strike.fault))
+    logger.log(.faultStruck, "fault \(strike.fault.rule.name) struck", metadata: target.metadata(strike.fault))
     apply(strike, to: connection, now: now)
   }
 
@@ -116,7 +116,7 @@ final class FaultInjector {
       do {
         try await unregister(registration.device, topic: app.topic)
       } catch {
-        logger.error("a fault could not unregister a token: \(error)")
+        logger.log(.faultFailed, "a fault could not unregister a token: \(error)")
       }
       later.eventLoop.execute {
         let (injector, reference) = later.value
@@ -127,7 +127,7 @@ final class FaultInjector {
   }
 
   private func record(_ fault: Fault, _ target: FaultTarget, _ exchange: Exchange) {
-    logger.notice("fault \(fault.rule.name) struck", metadata: target.metadata(fault))
+    logger.log(.faultStruck, "fault \(fault.rule.name) struck", metadata: target.metadata(fault))
     let registration = exchange.deviceToken.flatMap { registrations.registration($0) }
     let id = exchange.request.text(.apnsID).flatMap { APNSID($0) } ?? APNSID(using: &random)
     log.append([

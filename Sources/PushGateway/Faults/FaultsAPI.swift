@@ -32,7 +32,7 @@ final class FaultsAPI: Sendable {
       .init("POST", "/admin/v1/faults", set),
       .init("DELETE", "/admin/v1/faults") { [self] _ in
         let count = faults.clear()
-        logger.notice("all faults were removed", metadata: ["count": "\(count)"])
+        logger.log(.faultsRemoved, "all faults were removed", metadata: ["count": "\(count)"])
         return Response(["removed": count])
       },
       .init("DELETE", "/admin/v1/faults/{name}") { [self] request in
@@ -40,7 +40,7 @@ final class FaultsAPI: Sendable {
         guard faults.clear(name) > 0 else {
           throw Problem.notFound("there is no fault \(name): `pushcli faults list` shows them")
         }
-        logger.notice("fault \(name) was removed")
+        logger.log(.faultsRemoved, "fault \(name) was removed")
         return Response(["removed": 1])
       },
       .init("GET", "/admin/v1/connections") { [self] _ in
@@ -54,7 +54,9 @@ final class FaultsAPI: Sendable {
     do {
       let added = try rules.map { try Fault($0) }
       try faults.set(added, now: clock.milliseconds())
-      for fault in added { logger.notice("fault \(fault.rule.name) was set", metadata: ["does": "\(fault.words)"]) }
+      for fault in added {
+        logger.log(.faultSet, "fault \(fault.rule.name) was set", metadata: ["does": "\(fault.words)"])
+      }
     } catch let error as FaultError {
       throw Problem.badRequest(error.description)
     }

@@ -313,7 +313,7 @@ final class BroadcastAPI {
       do {
         result = .success(try await work())
       } catch {
-        if !(error is Channels.Failure) { logger.error("a broadcast's channel failed: \(error)") }
+        if !(error is Channels.Failure) { logger.log(.broadcastFailed, "a broadcast's channel failed: \(error)") }
         result = .failure(BroadcastAPI.rejection(error))
       }
       later.eventLoop.execute {

@@ -46,6 +46,7 @@ final class ProviderAPI {
     do {
       var later: (time: Int64, expiration: Int64?)?
       let push = try check(exchange, &later)
+      if let value = exchange.request[.traceparent], let trace = TraceParent(value) { note(trace, of: push) }
       if let later {
         schedule(push, at: later.time, later.expiration, exchange)
       } else if push.expires > push.received / 1000 {
@@ -57,6 +58,11 @@ final class ProviderAPI {
     } catch {
       refuse(exchange, error)
     }
+  }
+
+  /// Logs to which trace a push belongs.
+  private func note(_ trace: TraceParent, of push: StoredPush) {
+    shared.log.append(push.event(.traced, at: push.received, detail: .trace(trace.text)))
   }
 
   /// Answers a request that will not be waited for, or is never looked at.

@@ -51,7 +51,7 @@ struct GatewayBackend: Sendable {
 
     /// Ends the process, when what it needs turns out to be unreadable after it has begun: it would answer wrongly.
     fileprivate func end(_ error: StoreError) {
-      logger.critical("the gateway ends: \(error)")
+      logger.log(.gatewayEnds, "the gateway ends: \(error)")
       exit(EXIT_FAILURE)
     }
   }

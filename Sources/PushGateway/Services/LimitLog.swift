@@ -6,22 +6,18 @@ import Synchronization
 /// Tells the operator which limits peers meet, each once in ``Limits/limitLogInterval`` and how often since, so that
 /// a peer that meets one again and again does not fill the log, too.
 final class LimitLog: Sendable {
-  private struct Entry {
-    /// Times in all.
-    var count = 0
-    /// Times since it was logged last.
-    var unlogged = 0
-    /// Seconds since 1970.
-    var logged: Int64?
+  private struct State {
+    var counts: [TransportLimit: Int] = [:]
+    var gate = RepeatGate<TransportLimit>(count: 1, interval: Limits.limitLogInterval)
   }
 
-  private let entries = Mutex<[TransportLimit: Entry]>([:])
+  private let state = Mutex(State())
   private let logger: Logger
 
   init(logger: Logger) { self.logger = logger }
 
   /// How often each limit was met since the start.
-  var counts: [TransportLimit: Int] { entries.withLock { $0.mapValues(\.count) } }
+  var counts: [TransportLimit: Int] { state.withLock { $0.counts } }
 
   /// A limit was met.
   ///
@@ -29,17 +25,13 @@ final class LimitLog: Sendable {
   ///   - peer: the address of whoever met it.
   ///   - now: seconds since 1970.
   func note(_ limit: TransportLimit, peer: String?, now: Int64) {
-    let count = entries.withLock { entries -> Int? in
-      entries[limit, default: Entry()].count += 1
-      entries[limit, default: Entry()].unlogged += 1
-      if let logged = entries[limit]?.logged, now - logged < Limits.limitLogInterval { return nil }
-      defer { entries[limit, default: Entry()].unlogged = 0 }
-      entries[limit]?.logged = now
-      return entries[limit]?.unlogged
+    let verdict = state.withLock { state in
+      state.counts[limit, default: 0] += 1
+      return state.gate.note(limit, at: now)
     }
-    guard let count else { return }
-    logger.warning(
-      "a limit was met",
-      metadata: ["limit": "\(limit.rawValue)", "times": "\(count)", "peer": "\(peer ?? "-")"])
+    guard case .told(let untold) = verdict else { return }
+    logger.log(
+      .limitMet, "a limit was met",
+      metadata: ["limit": "\(limit.rawValue)", "times": "\(untold + 1)", "peer": "\(peer ?? "-")"])
   }
 }

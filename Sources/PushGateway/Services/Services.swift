@@ -32,6 +32,8 @@ struct Services: Sendable {
   var liveChannels = LiveChannels()
   var meter = GatewayMeter()
   let lifecycle = Lifecycle()
+  /// What is done for the disk; nil where there is none.
+  var housekeeping: Housekeeping?
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }

@@ -1,6 +1,7 @@
 import GatewayProtocol
 import HTTP2Transport
 import Logging
+import PushCore
 
 /// Reads the settings again, and puts into force what can change while connections are open: the rest waits for a restart.
 actor Reload {
@@ -44,8 +45,8 @@ actor Reload {
       waiting: changed.filter { $0.change == .restart }.map(\.name))
     // What waits is compared again the next time.
     configuration.take(changed.filter { $0.change == .reload }, from: new)
-    logger.notice(
-      "the settings were read again",
+    logger.log(
+      .settingsRead, "the settings were read again",
       metadata: [
         "changed": "\(record.changed.joined(separator: " "))", "at_restart": "\(record.waiting.joined(separator: " "))",
       ])

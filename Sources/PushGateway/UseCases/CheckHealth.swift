@@ -5,16 +5,19 @@ import PushStorage
 struct CheckHealth: Sendable {
   let backend: GatewayBackend
   let log: DeliveryLog
+  var housekeeping: Housekeeping?
 
   func callAsFunction() -> Health {
-    Health(promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []))
+    Health(
+      promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []),
+      warnings: housekeeping?.warnings ?? [])
   }
 }
 
 extension Health {
-  init(promise: DurabilityPromise, problems: [HealthProblem]) {
+  init(promise: DurabilityPromise, problems: [HealthProblem], warnings: [HealthProblem] = []) {
     self.init(
       status: problems.isEmpty ? "ready" : "degraded", durability: promise.name, promise: promise.words,
-      problems: problems)
+      problems: problems, warnings: warnings.isEmpty ? nil : warnings)
   }
 }

@@ -28,7 +28,9 @@ extension ChangePreferences {
 }
 
 extension CheckHealth {
-  init(_ services: Services) { self.init(backend: services.backend, log: services.log) }
+  init(_ services: Services) {
+    self.init(backend: services.backend, log: services.log, housekeeping: services.housekeeping)
+  }
 }
 
 extension CheckReadiness {

@@ -279,7 +279,9 @@ package final class Channels: Sendable {
           }
         }
       } catch {
-        logger.warning("what devices have of channels was not stored: \(error)", metadata: ["rows": "\(slice.count)"])
+        logger.log(
+          .channelProgressNotStored, "what devices have of channels was not stored: \(error)",
+          metadata: ["rows": "\(slice.count)"])
       }
       // What was acknowledged meanwhile is not written yet.
       state.withLock { state in
@@ -316,7 +318,7 @@ package final class Channels: Sendable {
         }
       }
     } catch {
-      logger.warning("ended broadcasts were not removed: \(error)")
+      logger.log(.broadcastsNotRemoved, "ended broadcasts were not removed: \(error)")
     }
   }
 

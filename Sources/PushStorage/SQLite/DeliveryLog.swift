@@ -15,13 +15,16 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case fault
   /// It was stored, and its device can't read it: it left the mailbox.
   case undeliverable
+  /// Its sender said to which trace it belongs.
+  case traced
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.
 ///
 /// It never delays a push: rows become bytes where they arise (``LogBatch``), a thread of its own writes those of some
 /// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
-/// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for ``retention``.
+/// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for so long, and as
+/// far as the file may be so large.
 package final class DeliveryLog: Sendable {
   /// One change of state.
   package struct Row: Sendable {
@@ -104,6 +107,16 @@ package final class DeliveryLog: Sendable {
     var isClosed = false
   }
 
+  /// What is kept.
+  private struct Bounds {
+    /// How long a row is kept, in seconds.
+    var retention: Int64
+    /// How large the file may be, in bytes.
+    var maximumSize: Int64?
+    /// Whether the writer has not looked at these yet.
+    var isNew = false
+  }
+
   /// Texts that are to be taken out of the log.
   private struct Erasures {
     var waiting: [(devices: Set<DeviceID>, continuation: CheckedContinuation<Void, any Error>)] = []
@@ -131,26 +144,33 @@ package final class DeliveryLog: Sendable {
   /// Why events are not logged now; nil when they are.
   package var problem: HealthProblem? { trouble.withLock { $0 } }
 
-  /// How long a row is kept, in seconds.
-  private let retention: Int64
+  /// What is kept.
+  private let bounds: Mutex<Bounds>
   /// How long the writer collects rows: waking it for each costs more than writing it.
   private static let pause = 0.05
   /// How long after a failure the disk is tried again, also when nothing happens that could be logged.
   private static let probeTime = 1.0
+  /// How much is written until the file's size is looked at, in bytes: so much it may be too large.
+  private static let looseSize = 1 << 20
   /// How often old rows are removed, in seconds.
   private static let trimInterval = 3600.0
 
   /// - Parameters:
   ///   - path: of its file; one that can't be written now is tried again, and events are not logged meanwhile.
   ///   - retention: how long a row is kept, in seconds.
-  package init(path: String, retention: Int64, logger: Logger) {
+  ///   - maximumSize: how large the file may be, in bytes; nil: any size.
+  package init(path: String, retention: Int64, maximumSize: Int64? = nil, logger: Logger) {
     self.logger = logger
-    self.retention = retention
+    bounds = Mutex(Bounds(retention: retention, maximumSize: maximumSize))
     file = LogFile(path: path) { loss in
       switch loss {
       case .movedAside(let copy):
-        logger.error("the delivery log was damaged: it is kept, and a new one begun", metadata: ["kept": "\(copy)"])
-      case .deleted: logger.error("the delivery log was deleted: a new one is begun", metadata: ["path": "\(path)"])
+        logger.log(
+          .deliveryLogDamaged, "the delivery log was damaged: it is kept, and a new one begun",
+          metadata: ["kept": "\(copy)"])
+      case .deleted:
+        logger.log(
+          .deliveryLogDeleted, "the delivery log was deleted: a new one is begun", metadata: ["path": "\(path)"])
       }
     }
     // What goes wrong is in health at once, and in the log when an event is lost by it.
@@ -174,6 +194,7 @@ package final class DeliveryLog: Sendable {
     for index in batch.counts.indices where batch.counts[index] > 0 {
       events.add(UInt64(batch.counts[index]), at: index)
     }
+    if logger.logLevel <= LoggedEvent.push.level { tell(batch) }
     let mustWake = inbox.withLock { inbox in
       if inbox.batch.count + batch.count > Limits.maximumLogBacklog
         || inbox.batch.bytes.count + batch.bytes.count > Limits.maximumLogBacklogSize
@@ -188,6 +209,17 @@ package final class DeliveryLog: Sendable {
       return !inbox.isWriterAwake
     }
     if mustWake { wake.signal() }
+  }
+
+  /// Logs the stages that pushes have reached: every one of them passes here.
+  private func tell(_ batch: LogBatch) {
+    for (_, row, _) in LogBatch.rows(batch.bytes) {
+      var metadata: Logger.Metadata = ["id": "\(row.id)", "stage": "\(row.event.rawValue)"]
+      // Not what may quote the payload.
+      if row.detail.code != nil { metadata["detail"] = "\(row.detail.words)" }
+      if case .trace(let parent) = row.detail { metadata["trace_id"] = "\(parent.dropFirst(3).prefix(32))" }
+      logger.log(.push, "push \(row.event.rawValue)", metadata: metadata)
+    }
   }
 
   /// Writes what is in line and stops.
@@ -290,6 +322,8 @@ package final class DeliveryLog: Sendable {
 
   private func run() {
     var nextTrim = DispatchTime.now()
+    // The file may be too large already.
+    var written = DeliveryLog.looseSize
     var group = LogGroup()
     while true {
       let taken = inbox.withLock { inbox -> Inbox in
@@ -301,16 +335,26 @@ package final class DeliveryLog: Sendable {
         return taken
       }
       if taken.dropped > 0 {
-        logger.warning("the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
+        logger.log(.deliveryLogOverrun, "the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
       }
       if taken.batch.count > 0 {
         write(taken.batch, &group)
         waits.note(taken.batch.bytes)
       }
       var isTrimming = false
+      let areNew = bounds.withLock { bounds in
+        defer { bounds.isNew = false }
+        return bounds.isNew
+      }
+      if areNew { (nextTrim, written) = (.now(), DeliveryLog.looseSize) }
       if !taken.isClosed, .now() >= nextTrim {
         isTrimming = trim()
         nextTrim = .now() + (isTrimming ? 0 : DeliveryLog.trimInterval)
+      }
+      written += taken.batch.bytes.count
+      if !taken.isClosed, !isTrimming, written >= DeliveryLog.looseSize {
+        isTrimming = trimToSize()
+        if !isTrimming { written = 0 }
       }
       for reader in taken.readers { reader.resume() }
       if taken.batch.count == 0, !isTrimming {
@@ -338,11 +382,28 @@ package final class DeliveryLog: Sendable {
     if isWell { endTrouble() }
   }
 
-  /// Removes some of what is older than ``retention``.
+  /// Keeps other rows from now on: the writer looks with the next rows that are written.
+  ///
+  /// - Parameters:
+  ///   - retention: how long a row is kept, in seconds.
+  ///   - maximumSize: how large the file may be, in bytes; nil: any size.
+  package func keep(retention: Int64, maximumSize: Int64?) {
+    bounds.withLock { $0 = Bounds(retention: retention, maximumSize: maximumSize, isNew: true) }
+  }
+
+  /// Removes some of what the file is too large for.
+  ///
+  /// - Returns: whether there may be more.
+  private func trimToSize() -> Bool {
+    guard let size = bounds.withLock({ $0.maximumSize }) else { return false }
+    return (try? file.trim(toSize: size)) ?? false
+  }
+
+  /// Removes some of what is older than ``Bounds/retention``.
   ///
   /// - Returns: whether there may be more.
   private func trim() -> Bool {
-    let end = Int64(Date().timeIntervalSince1970) - retention
+    let end = Int64(Date().timeIntervalSince1970) - bounds.withLock { $0.retention }
     // What can't be removed now stays for the next time.
     return (try? file.trim(before: end * 1000)) ?? false
   }
@@ -359,7 +420,9 @@ package final class DeliveryLog: Sendable {
     } catch {
       begin(trouble: error)
       // Said once; how many there were is said when it is over.
-      if missing.add(batch.count, ordering: .relaxed).oldValue == 0 { logger.error("not logged: \(error)") }
+      if missing.add(batch.count, ordering: .relaxed).oldValue == 0 {
+        logger.log(.eventsNotLogged, "not logged: \(error)")
+      }
     }
   }
 
@@ -373,7 +436,7 @@ package final class DeliveryLog: Sendable {
   private func endTrouble() {
     trouble.withLock { $0 = nil }
     let count = missing.exchange(0, ordering: .relaxed)
-    if count > 0 { logger.notice("events are logged again", metadata: ["missing": "\(count)"]) }
+    if count > 0 { logger.log(.eventsLoggedAgain, "events are logged again", metadata: ["missing": "\(count)"]) }
   }
 
   private static func write(_ batch: LogBatch, _ group: inout LogGroup, to queue: DatabaseQueue) throws {

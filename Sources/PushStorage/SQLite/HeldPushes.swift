@@ -223,7 +223,8 @@ package final class HeldPushes: Sendable {
         try await store.pool.write { db in for change in changes { try HeldPushes.apply(change, db) } }
       } catch {
         // The mailbox says the same of the disk, and louder; what is not written is told unless the gateway restarts.
-        logger.error("pushes for a digest are not on disk: \(SQLiteStore.explain(error, path: store.path))")
+        logger.log(
+          .digestsNotStored, "pushes for a digest are not on disk: \(SQLiteStore.explain(error, path: store.path))")
       }
     }
   }

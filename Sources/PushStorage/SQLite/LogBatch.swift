@@ -15,7 +15,7 @@ package struct LogBatch: Sendable {
   package private(set) var first = Int64.max
   package private(set) var last = Int64.min
   /// How many rows there are of each event, by its code.
-  package private(set) var counts = InlineArray<16, UInt32>(repeating: 0)
+  package private(set) var counts = InlineArray<17, UInt32>(repeating: 0)
 
   package init() {}
 
@@ -31,7 +31,7 @@ package struct LogBatch: Sendable {
   /// Codes of events are places here: the order never changes, new ones come last.
   package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
-    .action, .expired, .dropped, .ignored, .fault, .undeliverable,
+    .action, .expired, .dropped, .ignored, .fault, .undeliverable, .traced,
   ]
 
   package mutating func append(_ row: borrowing DeliveryLog.Row) {

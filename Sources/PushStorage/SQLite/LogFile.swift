@@ -206,13 +206,46 @@ final class LogFile: Sendable {
           db, sql: "SELECT number, last FROM batch ORDER BY number LIMIT \(LogFile.trimmedBatches)")
         let old: [Int64] = first.prefix { $0["last"] < time }.map { $0["number"] }
         guard let last = old.last else { return false }
-        try db.execute(sql: "DELETE FROM batch WHERE number <= ?", arguments: [last])
-        try db.execute(
-          sql: "DELETE FROM batch_group WHERE first_batch <= ? AND last_batch <= ?", arguments: [last, last])
+        try LogFile.removeBatches(through: last, in: db)
         try db.execute(sql: "PRAGMA incremental_vacuum(\(LogFile.freedPages))")
         return old.count == LogFile.trimmedBatches
       }
     }
+  }
+
+  /// Removes some of the first batches where the file is larger than `size` bytes, and gives the disk their room back.
+  ///
+  /// - Returns: whether there may be more.
+  func trim(toSize size: Int64) throws(StoreError) -> Bool {
+    try access { queue in
+      try queue.writeWithoutTransaction { db in
+        func number(_ pragma: String) throws -> Int64 { try Int64.fetchOne(db, sql: "PRAGMA " + pragma) ?? 0 }
+        let (used, pageSize) = (try number("page_count"), try number("page_size"))
+        guard used > size / max(1, pageSize) else { return false }
+        // What is free already is given back first. A file that can't get shorter takes new rows where old ones were.
+        var hasRemoved = false
+        if try number("freelist_count") < LogFile.freedPages {
+          let first = try Row.fetchAll(
+            db, sql: "SELECT number, length(rows) AS size FROM batch ORDER BY number LIMIT \(LogFile.trimmedBatches)")
+          var excess = used * pageSize - size
+          let surplus = first.prefix { row in
+            defer { excess -= row["size"] as Int64 }
+            return excess > 0
+          }
+          guard let last = surplus.last else { return false }
+          try LogFile.removeBatches(through: last["number"], in: db)
+          hasRemoved = true
+        }
+        try db.execute(sql: "PRAGMA incremental_vacuum(\(LogFile.freedPages))")
+        return try hasRemoved || number("page_count") < used
+      }
+    }
+  }
+
+  private static func removeBatches(through last: Int64, in db: Database) throws {
+    try db.execute(sql: "DELETE FROM batch WHERE number <= ?", arguments: [last])
+    try db.execute(
+      sql: "DELETE FROM batch_group WHERE first_batch <= ? AND last_batch <= ?", arguments: [last, last])
   }
 
   // MARK: Writing

@@ -84,7 +84,7 @@ package final class SQLiteMailbox: Mailbox {
     do {
       commits = try CommitCount(store)
       loss = SQLiteMailbox.loss(of: commits.missing, in: store, now: now())
-      if let loss { logger.critical("\(loss.problem)") }
+      if let loss { logger.log(.pushesLost, "\(loss.problem)") }
       let rows = try store.pool.read(MailboxReader.rows)
       // No gateway gives such a number, and reading it fails.
       let isBeyond = rows.map { $0.upperBound > StoredRange.number.upperBound } ?? false
@@ -227,7 +227,7 @@ package final class SQLiteMailbox: Mailbox {
           "\(store.path) is damaged: a push that waited is not as it was written, and is not delivered; stop the "
           + "gateway, and `pushcli doctor --thorough` examines the rest",
         since: clock())
-      logger.critical("\(problem.problem)")
+      logger.log(.pushDamaged, "\(problem.problem)")
       damage = problem
     }
   }
@@ -438,7 +438,7 @@ package final class SQLiteMailbox: Mailbox {
   private func note(_ failure: any Error, pushes: Int) {
     let explanation = SQLiteStore.explain(failure, path: store.path)
     meter.failures.add()
-    logger.error("not stored: \(explanation)", metadata: ["pushes": "\(pushes)"])
+    logger.log(.notStored, "not stored: \(explanation)", metadata: ["pushes": "\(pushes)"])
     let beginning = HealthProblem(part: HealthProblem.storing, problem: explanation.description, since: clock())
     trouble.withLock { $0 = $0 ?? beginning }
   }
@@ -510,7 +510,7 @@ package final class SQLiteMailbox: Mailbox {
         try store.moveLog()
         isCheckpointDue.withLock { $0 = true }
       } catch {
-        logger.warning("the log of \(store.path) can't be moved: \(error)")
+        logger.log(.walNotMoved, "the log of \(store.path) can't be moved: \(error)")
       }
     }
   }

@@ -85,6 +85,12 @@ enum Output {
   /// Prints help, which a person asked for.
   static func help(_ text: String) { write(SafeText(lines: text), to: STDOUT_FILENO) }
 
+  /// Writes an event of the gateway's log to standard error, in one line.
+  static func log(_ event: String) { write(SafeText(event: event)) }
+
+  /// Writes an event of the gateway's log to standard error, as a line of JSON.
+  static func log(_ json: [UInt8]) { write(SafeText(json: json, isForTerminal: true)) }
+
   /// Where nobody reads what is said, the command goes on.
   fileprivate static func write(_ text: SafeText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
 
@@ -97,14 +103,6 @@ enum Output {
   static func table(_ header: [String], _ rows: [[String]]) {
     var table = TableWriter(header)
     data(lines: table.lines(of: rows))
-  }
-}
-
-/// Where the gateway's log goes: to standard error, an event a line.
-struct LogOutput: TextOutputStream, Sendable {
-  /// Takes an event with its end, as `StreamLogHandler` writes it.
-  mutating func write(_ event: String) {
-    Output.write(SafeText(event: event.hasSuffix("\n") ? String(event.dropLast()) : event))
   }
 }
 

@@ -4,10 +4,11 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// `pushcli admin`: saving a gateway, bringing it back, and who has changed what.
+/// `pushcli admin`: saving a gateway, bringing it back, who has changed what, and what is logged.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "admin", abstract: "Back a gateway up, bring it back, have it start anew, and see what was changed.",
+    commandName: "admin",
+    abstract: "Back a gateway up, bring it back, have it start anew, see what was changed, and what is logged.",
     discussion: """
       Examples:
         pushcli admin backup /var/backups/push.backup
@@ -15,8 +16,9 @@ struct AdminCommand: AsyncParsableCommand {
         pushcli admin reload
         pushcli admin restart
         pushcli admin audit --limit 20
+        pushcli admin log-level debug --for 10m
       """,
-    subcommands: [MakeBackup.self, Restore.self, Compact.self, Reload.self, Restart.self, Audit.self])
+    subcommands: [MakeBackup.self, Restore.self, Compact.self, Reload.self, Restart.self, Audit.self, LogLevel.self])
 
   struct MakeBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -63,12 +63,10 @@ struct Serve: AsyncParsableCommand {
     let nextProgram = NextProgram(environment: environment)
     let requests = ServiceRequests()
     DescriptorLimit.raise()
-    let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
-    let logger = Logger(label: "pushgateway") { label in
-      var handler = StreamLogHandler(label: label, stream: LogOutput())
-      handler.logLevel = level
-      return handler
-    }
+    let threshold = LogThreshold(Logger.Level(rawValue: configuration.logLevel) ?? .info)
+    let log = LogWriter(configuration.logFormat, environment: environment)
+    defer { log.flush(within: .seconds(2)) }
+    let logger = Logger(label: "pushgateway") { _ in GatewayLog(threshold: threshold, writer: log) }
     let isFirstStart = !FileManager.default.fileExists(atPath: folder.developmentPath)
     let gateway: Gateway
     do {
@@ -81,9 +79,11 @@ struct Serve: AsyncParsableCommand {
           try await nextProgram.check()
           continuation.yield(.replace)
         })
-      gateway = try await Gateway.start(configuration, logger: logger, supervisor: supervisor)
+      gateway = try await Gateway.start(
+        configuration, logger: logger, threshold: threshold, supervisor: supervisor)
     } catch {
       manager.failed("\(error)")
+      log.flush(within: .seconds(2))
       throw CommandFailure(.failed, "\(error)")
     }
     if isFirstStart { welcome(folder) }
@@ -96,11 +96,16 @@ struct Serve: AsyncParsableCommand {
       case .restart:
         do {
           try await nextProgram.check()
-          nextProgram.begin(with: await gateway.makeWay())
+          let sockets = await gateway.makeWay()
+          log.flush(within: .seconds(1))
+          nextProgram.begin(with: sockets)
         } catch {
-          logger.error("the gateway goes on as it is: \(error)")
+          logger.log(.restartRefused, "the gateway goes on as it is: \(error)")
         }
-      case .replace: nextProgram.begin(with: await gateway.makeWay())
+      case .replace:
+        let sockets = await gateway.makeWay()
+        log.flush(within: .seconds(1))
+        nextProgram.begin(with: sockets)
       }
     }
   }

@@ -123,6 +123,9 @@ struct Examination {
         if let problem = health.problems.first {
           return Finding(check: check, state: .failed, words: "\(problem.part): \(problem.problem)")
         }
+        if let warning = health.warnings?.first {
+          return Finding(check: check, state: .warning, words: "\(warning.part): \(warning.problem)")
+        }
       } catch {
         return Finding(check: check, state: .failed, words: "\(error)")
       }

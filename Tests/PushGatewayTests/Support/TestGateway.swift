@@ -66,7 +66,8 @@ final class TestGateway: Sendable {
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
       certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
-      metrics: MetricsAPI(meters: meters))
+      metrics: MetricsAPI(meters: meters),
+      logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent))
     self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(

@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
+import Logging
 import PushPolicy
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushCore
@@ -295,6 +297,82 @@ import Testing
     let third = DeliveryLog(path: folder.file("log.sqlite"), retention: 60, logger: .silent)
     defer { third.close() }
     #expect(try await third.rows(.init()).isEmpty)
+  }
+
+  @Test func `a file that is too large loses its oldest rows, and gets shorter on the disk`() async throws {
+    let path = folder.file("log.sqlite")
+    func size() throws -> Int { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0 }
+    let first = try log()
+    let detail = DeliveryDetail.words(String(repeating: "x", count: 60_000))
+    for part in 0..<12 {
+      var batch = LogBatch()
+      for number in 0..<50 { batch.append(row(part * 50 + number, .accepted, detail: detail)) }
+      first.append(&batch)
+      await first.settle()
+    }
+    first.close()
+    let before = try size()
+    #expect(before > 32 << 20)
+    let maximum = 16 << 20
+    let second = DeliveryLog(
+      path: path, retention: 86_400 * 365 * 100, maximumSize: Int64(maximum), logger: .silent)
+    // Each of these has the writer look once more.
+    while try size() > maximum { await second.settle() }
+    let kept = try await second.rows(.init(limit: 1000)).map(\.row.at)
+    #expect(kept.max() == 1599 && kept.count > 100 && kept.min()! > 1000)
+    #expect(Set(kept).count == kept.count && kept.count == Int(kept.max()! - kept.min()!) + 1)
+    // It stays so, whatever comes.
+    for part in 0..<8 {
+      var batch = LogBatch()
+      for number in 0..<50 { batch.append(row(1000 + part * 50 + number, .accepted, detail: detail)) }
+      second.append(&batch)
+      await second.settle()
+    }
+    while try size() > maximum { await second.settle() }
+    // Other settings hold at once.
+    second.keep(retention: 60, maximumSize: nil)
+    while try await !second.rows(.init()).isEmpty { await second.settle() }
+    second.close()
+  }
+
+  @Test(arguments: [Logger.Level.debug, .info])
+  func `at debug each stage of a push is logged, and no text of it`(_ level: Logger.Level) throws {
+    let lines = Mutex<[Logger.Metadata]>([])
+    var logger = Logger(label: "log") { _ in LineKeeper { line in lines.withLock { $0.append(line) } } }
+    logger.logLevel = level
+    let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: logger)
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    log.append([
+      row(1, .accepted), row(1, .traced, detail: .trace(parent)), row(1, .stored, detail: .fact(.deviceOffline)),
+      row(
+        1, .suppressed, detail: .finding(.init(rule: "A9", pointer: "/aps", message: "secret", evidence: ["secret"]))),
+    ])
+    log.close()
+    guard level == .debug else { return #expect(lines.withLock { $0 }.isEmpty) }
+    let said = lines.withLock { $0.map { $0.filter { $0.key != "event" }.mapValues { "\($0)" } } }
+    let id = "\(APNSID.number(1))"
+    #expect(
+      said == [
+        ["id": id, "stage": "accepted"],
+        ["id": id, "stage": "traced", "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736"],
+        ["id": id, "stage": "stored", "detail": "device offline"], ["id": id, "stage": "suppressed"],
+      ])
+  }
+
+  /// Hands what is logged to a test.
+  struct LineKeeper: LogHandler {
+    var take: @Sendable (Logger.Metadata) -> Void
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    init(take: @escaping @Sendable (Logger.Metadata) -> Void) { self.take = take }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: Logging.LogEvent) { take(event.metadata ?? [:]) }
   }
 
   @Test func `more bytes than may wait are dropped, and what waits becomes records of a bounded size`() async throws {

@@ -74,6 +74,32 @@ import Testing
     #expect(try size(store.path + "-wal") <= limit + 4 << 20)
   }
 
+  @Test func `the write-ahead log that a long reader made grow is cut back when that is done`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("push.sqlite"))
+    let limit = Limits.maximumDatabaseLogPages * SQLiteStore.pageSize
+    func write() async throws {
+      try await store.pool.write { db in
+        try db.execute(
+          sql: "INSERT INTO ad_report (at, device, app, apns_id, text) VALUES (1, 1, 1, randomblob(20), ?)",
+          arguments: [String(repeating: "x", count: 2 << 20)])
+      }
+    }
+    // As a backup does, which reads one moment from beginning to end.
+    var configuration = GRDB.Configuration()
+    (configuration.readonly, configuration.allowsUnsafeTransactions) = (true, true)
+    let reader = try DatabaseQueue(path: store.path, configuration: configuration)
+    try await reader.writeWithoutTransaction { db in
+      try db.execute(sql: "BEGIN")
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM ad_report")
+    }
+    for _ in 0..<30 { try await write() }
+    #expect(try size(store.path + "-wal") > limit + 4 << 20)
+    try await reader.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    for _ in 0..<3 { try await write() }
+    #expect(try size(store.path + "-wal") <= limit + 4 << 20)
+  }
+
   @Test(arguments: ["-wal", "-shm", ""])
   func `a file that is deleted under a running gateway is noticed, and what it held is kept`(
     _ suffix: String

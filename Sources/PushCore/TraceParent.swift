@@ -1,0 +1,29 @@
+/// What a sender's `traceparent` says (W3C Trace Context): to which trace a push belongs, and which part of it sent it.
+package struct TraceParent: Sendable, Equatable {
+  /// As it came: `00-` and 32, 16 and 2 digits, in lower case.
+  package let text: String
+
+  /// The trace's id, 32 digits in hexadecimal.
+  package var traceID: String { String(text.dropFirst(3).prefix(32)) }
+
+  private static let size = 55
+  private static let hyphens = [2, 35, 52]
+
+  /// - Returns: nil for what is no `traceparent`, which the standard says to ignore. A newer version's is read as far as
+  ///   this one goes.
+  package init?(_ bytes: Span<UInt8>) {
+    let version = bytes.count < 2 ? "ff" : String(decoding: [bytes[0], bytes[1]], as: UTF8.self)
+    guard version != "ff", bytes.count == TraceParent.size || version != "00" && bytes.count > TraceParent.size,
+      bytes.count == TraceParent.size || bytes[TraceParent.size] == UInt8(ascii: "-")
+    else { return nil }
+    var digits: [UInt8] = []
+    for place in 0..<TraceParent.size { digits.append(bytes[place]) }
+    for (place, byte) in digits.enumerated() {
+      let isHyphen = TraceParent.hyphens.contains(place)
+      guard isHyphen ? byte == UInt8(ascii: "-") : "0123456789abcdef".utf8.contains(byte) else { return nil }
+    }
+    let zero = UInt8(ascii: "0")
+    guard !digits[3..<35].allSatisfy({ $0 == zero }), !digits[36..<52].allSatisfy({ $0 == zero }) else { return nil }
+    text = String(decoding: digits, as: UTF8.self)
+  }
+}

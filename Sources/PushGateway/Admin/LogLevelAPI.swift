@@ -1,0 +1,55 @@
+import GatewayProtocol
+import HTTP2Transport
+import Logging
+import PushCore
+
+/// `/admin/v1/log-level`: what is logged while the gateway runs.
+struct LogLevelAPI: Sendable {
+  let threshold: LogThreshold
+  let clock: WallClock
+  let logger: Logger
+
+  /// The longest time that a level may be asked for: a week.
+  private static let maximumSeconds = 7 * 86_400
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/log-level") { _ in Response(record) },
+      .init("POST", "/admin/v1/log-level", change),
+    ]
+  }
+
+  /// Goes back to what the settings say, when the time is over that was asked for.
+  func settle() {
+    if threshold.settle(at: clock.seconds) { tell() }
+  }
+
+  private func change(_ request: ControlRequest) throws -> Response {
+    let wanted: LogLevelRequest = try request.decoded()
+    let level = try wanted.level.map { name in
+      guard let level = Logger.Level(rawValue: name) else {
+        let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Problem.badRequest("\(name) is no level: expected one of \(names)")
+      }
+      return level
+    }
+    guard wanted.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
+      throw Problem.badRequest("a level is asked for 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
+    }
+    threshold.ask(for: level, until: wanted.seconds.map { clock.seconds + Int64($0) })
+    tell()
+    return Response(record)
+  }
+
+  private func tell() { logger.log(.logLevelChanged, "logged is \(threshold.level) and worse") }
+
+  private var record: LogLevelRecord {
+    LogLevelRecord(
+      level: threshold.level.rawValue, configured: threshold.configured.rawValue,
+      until: threshold.end.map { end in
+        var bytes: [UInt8] = []
+        appendTimestamp(end * 1000, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+      })
+  }
+}

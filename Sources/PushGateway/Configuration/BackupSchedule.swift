@@ -1,0 +1,92 @@
+import Foundation
+import PushCore
+
+/// When backups are made, how many are kept, and where (`backup`): `daily, keep 7, to DIR`.
+package struct BackupSchedule: Sendable, Equatable {
+  /// How often; each begins at a round time, UTC, so that the clocks of summer change nothing.
+  package enum Interval: String, Sendable, CaseIterable {
+    case hourly, daily
+    /// On Mondays.
+    case weekly
+
+    /// In seconds.
+    fileprivate var length: Int64 {
+      switch self {
+      case .hourly: 3_600
+      case .daily: 86_400
+      case .weekly: 7 * 86_400
+      }
+    }
+
+    /// The first of 1970 was a Thursday.
+    fileprivate var offset: Int64 { self == .weekly ? 4 * 86_400 : 0 }
+
+    /// When the interval began in which a time lies; both in seconds since 1970.
+    package func beginning(of time: Int64) -> Int64 {
+      let place = (time - offset) % length
+      return time - (place < 0 ? place + length : place)
+    }
+  }
+
+  package var interval: Interval
+  package var count: Int
+  package var folder: String
+
+  static let counts = 1...1_000
+  static let expected = "hourly, daily or weekly, keep N, to DIR, as \"daily, keep 7, to /var/backups/pushgateway\""
+
+  /// Reads `daily, keep 7, to DIR`, where DIR is an absolute path and the rest of the text.
+  init?(_ text: String) {
+    guard
+      let match = text.wholeMatch(of: /\s*(hourly|daily|weekly)\s*,\s*keep\s+([0-9]{1,4})\s*,\s*to\s+(\/.*[^\s])\s*/),
+      let interval = Interval(rawValue: String(match.1)), let count = Int(match.2),
+      BackupSchedule.counts.contains(count)
+    else { return nil }
+    (self.interval, self.count, folder) = (interval, count, String(match.3))
+  }
+
+  var text: String { "\(interval.rawValue), keep \(count), to \(folder)" }
+
+  // MARK: Files
+
+  private static let prefix = "pushgateway-"
+  private static let suffix = ".backup"
+
+  /// The name of a backup that is made at a time, in seconds since 1970: with the time in it, UTC, so that names are in
+  /// the order of times.
+  static func name(at time: Int64) -> String {
+    prefix + Date(timeIntervalSince1970: Double(time)).formatted(style) + suffix
+  }
+
+  /// When a backup of this name was made, in seconds since 1970; nil for another file's name.
+  static func time(of name: String) -> Int64? {
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.count == prefix.count + 16 + suffix.count,
+      let date = try? style.parse(String(name.dropFirst(prefix.count).dropLast(suffix.count)))
+    else { return nil }
+    return Int64(date.timeIntervalSince1970)
+  }
+
+  /// `20261123T020000Z`
+  private static var style: Date.ISO8601FormatStyle {
+    Date.ISO8601FormatStyle(dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
+  }
+
+  /// Whether a backup is to be made: none of these names was made since this interval began.
+  ///
+  /// What has a time to come was made by a clock that was wrong, and does not count.
+  func isDue(at now: Int64, _ names: [String]) -> Bool {
+    let beginning = interval.beginning(of: now)
+    return !names.compactMap(BackupSchedule.time).contains { (beginning...now).contains($0) }
+  }
+
+  /// The backups that go when a new one is there: all but the newest.
+  func surplus(of names: [String]) -> [String] {
+    names.filter { BackupSchedule.time(of: $0) != nil }.sorted().dropLast(count)
+  }
+}
+
+extension SettingType<BackupSchedule> {
+  static var backupSchedule: Self {
+    SettingType(expected: BackupSchedule.expected, read: { BackupSchedule($0) }, text: \.text)
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Logging
+import PushCore
+import PushStorage
+import Synchronization
+
+/// Makes the backups of a schedule: writes one, restores it into a folder of its own to see that it can be restored, and
+/// only then removes the oldest.
+final class ScheduledBackups: Sendable {
+  /// Saves the gateway into a file.
+  typealias Save = @Sendable (String) async throws -> Backup.Summary
+
+  private struct State {
+    var schedule: BackupSchedule?
+    var isUnderWay = false
+    /// Seconds since 1970: not before, after a failure.
+    var nextAttempt: Int64 = 0
+    var problem: HealthProblem?
+    var made = 0
+    var failed = 0
+  }
+
+  private let state: Mutex<State>
+  private let save: Save
+  private let logger: Logger
+
+  /// How long after a failure it is tried again, in seconds.
+  private static let pause: Int64 = 600
+  private static let draftPrefix = "pushgateway-restored-"
+
+  init(_ schedule: BackupSchedule?, logger: Logger, save: @escaping Save) {
+    state = Mutex(State(schedule: schedule))
+    (self.logger, self.save) = (logger, save)
+  }
+
+  /// Why the last backup was not made; nil when it was, or none is asked for.
+  var problem: HealthProblem? { state.withLock { $0.problem } }
+  /// How many were made and failed since the start.
+  var counts: (made: Int, failed: Int) { state.withLock { ($0.made, $0.failed) } }
+
+  /// Takes another schedule, which holds from the next look on.
+  func configure(_ schedule: BackupSchedule?) {
+    state.withLock { state in
+      if state.schedule != schedule { (state.schedule, state.nextAttempt, state.problem) = (schedule, 0, nil) }
+    }
+  }
+
+  /// Makes a backup if one is due; returns when it is made. One at a time: who comes meanwhile makes none.
+  ///
+  /// - Parameter now: seconds since 1970.
+  func makeIfDue(at now: Int64) async {
+    let begun = state.withLock { state -> BackupSchedule? in
+      guard let schedule = state.schedule, !state.isUnderWay, now >= state.nextAttempt else { return nil }
+      guard schedule.isDue(at: now, ScheduledBackups.names(in: schedule.folder)) else { return nil }
+      state.isUnderWay = true
+      return schedule
+    }
+    guard let begun else { return }
+    do {
+      let path = try await make(begun, at: now)
+      state.withLock { state in
+        (state.isUnderWay, state.problem) = (false, nil)
+        state.made += 1
+      }
+      logger.log(.backupMade, "a backup was made and can be restored", metadata: ["path": "\(path)"])
+    } catch {
+      let problem = HealthProblem(part: "backup", problem: "no backup was made: \(error)", since: now)
+      state.withLock { state in
+        state.isUnderWay = false
+        state.nextAttempt = now + ScheduledBackups.pause
+        state.problem =
+          state.problem.map { HealthProblem(part: $0.part, problem: problem.problem, since: $0.since) }
+          ?? problem
+        state.failed += 1
+      }
+      logger.log(.backupFailed, "\(problem.problem)")
+    }
+  }
+
+  private func make(_ schedule: BackupSchedule, at now: Int64) async throws -> String {
+    let folder = schedule.folder
+    do {
+      try PrivateFile.createFolder(folder)
+    } catch {
+      throw StoreError("\(folder) can't be made (\(error)): name a folder that the gateway may write to")
+    }
+    ScheduledBackups.removeDrafts(in: folder)
+    let path = folder + "/" + BackupSchedule.name(at: now)
+    _ = try await save(path)
+    do {
+      try await ScheduledBackups.verify(path, at: now)
+    } catch {
+      // What can't be restored is no backup, and must not count as one.
+      try? FileManager.default.removeItem(atPath: path)
+      throw error
+    }
+    for name in schedule.surplus(of: ScheduledBackups.names(in: folder)) where folder + "/" + name != path {
+      try? FileManager.default.removeItem(atPath: folder + "/" + name)
+    }
+    return path
+  }
+
+  /// Restores a backup into a folder beside it, which goes again.
+  private static func verify(_ path: String, at now: Int64) async throws {
+    let draft = (path as NSString).deletingLastPathComponent + "/" + draftPrefix + "\(now)"
+    defer { try? FileManager.default.removeItem(atPath: draft) }
+    // It reads every page: on a thread that may take its time.
+    try await Task.detached { _ = try Backup.restore(path, into: StateFolder(draft)) }.value
+  }
+
+  /// Removes what a gateway that was killed has left.
+  private static func removeDrafts(in folder: String) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(draftPrefix) {
+      try? FileManager.default.removeItem(atPath: folder + "/" + name)
+    }
+  }
+
+  private static func names(in folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+}

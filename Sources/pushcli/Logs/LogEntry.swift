@@ -1,0 +1,56 @@
+import Logging
+import PushCore
+
+/// One event of the gateway's log, with its bounds kept.
+struct LogEntry: Sendable, Equatable {
+  /// Milliseconds since 1970.
+  var at: Int64
+  var level: Logger.Level
+  /// Its name in ``LoggedEvent``; nil of what no table has, as a library's.
+  var event: String?
+  var message: String
+  /// What it is about, by name, in the order of the names.
+  var fields: [Field] = []
+  var file = ""
+  var function = ""
+  var line: UInt = 0
+
+  struct Field: Sendable, Equatable {
+    var name: String
+    var value: String
+  }
+
+  /// The longest message, in bytes; of a longer one the rest is left out.
+  static let maximumMessageSize = 8 << 10
+  /// The longest value of a field, in bytes.
+  static let maximumValueSize = 2 << 10
+  static let maximumFields = 24
+
+  init(at: Int64, _ event: Logging.LogEvent, _ metadata: Logger.Metadata) {
+    self.at = at
+    level = event.level
+    message = LogEntry.cut(event.message.description, LogEntry.maximumMessageSize)
+    self.event = metadata[LoggedEvent.field].map { "\($0)" }
+    fields = metadata.filter { $0.key != LoggedEvent.field }.sorted { $0.key < $1.key }.prefix(LogEntry.maximumFields)
+      .map { Field(name: $0.key, value: LogEntry.cut("\($0.value)", LogEntry.maximumValueSize)) }
+    (file, function, line) = (event.file, event.function, event.line)
+  }
+
+  init(
+    at: Int64, _ level: Logger.Level, event: String?, _ message: String, fields: [Field] = []
+  ) {
+    (self.at, self.level, self.event, self.message, self.fields) = (at, level, event, message, fields)
+  }
+
+  private static func cut(_ text: String, _ size: Int) -> String {
+    guard text.utf8.count > size else { return text }
+    return String(decoding: text.utf8.prefix(size), as: UTF8.self) + "…"
+  }
+
+  /// RFC 3339, UTC.
+  var timestamp: String {
+    var bytes: [UInt8] = []
+    appendTimestamp(at, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

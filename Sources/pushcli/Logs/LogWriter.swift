@@ -1,0 +1,134 @@
+import Dispatch
+import Foundation
+import Logging
+import PushCore
+import Synchronization
+
+/// Writes the log on a thread of its own, so that nobody who logs waits for whoever reads it.
+///
+/// At most ``Limits/maximumWaitingLogLines`` wait; more are dropped and counted. What repeats is told
+/// ``Limits/maximumRepeatedLines`` times a minute, and then how often it was; `debug` and `trace` are told as they are.
+final class LogWriter: Sendable {
+  /// What counts as the same.
+  private struct Kind: Hashable {
+    var event: String
+    var key: String
+  }
+
+  private struct State {
+    var waiting: [LogEntry] = []
+    var dropped = 0
+    var isAwake = false
+    var gate = RepeatGate<Kind>(count: Limits.maximumRepeatedLines, interval: Limits.limitLogInterval)
+    /// The last one of each kind that was not told.
+    var untold: [Kind: LogEntry] = [:]
+    var flushes: [DispatchSemaphore] = []
+  }
+
+  private let state = Mutex(State())
+  private let wake = DispatchSemaphore(value: 0)
+  private let output: @Sendable (LogEntry) -> Void
+  private let now: @Sendable () -> Int64
+
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - output: writes one; called on one thread, which it may hold for as long as it likes.
+  init(now: @escaping @Sendable () -> Int64, output: @escaping @Sendable (LogEntry) -> Void) {
+    (self.now, self.output) = (now, output)
+    let thread = Thread { [self] in run() }
+    thread.name = "log"
+    thread.start()
+  }
+
+  /// Takes an entry to be written soon. Of what is critical it returns when it is written, or a second later: the process
+  /// may be about to end.
+  func write(_ entry: LogEntry) {
+    let mustWake = state.withLock { state -> Bool in
+      let (told, isTold) = LogWriter.filtered(entry, &state)
+      if let told { LogWriter.append(told, to: &state) }
+      if isTold { LogWriter.append(entry, to: &state) }
+      defer { state.isAwake = true }
+      return !state.isAwake
+    }
+    if mustWake { wake.signal() }
+    if entry.level >= .critical { flush(within: .seconds(1)) }
+  }
+
+  /// Returns when all that came so far is written, or when the time is over: its reader may be stuck.
+  func flush(within time: DispatchTimeInterval) {
+    let done = DispatchSemaphore(value: 0)
+    state.withLock { state in
+      state.flushes.append(done)
+      state.isAwake = true
+    }
+    wake.signal()
+    _ = done.wait(timeout: .now() + time)
+  }
+
+  /// - Returns: what is to be said of earlier ones like it, and whether it is told itself.
+  private static func filtered(_ entry: LogEntry, _ state: inout State) -> (LogEntry?, Bool) {
+    guard entry.level >= .info, let event = entry.event else { return (nil, true) }
+    let name = LoggedEvent(rawValue: event)?.key
+    let kind = Kind(event: event, key: entry.fields.first { $0.name == name }?.value ?? "")
+    switch state.gate.note(kind, at: entry.at / 1000) {
+    case .told(let untold):
+      let last = state.untold.removeValue(forKey: kind)
+      return (untold == 0 ? nil : last.map { $0.repeated(untold, at: entry.at) }, true)
+    case .counted:
+      state.untold[kind] = entry
+      return (nil, false)
+    }
+  }
+
+  private static func append(_ entry: LogEntry, to state: inout State) {
+    if state.waiting.count < Limits.maximumWaitingLogLines {
+      state.waiting.append(entry)
+    } else {
+      state.dropped += 1
+    }
+  }
+
+  private func run() {
+    while true {
+      let (entries, dropped, flushes, hasUntold) = state.withLock { state in
+        let untold = state.gate.takeUntold(at: now() / 1000)
+        for (kind, count) in untold {
+          if let kind, let last = state.untold.removeValue(forKey: kind) {
+            LogWriter.append(last.repeated(count, at: now()), to: &state)
+          } else {
+            state.dropped += count
+          }
+        }
+        if state.gate.hasUntold == false { state.untold = [:] }
+        defer {
+          (state.waiting, state.dropped, state.flushes) = ([], 0, [])
+        }
+        if state.waiting.isEmpty, state.dropped == 0, state.flushes.isEmpty { state.isAwake = false }
+        return (state.waiting, state.dropped, state.flushes, state.gate.hasUntold)
+      }
+      for entry in entries { output(entry) }
+      if dropped > 0 { output(LogWriter.lost(dropped, at: now())) }
+      for flush in flushes { flush.signal() }
+      guard entries.isEmpty, dropped == 0, flushes.isEmpty else { continue }
+      // What was not told is told when its minute is over.
+      if hasUntold { _ = wake.wait(timeout: .now() + 1) } else { wake.wait() }
+    }
+  }
+
+  private static func lost(_ count: Int, at time: Int64) -> LogEntry {
+    let event = LoggedEvent.linesDropped
+    return LogEntry(
+      at: time, event.level, event: event.rawValue, "lines of the log are missing",
+      fields: [.init(name: "lines", value: "\(count)")])
+  }
+}
+
+extension LogEntry {
+  /// What is said in place of so many entries, of which this is the last.
+  fileprivate func repeated(_ count: Int, at time: Int64) -> LogEntry {
+    var entry = self
+    entry.at = time
+    entry.message = "repeated \(count) \(count == 1 ? "time" : "times"): \(message)"
+    return entry
+  }
+}
