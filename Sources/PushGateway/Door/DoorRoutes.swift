@@ -1,6 +1,7 @@
 import HTTP2Transport
 import Logging
 import NIOHTTP1
+import PushCore
 
 /// What is served over HTTP/1.1, off the loops: health, and what is counted.
 struct DoorRoutes: Sendable {
