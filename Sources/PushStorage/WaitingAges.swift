@@ -7,7 +7,7 @@ import PushCore
 /// ``Limits/maximumLifetime`` at most, and what is further apart, after a clock was wrong, is counted without its time.
 package struct WaitingAges: Sendable {
   private static let slotBits: Int64 = 12
-  private static let maximumSlots = Limits.maximumLifetime * 1000 >> Int(slotBits)
+  private static let maximumSlots = (Limits.maximumLifetime * 1000) >> Int(slotBits)
 
   /// How many pushes wait.
   package private(set) var count = 0
