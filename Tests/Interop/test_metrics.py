@@ -33,4 +33,4 @@ def test_what_happens_to_a_push_is_counted(gateway):
 def test_a_part_can_be_asked_for(gateway):
     lines, _ = metrics(gateway, "limits_reached")
     assert lines[0] == "# TYPE pushgateway_limits_reached counter"
-    assert all("pushgateway_limits_reached" in line for line in lines)
+    assert all("limits_reached" in line for line in lines)
