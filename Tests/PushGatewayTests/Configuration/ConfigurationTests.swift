@@ -201,7 +201,7 @@ import Testing
 
   @Test func `an unknown setting that is near to none is told all of them`() {
     let words = failure { _ = try configuration(yaml: "elephants: 1\n") }
-    #expect(words.contains("unknown setting elephants") && words.contains("): expected one of listen, environment, "))
+    #expect(words.contains("unknown setting elephants") && words.contains("): expected one of listen, http_listen, "))
   }
 
   @Test func `variables that set nothing are a warning, which does not tell their values`() throws {
