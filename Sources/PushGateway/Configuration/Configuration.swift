@@ -70,6 +70,7 @@ package struct Configuration: Sendable {
   }
 
   private static let maximumLoops = 256
+  private static let names = SettingNames(names: settings.map(\.name), variables: settings.map(\.variable))
 
   /// What holds where nothing was said.
   package static let defaults = Configuration()
@@ -92,7 +93,8 @@ package struct Configuration: Sendable {
   ) throws(ConfigurationError) {
     self.state = state
     let file = try ConfigurationFile(file ?? state + "/config.yaml", isRequired: file != nil)
-    warnings = Configuration.warnings(about: variables)
+    try Configuration.names.refuseUnknown(in: file)
+    warnings = Configuration.names.warnings(about: variables)
     for setting in Configuration.settings {
       let credentials = variables["CREDENTIALS_DIRECTORY"]
       if let value = flags[setting.name] {

@@ -1,5 +1,4 @@
 import Foundation
-import PushCore
 import Yams
 
 /// A file of settings as it is written: names with their values, and where each stands.
@@ -16,7 +15,7 @@ struct ConfigurationFile {
   /// Reads a file of settings.
   ///
   /// - Parameter isRequired: whether it has to be there; otherwise none is an empty one.
-  /// - Throws: ``ConfigurationError`` when it can't be read, is not YAML, or holds what is no setting.
+  /// - Throws: ``ConfigurationError`` when it can't be read, is not YAML, or does not hold names with values.
   init(_ path: String, isRequired: Bool) throws(ConfigurationError) {
     self.path = path
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -27,11 +26,6 @@ struct ConfigurationFile {
       return
     }
     entries = try ConfigurationFile.entries(of: String(decoding: data, as: UTF8.self), path)
-    for (name, entry) in entries.sorted(by: { $0.value.line < $1.value.line }) {
-      if let unknown = Configuration.unknown(name) {
-        throw ConfigurationError(description: "unknown setting \(name) (\(path), line \(entry.line)): \(unknown)")
-      }
-    }
   }
 
   private static func entries(of text: String, _ path: String) throws(ConfigurationError) -> [String: Entry] {
@@ -66,26 +60,4 @@ struct ConfigurationFile {
     }
     return entries
   }
-}
-
-extension Configuration {
-  /// What to say of a name that no setting has; nil of one that a setting has.
-  static func unknown(_ name: String) -> String? {
-    let names = settings.map(\.name)
-    if names.contains(name) { return nil }
-    if let near = Spelling.nearest(to: name.replacing("-", with: "_"), among: names) { return "did you mean \(near)?" }
-    return "expected one of \(names.joined(separator: ", "))"
-  }
-
-  /// What to say of variables that begin as those of settings do, and set nothing: a line each, without their values.
-  static func warnings(about variables: [String: String]) -> [String] {
-    let known = settings.map(\.variable) + ["PUSHGATEWAY_STATE"]
-    let unknown = variables.keys.filter { $0.hasPrefix("PUSHGATEWAY_") && !known.contains($0) }.sorted()
-    return unknown.prefix(maximumWarnings).map { name in
-      let near = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
-      return "unknown variable \(name): \(near ?? "no setting has it, unset it")"
-    }
-  }
-
-  private static let maximumWarnings = 20
 }

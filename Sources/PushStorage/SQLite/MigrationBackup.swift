@@ -20,8 +20,8 @@ package enum MigrationBackup {
     guard let applied = migrations(of: folder.databasePath), case let all = Set(Schema.migrator.migrations),
       !applied.isEmpty, applied.isStrictSubset(of: all)
     else { return nil }
-    let backups = folderPath(beside: folder.databasePath)
-    let path = backups + "/" + prefix + version + suffix
+    let backups = MigrationBackups.folder(beside: folder.databasePath)
+    let path = backups + "/" + MigrationBackups.name(of: version)
     if let earlier = migrations(of: path), earlier.isStrictSubset(of: applied) { return path }
     do {
       try PrivateFile.createFolder(backups)
@@ -30,7 +30,7 @@ package enum MigrationBackup {
     }
     try requireRoom(for: folder.databasePath)
     try Backup.write(database: folder.databasePath, folder, to: path, now: now)
-    for name in names(in: backups) where backups + "/" + name != path {
+    for name in MigrationBackups.names(in: backups) where backups + "/" + name != path {
       try? FileManager.default.removeItem(atPath: backups + "/" + name)
     }
     return path
@@ -43,36 +43,7 @@ package enum MigrationBackup {
     guard let applied = migrations(of: folder.databasePath), !applied.isSubset(of: Schema.migrator.migrations) else {
       return
     }
-    throw refusal(folder.databasePath)
-  }
-
-  /// Why a database of a newer version is not opened, and what to do: names the backup made before that version's start.
-  static func refusal(_ path: String) -> StoreError {
-    let backups = folderPath(beside: path)
-    guard let name = names(in: backups).max(by: { made(backups + "/" + $0) < made(backups + "/" + $1) }) else {
-      return StoreError("\(path) was written by a newer pushcli: start that one, or restore an older backup")
-    }
-    return StoreError(
-      "\(path) was written by a newer pushcli: start that one, or go back to what was there before it with `pushcli admin restore \(backups)/\(name) --state NEW-FOLDER`"
-    )
-  }
-
-  private static let prefix = "before-"
-  /// Backups leave out files that are called like databases, so this one, too.
-  private static let suffix = ".sqlite"
-
-  private static func folderPath(beside path: String) -> String {
-    (path as NSString).deletingLastPathComponent + "/backups"
-  }
-
-  private static func names(in folder: String) -> [String] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
-  }
-
-  private static func made(_ path: String) -> Date {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    return attributes?[.modificationDate] as? Date ?? .distantPast
+    throw MigrationBackups.refusal(folder.databasePath)
   }
 
   /// What a database was brought to; nil where there is none that can be read.

@@ -69,7 +69,7 @@ package struct SQLiteStore: Sendable {
       }
       let migrator = Schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        throw MigrationBackup.refusal(path)
+        throw MigrationBackups.refusal(path)
       }
       try migrator.migrate(pool)
       try SQLiteStore.openReaders(of: pool)

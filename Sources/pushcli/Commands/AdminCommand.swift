@@ -18,7 +18,9 @@ struct AdminCommand: AsyncParsableCommand {
         pushcli admin audit --limit 20
         pushcli admin log-level debug --for 10m
       """,
-    subcommands: [MakeBackup.self, Restore.self, Compact.self, Reload.self, Restart.self, Audit.self, LogLevel.self])
+    subcommands: [
+      MakeBackup.self, Restore.self, Compact.self, AdminReload.self, AdminRestart.self, Audit.self, AdminLogLevel.self,
+    ])
 
   struct MakeBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

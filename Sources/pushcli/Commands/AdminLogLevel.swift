@@ -2,56 +2,54 @@ import ArgumentParser
 import GatewayProtocol
 import PushCore
 
-extension AdminCommand {
-  /// `pushcli admin log-level`: what a running gateway logs.
-  struct LogLevel: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "log-level", abstract: "Show or change what a running gateway logs.",
-      discussion: """
-        Without LEVEL it shows the level in force. `default` goes back to the settings, and so does the end of the time \
-        of --for; a restart does, too. debug tells every stage of every push, by its id.
+/// `pushcli admin log-level`: what a running gateway logs.
+struct AdminLogLevel: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log-level", abstract: "Show or change what a running gateway logs.",
+    discussion: """
+      Without LEVEL it shows the level in force. `default` goes back to the settings, and so does the end of the time \
+      of --for; a restart does, too. debug tells every stage of every push, by its id.
 
-        Examples:
-          pushcli admin log-level
-          pushcli admin log-level debug --for 10m
-          pushcli admin log-level default
-        """)
-    private static let normal = "default"
-    private static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical", normal]
+      Examples:
+        pushcli admin log-level
+        pushcli admin log-level debug --for 10m
+        pushcli admin log-level default
+      """)
+  private static let normal = "default"
+  private static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical", normal]
 
-    @Argument(
-      help: "trace, debug, info, notice, warning, error or critical; default: what the settings say.",
-      completion: .list(LogLevel.levels)) var level: String?
-    @Option(name: .customLong("for"), help: "How long it holds, as 10m. (until the gateway ends)") var time: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+  @Argument(
+    help: "trace, debug, info, notice, warning, error or critical; default: what the settings say.",
+    completion: .list(AdminLogLevel.levels)) var level: String?
+  @Option(name: .customLong("for"), help: "How long it holds, as 10m. (until the gateway ends)") var time: String?
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
 
-    func validate() throws {
-      if let level, !Self.levels.contains(level) {
-        let near = Spelling.nearest(to: level, among: Self.levels).map { "did you mean \($0)?" }
-        throw ValidationError(
-          "unknown level \(level): \(near ?? "expected one of \(Self.levels.joined(separator: ", "))")")
-      }
-      if time != nil, level == nil || level == Self.normal {
-        throw ValidationError("--for needs a level: expected LEVEL --for TIME")
-      }
+  func validate() throws {
+    if let level, !Self.levels.contains(level) {
+      let near = Spelling.nearest(to: level, among: Self.levels).map { "did you mean \($0)?" }
+      throw ValidationError(
+        "unknown level \(level): \(near ?? "expected one of \(Self.levels.joined(separator: ", "))")")
     }
-
-    func run() async throws {
-      let seconds = try time.map { time in max(1, Int(try TimeSpan(time, option: "--for").seconds)) }
-      let admin = try await Admin(state)
-      let path = "/admin/v1/log-level"
-      let record: LogLevelRecord
-      if let level {
-        record = try await admin.post(
-          path, LogLevelRequest(level: level == Self.normal ? nil : level, seconds: seconds))
-      } else {
-        record = try await admin.get(path)
-      }
-      if format.json { return Output.json(record) }
-      let until = record.until.map { " until \($0)" } ?? ""
-      let normal = record.level == record.configured ? "" : ", the settings say \(record.configured)"
-      Output.data("\(record.level)\(until)\(normal)")
+    if time != nil, level == nil || level == Self.normal {
+      throw ValidationError("--for needs a level: expected LEVEL --for TIME")
     }
+  }
+
+  func run() async throws {
+    let seconds = try time.map { time in max(1, Int(try TimeSpan(time, option: "--for").seconds)) }
+    let admin = try await Admin(state)
+    let path = "/admin/v1/log-level"
+    let record: LogLevelRecord
+    if let level {
+      record = try await admin.post(
+        path, LogLevelRequest(level: level == Self.normal ? nil : level, seconds: seconds))
+    } else {
+      record = try await admin.get(path)
+    }
+    if format.json { return Output.json(record) }
+    let until = record.until.map { " until \($0)" } ?? ""
+    let normal = record.level == record.configured ? "" : ", the settings say \(record.configured)"
+    Output.data("\(record.level)\(until)\(normal)")
   }
 }

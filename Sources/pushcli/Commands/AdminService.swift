@@ -3,76 +3,73 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// What a gateway is asked for while it runs.
-extension AdminCommand {
-  /// `pushcli admin reload`: as SIGHUP, with an answer.
-  struct Reload: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "reload", abstract: "Have a gateway read its settings and certificates again.",
-      discussion: """
-        What can change while connections are open does so at once, without ending one; `pushcli serve --check` lists \
-        which settings those are. The others wait for a restart. When a setting, a certificate or an address can't be \
-        used, nothing is changed. SIGHUP does the same, and the log says what came of it.
+/// `pushcli admin reload`: as SIGHUP, with an answer.
+struct AdminReload: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reload", abstract: "Have a gateway read its settings and certificates again.",
+    discussion: """
+      What can change while connections are open does so at once, without ending one; `pushcli serve --check` lists \
+      which settings those are. The others wait for a restart. When a setting, a certificate or an address can't be \
+      used, nothing is changed. SIGHUP does the same, and the log says what came of it.
 
-        Example:
-          pushcli admin reload
-        """)
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+      Example:
+        pushcli admin reload
+      """)
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
 
-    func run() async throws {
-      let record: ReloadRecord = try await Admin(state).post("/admin/v1/reload", [String: String]())
-      if format.json { return Output.json(record) }
-      Output.words(
-        record.changed.isEmpty
-          ? "no setting has changed; the certificates were read again"
-          : "changed: \(record.changed.joined(separator: ", "))")
-      if !record.waiting.isEmpty {
-        Output.words("at a restart: \(record.waiting.joined(separator: ", ")) (`pushcli admin restart`)")
-      }
+  func run() async throws {
+    let record: ReloadRecord = try await Admin(state).post("/admin/v1/reload", [String: String]())
+    if format.json { return Output.json(record) }
+    Output.words(
+      record.changed.isEmpty
+        ? "no setting has changed; the certificates were read again"
+        : "changed: \(record.changed.joined(separator: ", "))")
+    if !record.waiting.isEmpty {
+      Output.words("at a restart: \(record.waiting.joined(separator: ", ")) (`pushcli admin restart`)")
     }
   }
+}
 
-  /// `pushcli admin restart`: as SIGUSR2, with an answer.
-  struct Restart: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "restart", abstract: "Have a gateway make way for the program that lies in its place now.",
-      discussion: """
-        The process stays, and so do its listening sockets: who connects meanwhile waits, and is not refused. Open \
-        requests are answered first, within two seconds; devices come back by themselves. A program that would not start, \
-        for the settings or for itself, changes nothing. SIGUSR2 does the same.
+/// `pushcli admin restart`: as SIGUSR2, with an answer.
+struct AdminRestart: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restart", abstract: "Have a gateway make way for the program that lies in its place now.",
+    discussion: """
+      The process stays, and so do its listening sockets: who connects meanwhile waits, and is not refused. Open \
+      requests are answered first, within two seconds; devices come back by themselves. A program that would not start, \
+      for the settings or for itself, changes nothing. SIGUSR2 does the same.
 
-        Example:
-          pushcli admin restart
-        """)
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+      Example:
+        pushcli admin restart
+      """)
+  @OptionGroup var state: StateOptions
+  @OptionGroup var format: FormatOptions
 
-    /// How long the next program may take until it answers.
-    private static let waitTime = Duration.seconds(30)
-    private static let pause = Duration.milliseconds(20)
+  /// How long the next program may take until it answers.
+  private static let waitTime = Duration.seconds(30)
+  private static let pause = Duration.milliseconds(20)
 
-    func run() async throws {
-      let before: GatewayStatus = try await Admin(state).get("/admin/v1/status")
-      let begin = ContinuousClock.now
-      try await Admin(state).post("/admin/v1/restart")
-      try await waitForNext(after: before, until: begin + Restart.waitTime)
-      let seconds = (begin.duration(to: .now) / .milliseconds(10)).rounded() / 100
-      if format.json { return Output.json(["seconds": seconds]) }
-      Output.words("started again; it answers after \(seconds) seconds")
-    }
+  func run() async throws {
+    let before: GatewayStatus = try await Admin(state).get("/admin/v1/status")
+    let begin = ContinuousClock.now
+    try await Admin(state).post("/admin/v1/restart")
+    try await waitForNext(after: before, until: begin + AdminRestart.waitTime)
+    let seconds = (begin.duration(to: .now) / .milliseconds(10)).rounded() / 100
+    if format.json { return Output.json(["seconds": seconds]) }
+    Output.words("started again; it answers after \(seconds) seconds")
+  }
 
-    /// Asks until another start answers than `before`: the socket is the same, so that a question waits for who accepts it.
-    private func waitForNext(after before: GatewayStatus, until deadline: ContinuousClock.Instant) async throws {
-      while ContinuousClock.now < deadline {
-        if let status = try? await Admin(state).get("/admin/v1/status") as GatewayStatus,
-          status.started != before.started
-        {
-          return
-        }
-        try await Task.sleep(for: Restart.pause)
+  /// Asks until another start answers than `before`: the socket is the same, so that a question waits for who accepts it.
+  private func waitForNext(after before: GatewayStatus, until deadline: ContinuousClock.Instant) async throws {
+    while ContinuousClock.now < deadline {
+      if let status = try? await Admin(state).get("/admin/v1/status") as GatewayStatus,
+        status.started != before.started
+      {
+        return
       }
-      throw CommandFailure(.timedOut, "the gateway does not answer yet: its log says why")
+      try await Task.sleep(for: AdminRestart.pause)
     }
+    throw CommandFailure(.timedOut, "the gateway does not answer yet: its log says why")
   }
 }

@@ -1,0 +1,36 @@
+import Foundation
+
+/// Where the backups lie that starts of newer versions made, and how they are called.
+enum MigrationBackups {
+  /// Why a database of a newer version is not opened, and what to do: names the backup made before that version's start.
+  static func refusal(_ path: String) -> StoreError {
+    let backups = folder(beside: path)
+    guard let name = names(in: backups).max(by: { made(backups + "/" + $0) < made(backups + "/" + $1) }) else {
+      return StoreError("\(path) was written by a newer pushcli: start that one, or restore an older backup")
+    }
+    return StoreError(
+      "\(path) was written by a newer pushcli: start that one, or go back to what was there before it with `pushcli admin restore \(backups)/\(name) --state NEW-FOLDER`"
+    )
+  }
+
+  /// What the backup is called that a start of a version makes.
+  static func name(of version: String) -> String { prefix + version + suffix }
+
+  private static let prefix = "before-"
+  /// Backups leave out files that are called like databases, so this one, too.
+  private static let suffix = ".sqlite"
+
+  static func folder(beside path: String) -> String {
+    (path as NSString).deletingLastPathComponent + "/backups"
+  }
+
+  static func names(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
+  }
+
+  private static func made(_ path: String) -> Date {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return attributes?[.modificationDate] as? Date ?? .distantPast
+  }
+}
