@@ -53,8 +53,6 @@ class HostileGateway:
                         if path == "/v1/device/stream":
                             streams[event.stream_id] = b"".join(line + b"\n" for line in self.lines)
                             connection.send_headers(event.stream_id, [(":status", "200")])
-                        elif event.stream_ended:
-                            self.answer(connection, event.stream_id)
                     case h2.events.DataReceived():
                         connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
                         if event.stream_id in streams:
@@ -66,6 +64,7 @@ class HostileGateway:
                         del streams[event.stream_id]
                         connection.end_stream(event.stream_id)
                     case h2.events.StreamEnded():
+                        # After a request without a body, too.
                         self.answer(connection, event.stream_id)
             for stream, rest in streams.items():
                 while rest and (room := min(connection.local_flow_control_window(stream), 16_384)):
@@ -75,6 +74,8 @@ class HostileGateway:
             peer.sendall(connection.data_to_send())
 
     def answer(self, connection, stream):
+        if self.status is None:
+            return
         connection.send_headers(stream, [(":status", str(self.status))])
         connection.send_data(stream, self.body, end_stream=True)
 

@@ -269,7 +269,7 @@ def test_check_prints_each_setting_with_its_origin_and_starts_nothing(tmp_path):
     assert settings["listen"] == ("127.0.0.1:1,[::1]:2", "file")
     assert settings["environment"] == ("development", "default")
     table = run("serve", "--state", tmp_path, "--check")
-    assert table.code == 0 and re.search(r"^mailbox_cap +20 +file$", table.out, re.M)
+    assert table.code == 0 and re.search(r"^mailbox_cap +20 +file +restart$", table.out, re.M)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.yaml"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from gateway import PUSHCLI, Gateway, run
 
 #: What everybody may read, if they get at the folder.
-PUBLIC = {"ca.pem", "server.pem", "listening"}
+PUBLIC = {"http-listening", "ca.pem", "server.pem", "listening"}
 
 
 def modes(folder):

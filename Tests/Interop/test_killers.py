@@ -243,6 +243,12 @@ def test_no_answer_of_a_gateway_ends_a_command(gateway, status):
             run("send", "--to", "nobody/" + TOPIC, "--title", "a", "--gateway", hostile.address, state=gateway.state)
 
 
+def test_a_gateway_that_does_not_answer_does_not_keep_doctor(gateway):
+    with HostileGateway(gateway.state, status=None) as hostile:
+        done = run("doctor", "--gateway", hostile.address, state=gateway.state)
+    assert done.code == 1 and "failed" in done.out
+
+
 def test_a_stored_payload_that_cannot_be_read_ends_in_the_log_as_undeliverable(start, subscribe):
     """M4: an earlier version accepted payloads of up to 1,024 levels."""
     gateway = start()

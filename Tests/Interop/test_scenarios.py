@@ -218,7 +218,7 @@ def test_faults_are_in_the_logs(gateway, device, connection):
     assert event["detail"] == "told: 500 InternalServerError" and event["device"] == device.name
     gateway.run("faults", "remove", "told")
     for words in ("fault told was set", "fault told struck", "fault told was removed"):
-        assert words in gateway.log
+        gateway.wait_for_log(words)
 
 
 @pytest.mark.parametrize("options, words", [

@@ -113,9 +113,9 @@ extension LoggedEvent {
       Row(
         .notice, "A sender's certificate was refused.", "Issue another, or revoke what should not be used.",
         key: "topic")
-    case .faultSet: Row(.notice, "A fault is injected from now on.", "Remove it when the test is over.")
-    case .faultsRemoved: Row(.notice, "A fault is injected no longer.")
-    case .faultStruck: Row(.notice, "An injected fault struck.")
+    case .faultSet: Row(.notice, "A fault is injected from now on.", "Remove it when the test is over.", key: "fault")
+    case .faultsRemoved: Row(.notice, "A fault is injected no longer.", key: "fault")
+    case .faultStruck: Row(.notice, "An injected fault struck.", key: "fault")
     case .push: Row(.debug, "A push reached a stage: accepted, stored, transmitted, acknowledged, presented, ….")
     case .broadcastHandedOut: Row(.debug, "A broadcast was handed to every stream of its channel.")
     }

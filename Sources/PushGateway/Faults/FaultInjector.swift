@@ -172,7 +172,9 @@ extension FaultTarget {
   }
 
   fileprivate func metadata(_ fault: Fault) -> Logger.Metadata {
-    var metadata: Logger.Metadata = ["does": "\(fault.words)", "connection": "\(connection)"]
+    var metadata: Logger.Metadata = [
+      "fault": "\(fault.rule.name)", "does": "\(fault.words)", "connection": "\(connection)",
+    ]
     if let address { metadata["peer"] = "\(address)" }
     if let app { metadata["app"] = "\(app)" }
     return metadata

@@ -40,7 +40,7 @@ final class FaultsAPI: Sendable {
         guard faults.clear(name) > 0 else {
           throw Problem.notFound("there is no fault \(name): `pushcli faults list` shows them")
         }
-        logger.log(.faultsRemoved, "fault \(name) was removed")
+        logger.log(.faultsRemoved, "fault \(name) was removed", metadata: ["fault": "\(name)"])
         return Response(["removed": 1])
       },
       .init("GET", "/admin/v1/connections") { [self] _ in
@@ -55,7 +55,9 @@ final class FaultsAPI: Sendable {
       let added = try rules.map { try Fault($0) }
       try faults.set(added, now: clock.milliseconds())
       for fault in added {
-        logger.log(.faultSet, "fault \(fault.rule.name) was set", metadata: ["does": "\(fault.words)"])
+        logger.log(
+          .faultSet, "fault \(fault.rule.name) was set",
+          metadata: ["fault": "\(fault.rule.name)", "does": "\(fault.words)"])
       }
     } catch let error as FaultError {
       throw Problem.badRequest(error.description)

@@ -32,6 +32,9 @@ struct RemoteExamination {
 
   typealias Finding = Examination.Finding
 
+  /// How long the answers may take together; then the connection is closed, which ends what waits for one.
+  private static let answerTime = Duration.seconds(10)
+
   let place: Place
   /// The certificates to trust.
   let trustPath: String
@@ -58,7 +61,14 @@ struct RemoteExamination {
     } catch {
       return [Finding(check: "gateway", state: .failed, words: "\(error)")]
     }
-    defer { client.close() }
+    let limit = Task {
+      try await Task.sleep(for: RemoteExamination.answerTime)
+      client.close()
+    }
+    defer {
+      limit.cancel()
+      client.close()
+    }
     let peer = await client.peer()
     let findings = await health { path in
       let answer = try await client.request("GET", path)
