@@ -106,10 +106,12 @@ struct GatewayOptions: ParsableArguments {
 /// The admin socket of a gateway on this machine.
 struct Admin {
   private let client: Client
+  private let socket: String
 
   /// - Throws: ``CommandFailure`` when no gateway runs there.
   init(_ options: StateOptions) async throws {
     let folder = try options.folder
+    socket = folder.adminSocket
     do {
       client = try await Client.connect(to: .admin(path: folder.adminSocket))
     } catch is ClientError {
@@ -164,6 +166,13 @@ struct Admin {
     return try decodeJSON(Value.self, from: answer.body)
   }
 
+  /// Asks on another connection, once: a gateway that starts again ends the first one, and the next program takes the second.
+  private func askAgain(_ path: String, _ fields: [(Client.Field, String)]) async throws -> Client.Answer {
+    let next = try await Client.connect(to: .admin(path: socket))
+    defer { next.close() }
+    return try await next.request("GET", path, fields)
+  }
+
   private func answer(
     _ method: String, _ path: String, _ fields: [(Client.Field, String)] = [], body: [UInt8]
   ) async throws -> Client.Answer {
@@ -171,7 +180,8 @@ struct Admin {
     do {
       answer = try await client.request(method, path, fields, body: body)
     } catch let error as ClientError {
-      throw CommandFailure(error)
+      guard method == "GET", let again = try? await askAgain(path, fields) else { throw CommandFailure(error) }
+      answer = again
     }
     guard answer.status < 300 else {
       let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
