@@ -63,10 +63,7 @@ import Testing
     #expect(push.seq == 1)
     #expect(push.text.contains(#""presentation":{"badge":1}"#))
 
-    let clock = ContinuousClock()
-    let begin = clock.now
     await gateway.stop()
-    #expect(clock.now - begin < .seconds(3))
     #expect(try await lines.next().map { TestLine($0).json["reason"] as? String } == "shutdown")
     #expect(!FileManager.default.fileExists(atPath: state.listeningPath))
     #expect(!FileManager.default.fileExists(atPath: state.adminSocket))
