@@ -51,8 +51,9 @@ struct NextProgram: Sendable {
     process.waitUntilExit()
     limit.cancel()
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-      let line = words.split(separator: "\n").last.map(String.init) ?? "it ended with \(process.terminationStatus)"
-      throw CommandFailure(.failed, "\(path) would not start: \(line)")
+      let line = words.split(separator: "\n").last ?? "it ended with \(process.terminationStatus)"
+      let said = line.hasPrefix("pushcli: ") ? line.dropFirst("pushcli: ".count) : line
+      throw CommandFailure(.failed, "\(path) would not start: \(said)")
     }
   }
 
