@@ -211,14 +211,18 @@ package final class Loops: Sendable {
 
   /// Whether every loop gets to a task within a time: one that does not is stuck, or has far too much to do.
   package func answer(within time: Duration) async -> Bool {
-    await withCheckedContinuation { continuation in
+    var limit: Task<Void, Never>?
+    let isComplete = await withCheckedContinuation { continuation in
       let roll = RollCall(count: parts.count) { continuation.resume(returning: $0) }
-      for part in parts.values { part.eventLoop.execute { roll.here() } }
-      Task {
+      limit = Task {
         try? await Task.sleep(for: time)
         roll.end()
       }
+      for part in parts.values { part.eventLoop.execute { roll.here() } }
     }
+    // Anybody may ask: nothing waits on when all have answered.
+    limit?.cancel()
+    return isComplete
   }
 
   package func shutdown() async { try? await group.shutdownGracefully() }
