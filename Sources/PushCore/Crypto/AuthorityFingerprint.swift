@@ -1,0 +1,38 @@
+import COpenSSL
+
+/// What tells a gateway's authority from another in a text that people copy: 80 bits of its certificate's SHA-256.
+package enum AuthorityFingerprint {
+  /// Characters of ``text(ofDER:)``.
+  package static let count = 16
+  /// Bytes of the hash that they tell.
+  private static let size = 10
+
+  /// The fingerprint of the first certificate of a PEM file; nil when the file holds none.
+  package static func text(ofCertificateFile path: String) -> String? {
+    guard let bio = unsafe BIO_new_file(path, "r") else {
+      ERR_clear_error()
+      return nil
+    }
+    defer { unsafe BIO_free(bio) }
+    guard let certificate = unsafe PEM.certificate(in: bio) else {
+      ERR_clear_error()
+      return nil
+    }
+    defer { unsafe X509_free(certificate) }
+    return unsafe text(ofDER: der(of: certificate))
+  }
+
+  /// The fingerprint of a certificate.
+  ///
+  /// - Returns: 16 characters of Crockford's base 32.
+  package static func text(ofDER der: [UInt8]) -> String { Base32.text(Array(Digest.sha256(der).prefix(size))) }
+
+  private static func der(of certificate: OpaquePointer) -> [UInt8] {
+    let count = unsafe i2d_X509(certificate, nil)
+    guard count > 0 else { return [] }
+    return unsafe [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, written in
+      var end = unsafe buffer.baseAddress
+      written = unsafe max(0, Int(i2d_X509(certificate, &end)))
+    }
+  }
+}

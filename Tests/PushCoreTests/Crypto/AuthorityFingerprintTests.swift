@@ -1,0 +1,28 @@
+import Foundation
+import PushTesting
+import Testing
+
+@testable import PushCore
+
+@Suite struct AuthorityFingerprintTests {
+  @Test func `a fingerprint is the first 80 bits of the certificate's SHA-256`() throws {
+    let folder = try TemporaryFolder()
+    let pem = try CertificateAuthority().certificatePEM
+    try Data(pem).write(to: URL(fileURLWithPath: folder.path + "/ca.pem"))
+    let base64 = String(decoding: pem, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+    let der = Array(try #require(Data(base64Encoded: base64)))
+
+    let text = AuthorityFingerprint.text(ofDER: der)
+    #expect(text == Base32.text(Array(try PeerIdentity(pem: pem).fingerprint.prefix(10))))
+    #expect(text.utf8.count == AuthorityFingerprint.count)
+    #expect(AuthorityFingerprint.text(ofCertificateFile: folder.path + "/ca.pem") == text)
+  }
+
+  @Test func `a file without a certificate has none`() throws {
+    let folder = try TemporaryFolder()
+    #expect(AuthorityFingerprint.text(ofCertificateFile: folder.path + "/nothing.pem") == nil)
+    try Data("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8).write(
+      to: URL(fileURLWithPath: folder.path + "/ca.pem"))
+    #expect(AuthorityFingerprint.text(ofCertificateFile: folder.path + "/ca.pem") == nil)
+  }
+}
