@@ -3,10 +3,16 @@ package struct Enrolled: Codable {
   package var device: String
   package var secret: String
   package var name: String
+  /// Whose it is; nil where that is not said.
+  package var person: String?
+  /// What it may do; nil where that is not said.
+  package var role: String?
 
-  package init(device: String, secret: String, name: String) {
+  package init(device: String, secret: String, name: String, person: String? = nil, role: String? = nil) {
     self.device = device
     self.secret = secret
     self.name = name
+    self.person = person
+    self.role = role
   }
 }

@@ -225,6 +225,12 @@ package enum Limits {
   /// How long a device token can be limited to, and an invitation, in seconds.
   package static let maximumTokenValidity = 3650 * 86_400
   package static let maximumInvitationValidity = 365 * 86_400
+  /// Wrong codes that are taken for an invitation's; with the last of them it is good no longer.
+  package static let invitationTries = 5
+  /// Invitations that may be open at a time, few enough that a wrong code is most likely nobody's.
+  package static let maximumInvitations = 1_000
+  /// How often a link that many may use is good.
+  package static let maximumInvitationUses = 1_000_000
   /// The body of an enrollment, which anybody may send.
   package static let maximumEnrollmentSize = 4096
   /// A request's body on the admin socket: a batch of ``maximumBatchSize`` devices.
@@ -275,6 +281,8 @@ package enum Limits {
   package static let enrollments = TokenBucket.Rate(burst: 100, perSecond: 1)
   /// The same for all of this machine, where a test enrolls by the thousand. Whoever has more to enroll has the admin socket.
   package static let localEnrollments = TokenBucket.Rate(burst: 2_000, perSecond: 2)
+  /// Wrong codes of invitations from one address: five, and then one in two minutes.
+  package static let wrongInvitations = TokenBucket.Rate(burst: 5, secondsForOne: 120)
   /// Tokens of a device that are remembered, also those that have ended: of them the oldest is forgotten for a new one.
   package static let maximumDeviceTokens = 1_000
   /// Answers of a person that are kept; the oldest are forgotten. One is some 80 bytes.

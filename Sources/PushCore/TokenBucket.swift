@@ -4,17 +4,28 @@ package struct TokenBucket: Sendable {
   package struct Rate: Sendable, Equatable {
     /// As many as may come at once.
     package var burst: Int
-    /// As many as come back in a second.
+    /// As many as come back in a second, or in as many ``seconds``.
     package var perSecond: Int
+    /// How long that takes: 1 but for what is to be seldom.
+    package var seconds = 1
 
     package init(burst: Int, perSecond: Int) {
       precondition(burst > 0 && perSecond > 0, "an allowance allows something")
       (self.burst, self.perSecond) = (burst, perSecond)
     }
+
+    /// One comes back in as many seconds.
+    package init(burst: Int, secondsForOne: Int) {
+      precondition(burst > 0 && secondsForOne > 0, "an allowance allows something")
+      (self.burst, perSecond, seconds) = (burst, 1, secondsForOne)
+    }
+
+    /// What one is worth: a thousandth for each millisecond that it takes.
+    fileprivate var unit: Int { 1000 * seconds }
   }
 
   package let rate: Rate
-  /// In thousandths, so that a millisecond counts.
+  /// In parts of ``Rate/unit``, so that a millisecond counts.
   private var left: Int
   /// Milliseconds since 1970.
   private var time: Int64
@@ -22,7 +33,7 @@ package struct TokenBucket: Sendable {
   /// A full one.
   package init(_ rate: Rate, at now: Int64) {
     self.rate = rate
-    (left, time) = (rate.burst * 1000, now)
+    (left, time) = (rate.burst * rate.unit, now)
   }
 
   /// Takes one; false when there is none.
@@ -30,27 +41,27 @@ package struct TokenBucket: Sendable {
   /// - Parameter now: milliseconds since 1970. A clock that goes back fills nothing.
   package mutating func take(at now: Int64) -> Bool {
     fill(at: now)
-    guard left >= 1000 else { return false }
-    left -= 1000
+    guard left >= rate.unit else { return false }
+    left -= rate.unit
     return true
   }
 
   /// Whether there is one to take.
   package mutating func has(at now: Int64) -> Bool {
     fill(at: now)
-    return left >= 1000
+    return left >= rate.unit
   }
 
   /// Whether nothing is missing: a full one need not be remembered.
   package mutating func isFull(at now: Int64) -> Bool {
     fill(at: now)
-    return left == rate.burst * 1000
+    return left == rate.burst * rate.unit
   }
 
   private mutating func fill(at now: Int64) {
     // No more time than it takes to be full, which no clock can make overflow.
-    let elapsed = min(max(now - time, 0), Int64(rate.burst) * 1000 / Int64(rate.perSecond) + 1)
-    left = min(rate.burst * 1000, left + Int(elapsed) * rate.perSecond)
+    let elapsed = min(max(now - time, 0), Int64(rate.burst * rate.unit) / Int64(rate.perSecond) + 1)
+    left = min(rate.burst * rate.unit, left + Int(elapsed) * rate.perSecond)
     time = now
   }
 }

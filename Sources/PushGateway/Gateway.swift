@@ -210,6 +210,7 @@ package final class Gateway: Sendable {
       compact: { try await store.compact() },
       certificates: CertificatesAPI(services: services, folder: folder) { try certificate.reload() }, faults: faultsAPI,
       channels: ChannelsAPI(services: services),
+      authority: { certificate.authority },
       metrics: MetricsAPI(meters: meters),
       service: ServiceAPI(reload: { try await reload() }, restart: supervisor.restart),
       logLevel: LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger))

@@ -194,27 +194,41 @@ package enum EnrollmentWarrant: Sendable, Equatable {
   case anyPerson
   /// For a person who is not known yet, and nobody else.
   case newPerson
-  /// A code, which is used up: for the person that its invitation names, else for a new one. `now` is in seconds since
-  /// 1970.
+  /// A secret (``InvitationCode/secret``), which is used up: for the person that its invitation names, else for a new one.
+  /// `now` is in seconds since 1970.
   case invitation(String, now: Int64)
 }
 
-/// An invitation that was not used yet.
-package struct Invitation: Sendable, Equatable {
-  /// How people name it: the first 16 hex digits of its code's hash.
-  package var id: String
+/// What an invitation is for.
+package struct InvitationTerms: Sendable, Equatable {
   /// Whose devices it lets enroll; nil: a new person's.
   package var person: String?
   package var role: Role
   /// Seconds since 1970.
   package var expires: Int64
+  /// How many devices may still enroll by it; more than one make its secret a long one.
+  package var uses: Int
+  /// The broadcast channel that whoever uses it subscribes to; nil: none.
+  package var channel: ChannelID?
 
-  package init(id: String, person: String? = nil, role: Role = .device, expires: Int64) {
-    self.id = id
+  package init(
+    person: String? = nil, role: Role = .device, expires: Int64, uses: Int = 1, channel: ChannelID? = nil
+  ) {
     self.person = person
     self.role = role
     self.expires = expires
+    self.uses = uses
+    self.channel = channel
   }
+}
+
+/// An invitation that may still be used.
+package struct Invitation: Sendable, Equatable {
+  /// How people name it: 16 hex digits.
+  package var id: String
+  package var terms: InvitationTerms
+
+  package init(id: String, _ terms: InvitationTerms) { (self.id, self.terms) = (id, terms) }
 }
 
 /// A device token and what it leads to.

@@ -123,10 +123,11 @@ package protocol Registrations: AnyObject, Sendable {
   func putCertificate(_ certificate: ProviderCertificate) async throws
   /// Keeps a report; a second one of the same push changes nothing.
   func add(_ report: AdReport) async throws
-  /// Makes a code that lets one device enroll, until `expires` (seconds since 1970).
+  /// Makes an invitation. A wrong secret with the selector of a short one (``InvitationCode/selector(of:)``) counts as a
+  /// try of it; after ``Limits/invitationTries`` it is good no longer.
   ///
-  /// - Parameter person: whose device it will be; nil: a new person's.
-  func invite(person: String?, role: Role, expires: Int64) async throws -> (code: String, invitation: Invitation)
+  /// - Returns: its secret, too, which is kept only as a hash.
+  func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation)
   /// The invitations that may still be used at `now`, in seconds since 1970, those that end first before the others.
   func invitations(now: Int64) async throws -> [Invitation]
   /// Takes an invitation back, by its id.
@@ -160,7 +161,11 @@ extension Registrations {
 
 /// Why something can't be registered. The text is for people.
 package struct RegistrationRefusal: Error, CustomStringConvertible {
-  package enum Kind: Sendable { case invalid, unknown, conflict, forbidden }
+  package enum Kind: Sendable {
+    case invalid, unknown, conflict, forbidden
+    /// The code of no invitation: whoever sent it may be guessing.
+    case wrongCode
+  }
   package var kind: Kind
   package var description: String
 

@@ -2,24 +2,52 @@ import PushCore
 import Testing
 
 @Suite struct InvitationCodeTests {
-  @Test func `a code has five groups of what is not taken for something else`() {
-    let all = (0..<32).map { UInt8($0) }
-    #expect(InvitationCode.make(Array(all[0..<20])) == "0123-4567-89AB-CDEF-GHJK")
-    #expect(InvitationCode.make(Array(all[12..<32].map { $0 | 0xE0 })) == "CDEF-GHJK-MNPQ-RSTV-WXYZ")
-    #expect(Set(InvitationCode.make(Array(all[0..<20]))).isDisjoint(with: "OILU"))
+  private let authority = "0123456789ABCDEF"
+
+  @Test func `a code has the authority and a secret in groups`() {
+    let once = InvitationCode(authority: authority, secret: "GHJKMNPQRS")
+    #expect(once.description == "0123-4567-89AB-CDEF-GHJKM-NPQRS")
+    let shared = InvitationCode(authority: authority, secret: "GHJKMNPQRSTVWXYZ0123456789")
+    #expect(shared.description == "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ-0123-4567-89")
+    #expect(Set(once.description + shared.description).isDisjoint(with: "OILU"))
   }
 
-  @Test func `it is read however it was written down, and nothing else is touched`() {
-    let code = "0123-4567-89AB-CDEF-GHJK"
-    for text in [
-      code, "0123456789abcdefghjk", "O123 4567 89AB CDEF GHJK", "oi23-4567-89ab-cdef-ghjk", "0L2345-6789ABCDEF GHJK",
-    ] {
-      #expect(InvitationCode.read(text) == code, "\(text)")
+  @Test func `secrets are random, and as long as their kind asks`() {
+    #expect(InvitationCode.newSecret(.once).utf8.count == 10)
+    #expect(InvitationCode.newSecret(.shared).utf8.count == 26)
+    #expect(InvitationCode.newSecret(.once) != InvitationCode.newSecret(.once))
+  }
+
+  @Test(arguments: [
+    "0123-4567-89AB-CDEF-GHJKM-NPQRS", "0123456789abcdefghjkmnpqrs", "oi23 4567 89ab cdef ghjkm npqrs",
+    " 0L23-4567 89ABCDEF-GHJKMNPQRS ",
+  ])
+  func `it is read however it was written down`(_ text: String) {
+    let code = InvitationCode(text)
+    #expect(code?.authority == authority && code?.secret == "GHJKMNPQRS")
+    #expect(InvitationCode(reading: text) == code)
+  }
+
+  @Test(arguments: [
+    "", "0123-4567-89AB-CDEF-GHJKM-NPQR", "0123-4567-89AB-CDEF-GHJKM-NPQRST", "0123-4567-89AB-CDEF-GHJKM-NPQRU",
+    "641aaf3c05e76b3cb953a9e6cdcc0004", String(repeating: "-", count: 999), "é123-4567-89AB-CDEF-GHJKM-NPQRS",
+  ])
+  func `what is none is left as it is`(_ text: String) {
+    #expect(InvitationCode(text) == nil)
+    let code = InvitationCode(reading: text)
+    #expect(code.secret == text && code.authority == nil && code.description == text)
+  }
+
+  @Test func `a code of an earlier version is read as it was made`() {
+    for text in ["0123-4567-89AB-CDEF-GHJK", "0123456789abcdefghjk", "O123 4567 89AB CDEF GHJK"] {
+      #expect(InvitationCode(text) == nil)
+      #expect(InvitationCode(reading: text).secret == "0123-4567-89AB-CDEF-GHJK")
     }
-    let others = [
-      "", "0123-4567-89AB-CDEF-GHJ", "0123-4567-89AB-CDEF-GHJU", "641aaf3c05e76b3cb953a9e6cdcc0004",
-      String(repeating: "-", count: 99), "é123-4567-89AB-CDEF-GHJK",
-    ]
-    for text in others { #expect(InvitationCode.read(text) == text) }
+  }
+
+  @Test func `a short secret alone has a selector`() {
+    #expect(InvitationCode.selector(of: "GHJKMNPQRS") == "GHJ")
+    #expect(InvitationCode.selector(of: "GHJKMNPQRSTVWXYZ0123456789") == nil)
+    #expect(InvitationCode.selector(of: "") == nil)
   }
 }

@@ -23,6 +23,13 @@ import Testing
     }
   }
 
+  @Test func `what is seldom comes back one by one`() {
+    var bucket = TokenBucket(.init(burst: 2, secondsForOne: 120), at: 0)
+    #expect((0..<3).map { _ in bucket.take(at: 0) } == [true, true, false])
+    #expect([bucket.take(at: 119_999), bucket.take(at: 120_000), bucket.take(at: 120_001)] == [false, true, false])
+    #expect([bucket.isFull(at: 359_999), bucket.isFull(at: 360_000)] == [false, true])
+  }
+
   @Test func `each has its own, and the full ones are forgotten`() {
     var buckets = TokenBuckets<Int>(rate)
     for key in 0..<5000 { #expect([buckets.take(key, at: Int64(key) * 10)] == [true]) }

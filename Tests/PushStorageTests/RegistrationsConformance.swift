@@ -23,6 +23,8 @@ struct RegistrationsConformance {
     ("a key that goes changes the generation", { try await $0.keys() }),
     ("a revoked certificate is told, and stays revoked", { try await $0.revoking() }),
     ("an invitation is good once, and in its time", { try await $0.inviting() }),
+    ("an invitation ends with the fifth wrong code", { try await $0.guessing() }),
+    ("an invitation is good as often as it says", { try await $0.sharing() }),
     ("a device joins a person by invitation only", { try await $0.joining() }),
     ("an invitation can be taken back", { try await $0.withdrawing() }),
     ("a device that is removed is gone, and its number with it", { try await $0.removingDevices() }),
@@ -188,33 +190,64 @@ struct RegistrationsConformance {
 
   private func inviting() async throws {
     func invite() async throws -> String {
-      try await registrations.invite(person: nil, role: .device, expires: 100).code
+      try await registrations.invite(InvitationTerms(expires: 100)).secret
     }
     let (code, other, late) = (try await invite(), try await invite(), try await invite())
-    await refused(.forbidden) { _ = try await enroll("a", with: "another", now: 50) }
+    await refused(.wrongCode) { _ = try await enroll("a", with: "another", now: 50) }
     // What is refused for another reason leaves it as it was.
     _ = try await registrations.enroll(name: "taken", person: nil)
     await refused(.forbidden) { _ = try await enroll("taken", with: code, now: 99) }
     await refused(.conflict) { _ = try await enroll("taken", "somebody", with: code, now: 99) }
     _ = try await enroll("a", with: code, now: 99)
-    await refused(.forbidden) { _ = try await enroll("b", with: code, now: 99) }
+    await refused(.wrongCode) { _ = try await enroll("b", with: code, now: 99) }
     let home = try reopened()
-    await refused(.forbidden) { _ = try await enroll("c", with: code, now: 99, at: home) }
+    await refused(.wrongCode) { _ = try await enroll("c", with: code, now: 99, at: home) }
     _ = try await enroll("d", with: other, now: 99, at: home)
-    await refused(.forbidden) { _ = try await enroll("e", with: late, now: 100) }
+    await refused(.wrongCode) { _ = try await enroll("e", with: late, now: 100) }
+  }
+
+  /// A secret that begins as another does, and is another.
+  private func misread(_ secret: String, _ number: Int) -> String {
+    let last = secret.hasSuffix("\(number)") ? "Z" : "\(number)"
+    return secret.dropLast() + last
+  }
+
+  private func guessing() async throws {
+    let terms = InvitationTerms(expires: 100)
+    let (secret, other) = (try await registrations.invite(terms).secret, try await registrations.invite(terms).secret)
+    for number in 1..<Limits.invitationTries {
+      await refused(.wrongCode) { _ = try await enroll("a", with: misread(secret, number), now: 50) }
+    }
+    #expect(try await registrations.invitations(now: 50).count == 2)
+    let home = try reopened()
+    await refused(.wrongCode) { _ = try await enroll("a", with: misread(secret, 0), now: 50, at: home) }
+    await refused(.wrongCode) { _ = try await enroll("a", with: secret, now: 50, at: home) }
+    _ = try await enroll("b", with: other, now: 50, at: home)
+  }
+
+  private func sharing() async throws {
+    let channel = ChannelID.random()
+    let terms = InvitationTerms(expires: 100, uses: 3, channel: channel)
+    let (secret, invitation) = try await registrations.invite(terms)
+    #expect(secret.utf8.count > 20 && invitation.terms == terms)
+    for name in ["a", "b"] { _ = try await enroll(name, with: secret, now: 50) }
+    #expect(try await reopened().invitations(now: 50).map(\.terms) == [InvitationTerms(expires: 100, channel: channel)])
+    _ = try await enroll("c", with: secret, now: 50)
+    await refused(.wrongCode) { _ = try await enroll("d", with: secret, now: 50) }
+    #expect(try await registrations.invitations(now: 50).isEmpty)
   }
 
   private func joining() async throws {
     let (ada, _) = try await registrations.enroll(name: "phone", person: "ada")
     for (name, person) in [("evil", "ada"), ("ada", nil)] as [(String, String?)] {
       await refused(.forbidden) { _ = try await registrations.enroll(name: name, person: person, by: .newPerson) }
-      let (code, _) = try await registrations.invite(person: nil, role: .device, expires: 100)
+      let (code, _) = try await registrations.invite(InvitationTerms(expires: 100))
       await refused(.forbidden) { _ = try await enroll(name, person, with: code, now: 50) }
     }
     let (bob, _) = try await registrations.enroll(name: "evil", person: "bob", by: .newPerson)
     #expect(bob.person != ada.person && bob.role == .device)
-    let (code, invitation) = try await registrations.invite(person: "ada", role: .reader, expires: 100)
-    #expect(invitation.person == "ada" && invitation.role == .reader)
+    let (code, invitation) = try await registrations.invite(InvitationTerms(person: "ada", role: .reader, expires: 100))
+    #expect(invitation.terms.person == "ada" && invitation.terms.role == .reader)
     await refused(.forbidden) { _ = try await enroll("laptop", "bob", with: code, now: 50) }
     let laptop = try await enroll("laptop", with: code, now: 50)
     #expect(laptop.person == ada.person && laptop.role == .reader)
@@ -223,21 +256,21 @@ struct RegistrationsConformance {
       #expect(home.device(laptop.id)?.role == .reader)
       #expect(home.device(ada.id)?.role == .device)
     }
-    let (new, _) = try await registrations.invite(person: "eve", role: .device, expires: 100)
+    let (new, _) = try await registrations.invite(InvitationTerms(person: "eve", expires: 100))
     let tablet = try await enroll("tablet", with: new, now: 50)
     #expect(registrations.person(tablet.person)?.name == "eve")
   }
 
   private func withdrawing() async throws {
-    let (code, first) = try await registrations.invite(person: "ada", role: .admin, expires: 200)
-    let (_, second) = try await registrations.invite(person: nil, role: .device, expires: 100)
+    let (code, first) = try await registrations.invite(InvitationTerms(person: "ada", role: .admin, expires: 200))
+    let (_, second) = try await registrations.invite(InvitationTerms(expires: 100))
     #expect(first.id != second.id)
     for home in [registrations, try reopened()] {
       #expect(try await home.invitations(now: 50) == [second, first])
       #expect(try await home.invitations(now: 100) == [first])
     }
     try await registrations.withdraw(invitation: first.id)
-    await refused(.forbidden) { _ = try await enroll("a", with: code, now: 50) }
+    await refused(.wrongCode) { _ = try await enroll("a", with: code, now: 50) }
     await refused(.unknown) { try await registrations.withdraw(invitation: first.id) }
     #expect(try await reopened().invitations(now: 50) == [second])
   }
@@ -322,8 +355,8 @@ struct RegistrationsConformance {
       try await registrations.add(
         AdReport(at: 1, device: device.id, app: app.id, id: .number(number), text: device.name))
     }
-    _ = try await registrations.invite(person: "ann", role: .device, expires: 100)
-    _ = try await registrations.invite(person: "bob", role: .device, expires: 100)
+    _ = try await registrations.invite(InvitationTerms(person: "ann", expires: 100))
+    _ = try await registrations.invite(InvitationTerms(person: "bob", expires: 100))
     let token = try await registrations.register(phone.id, topic: Self.topic, environment: .development).token
     _ = try await registrations.remove(phone.id, now: 9)
     await refused(.conflict) { try await registrations.remove(phone.person) }
@@ -333,7 +366,7 @@ struct RegistrationsConformance {
       #expect(home.persons.map(\.name) == ["bob"])
       #expect(home.person(phone.person) == nil)
       #expect(try await home.adReports(limit: 10).map(\.text) == ["other"])
-      #expect(try await home.invitations(now: 0).map(\.person) == ["bob"])
+      #expect(try await home.invitations(now: 0).map(\.terms.person) == ["bob"])
       #expect(try await home.allDevices(of: phone.person).isEmpty)
       #expect(home.registration(token)?.0.unregistered == 9)
     }
@@ -344,7 +377,7 @@ struct RegistrationsConformance {
   private func renaming() async throws {
     let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
     _ = try await registrations.enroll(name: "other", person: "bob")
-    let (code, _) = try await registrations.invite(person: "ann", role: .device, expires: 100)
+    let (code, _) = try await registrations.invite(InvitationTerms(person: "ann", expires: 100))
     await refused(.conflict) { try await registrations.rename(device.person, to: "bob") }
     await refused(.invalid) { try await registrations.rename(device.person, to: "") }
     try await registrations.rename(device.person, to: "Ann Lee")

@@ -39,7 +39,7 @@ package struct InvitationRequest: Codable, Sendable {
 
 /// An invitation as it is listed.
 package struct InvitationRecord: Codable, Sendable {
-  /// The first 16 hex digits of its code's hash.
+  /// 16 hex digits.
   package var id: String
   /// nil: a new person's.
   package var person: String?

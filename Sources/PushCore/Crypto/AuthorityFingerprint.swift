@@ -22,6 +22,24 @@ package enum AuthorityFingerprint {
     return unsafe text(ofDER: der(of: certificate))
   }
 
+  /// The fingerprint of the last certificate of a PEM file, which is the highest of a chain; nil when the file holds none.
+  package static func text(ofLastIn path: String) -> String? {
+    guard let bio = unsafe BIO_new_file(path, "r") else {
+      ERR_clear_error()
+      return nil
+    }
+    defer {
+      unsafe BIO_free(bio)
+      ERR_clear_error()
+    }
+    var last: [UInt8]?
+    while let certificate = unsafe PEM.certificate(in: bio) {
+      last = unsafe der(of: certificate)
+      unsafe X509_free(certificate)
+    }
+    return last.map(text(ofDER:))
+  }
+
   /// The fingerprint of a certificate.
   ///
   /// - Returns: 16 characters of Crockford's base 32.
@@ -31,7 +49,7 @@ package enum AuthorityFingerprint {
     let count = unsafe i2d_X509(certificate, nil)
     guard count > 0 else { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, written in
-      var end = unsafe buffer.baseAddress
+      var end = buffer.baseAddress
       written = unsafe max(0, Int(i2d_X509(certificate, &end)))
     }
   }

@@ -47,7 +47,7 @@ package struct Counter: ~Copyable, Sendable {
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
     lineSize, logBacklog, teamRate, appRate, scheduled, doorConnections,
-    deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, failedAuthentications
+    deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications
 
   /// How it is named to people and monitors.
   package var label: String { row.label }
@@ -80,6 +80,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
       ("device_changes", "a device registered, subscribed or reported more often than it may: 429")
     case .personChanges: ("person_changes", "a person's choices were changed more often than they may be: 429")
     case .enrollments: ("enrollments", "an address enrolled more devices than it may: 429")
+    case .wrongInvitations: ("wrong_invitations", "an address sent too many codes of no invitation: 429")
     case .failedAuthentications:
       ("failed_authentications", "an address sent too many provider tokens that are none: `TooManyRequests`")
     case .doorConnections:

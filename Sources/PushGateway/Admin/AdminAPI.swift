@@ -20,6 +20,8 @@ struct AdminAPI: Sendable {
   /// Faults; nil where there are no connections to strike.
   var faults: FaultsAPI?
   var channels: ChannelsAPI?
+  /// The fingerprint that codes of invitations have; nil where there is no certificate to have one of.
+  var authority: @Sendable () -> String? = { nil }
   /// What is counted; nil where nobody reads it.
   var metrics: MetricsAPI?
   /// What a service is asked for; nil where there is none.
@@ -245,8 +247,13 @@ struct AdminAPI: Sendable {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
       throw Problem.badRequest("unknown role \(wanted.role ?? ""): expected one of \(roles)")
     }
-    let (code, invitation) = try await services.registrations.invite(
-      person: wanted.person, role: role, expires: services.clock.seconds + Int64(wanted.validSeconds))
+    guard let authority = authority() else {
+      throw Problem(503, "Service Unavailable", "this gateway has no certificate that a code could name")
+    }
+    let (secret, invitation) = try await services.registrations.invite(
+      InvitationTerms(
+        person: wanted.person, role: role, expires: services.clock.seconds + Int64(wanted.validSeconds)))
+    let code = InvitationCode(authority: authority, secret: secret).description
     return Response(CreatedInvitation(code: code, InvitationRecord(invitation)), status: 201)
   }
 

@@ -25,8 +25,8 @@ extension InvitationRecord {
   /// An invitation as it is listed.
   init(_ invitation: Invitation) {
     self.init(
-      id: invitation.id, person: invitation.person, role: invitation.role.rawValue,
-      expires: DeviceRecord.timestamp(seconds: invitation.expires))
+      id: invitation.id, person: invitation.terms.person, role: invitation.terms.role.rawValue,
+      expires: DeviceRecord.timestamp(seconds: invitation.terms.expires))
   }
 }
 

@@ -12,6 +12,7 @@ final class DeviceBudgets: Sendable {
   private let personChanges = Mutex(TokenBuckets<PersonID>(Limits.personChanges))
   private let deviceChanges = Mutex(TokenBuckets<DeviceID>(Limits.deviceChanges))
   private let enrollments = AddressBudget(strangers: Limits.enrollments, local: Limits.localEnrollments)
+  private let wrongCodes = AddressBudget(strangers: Limits.wrongInvitations, local: Limits.wrongInvitations)
   /// How often each was at its end.
   let limits = LimitCounters()
   private let searches = Mutex<Set<DeviceID>>([])
@@ -54,6 +55,18 @@ final class DeviceBudgets: Sendable {
   func allowsEnrollment(from source: ConnectionLedger.Source, at now: Int64) -> Bool {
     count(.enrollments, enrollments.take(source, at: now))
   }
+
+  /// Whether another code of an invitation is looked at.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func allowsCode(from source: ConnectionLedger.Source, at now: Int64) -> Bool {
+    count(.wrongInvitations, wrongCodes.has(source, at: now))
+  }
+
+  /// Counts a code of no invitation.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func noteWrongCode(from source: ConnectionLedger.Source, at now: Int64) { wrongCodes.take(source, at: now) }
 
   private func count(_ limit: ReachedLimit, _ isAllowed: Bool) -> Bool {
     if !isAllowed { limits.add(limit) }

@@ -90,8 +90,21 @@ struct DeviceAPI: Sendable {
     let enroll = Enroll(services)
     let warrant = try enroll.warrant(of: request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
-    let (device, secret) = try await enroll(name: enrollment.name, person: enrollment.person, by: warrant)
-    return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
+    guard invitation == nil || services.budgets.allowsCode(from: request.source, at: now) else {
+      throw Problem.tooManyRequests(
+        "\(Limits.wrongInvitations.burst) wrong codes came from where you are: wait some minutes, and ask for another code"
+      )
+    }
+    do {
+      let (device, secret) = try await enroll(name: enrollment.name, person: enrollment.person, by: warrant)
+      let person = services.registrations.person(device.person)?.name
+      return Response(
+        Enrolled(device: device.uuid, secret: secret, name: device.name, person: person, role: device.role.rawValue),
+        status: 201)
+    } catch let refusal as RegistrationRefusal where refusal.kind == .wrongCode {
+      services.budgets.noteWrongCode(from: request.source, at: now)
+      throw refusal
+    }
   }
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {

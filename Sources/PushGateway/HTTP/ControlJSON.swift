@@ -34,7 +34,7 @@ struct Problem: Error, Encodable {
       case .invalid: self = .badRequest(refusal.description)
       case .unknown: self = .notFound(refusal.description)
       case .conflict: self.init(409, "Conflict", refusal.description)
-      case .forbidden: self.init(403, "Forbidden", refusal.description)
+      case .forbidden, .wrongCode: self.init(403, "Forbidden", refusal.description)
       }
     case let error as StoreError: self.init(503, "Service Unavailable", error.description)
     default: return nil

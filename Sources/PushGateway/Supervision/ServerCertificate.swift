@@ -40,6 +40,11 @@ final class ServerCertificate: Sendable {
   /// - Throws: when they can't be used; what is in force stays so.
   func read(_ configuration: Configuration) throws -> TLSContext { try folder.serverContext(configuration) }
 
+  /// The fingerprint of the authority that clients see: the own one, or the last certificate of the file that is set.
+  var authority: String? {
+    AuthorityFingerprint.text(ofLastIn: state.withLock { $0.configuration.certificate } ?? folder.trustPath)
+  }
+
   /// Reads the files again, with the settings that are in force.
   func reload() throws {
     let configuration = state.withLock { $0.configuration }

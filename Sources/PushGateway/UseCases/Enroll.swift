@@ -14,7 +14,7 @@ struct Enroll: Sendable {
   /// - Throws: a refusal that says what is needed.
   func warrant(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal) -> EnrollmentWarrant {
     if let invitation, peer == .adminSocket || policy != .admin {
-      return .invitation(invitation, now: clock.seconds)
+      return .invitation(InvitationCode(reading: invitation).secret, now: clock.seconds)
     }
     switch (peer, policy) {
     case (.adminSocket, _): return .anyPerson

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import PushCore
+import PushCore
 import Synchronization
 
 /// Invitations, and whom a device that enrolls belongs to.
@@ -15,7 +15,7 @@ extension SQLiteRegistrations {
     let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = randomUUID()
-    let (record, personName) = try await change { db in
+    let (record, personName) = try await counting(warrant) { db in
       let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
       try SQLiteRegistrations.requireFreeName(name, db)
       try db.execute(
@@ -40,48 +40,93 @@ extension SQLiteRegistrations {
     return (record, secret)
   }
 
-  package func invite(
-    person: String?, role: Role, expires: Int64
-  ) async throws -> (code: String, invitation: Invitation) {
-    if let person { try SQLiteRegistrations.requirePersonName(person) }
-    guard Role.invitable.contains(role) else {
-      let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
-      throw Refusal(kind: .invalid, description: "an invitation is for one of \(roles), not for a \(role.rawValue)")
+  /// Changes what is stored; a code of no invitation is counted outside of the change, which is undone.
+  private func counting<Value: Sendable>(
+    _ warrant: EnrollmentWarrant, _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await change(body)
+    } catch let refusal as Refusal {
+      if refusal.kind == .wrongCode, case .invitation(let secret, _) = warrant { try await noteWrong(secret) }
+      throw refusal
     }
-    let code = InvitationCode.make(randomBytes(count: 20))
-    let hash = Digest.sha256(Array(code.utf8))
-    try await write { db in
-      try db.execute(
-        sql: "INSERT INTO invitation (code_hash, expires, person, role) VALUES (?, ?, ?, ?)",
-        arguments: [Data(hash), expires, person, role.rawValue])
-    }
-    return (code, Invitation(id: SQLiteRegistrations.name(of: hash), person: person, role: role, expires: expires))
   }
+
+  package func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation) {
+    if let person = terms.person { try SQLiteRegistrations.requirePersonName(person) }
+    guard Role.invitable.contains(terms.role) else {
+      let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
+      throw Refusal(
+        kind: .invalid, description: "an invitation is for one of \(roles), not for a \(terms.role.rawValue)")
+    }
+    let id = SQLiteRegistrations.name(of: randomBytes(count: 8))
+    let secret = try await write { db in
+      guard try Int.fetchOne(db, sql: "SELECT count(*) FROM invitation") ?? 0 < Limits.maximumInvitations else {
+        throw Refusal(
+          kind: .conflict,
+          description: "\(Limits.maximumInvitations) invitations are open: `pushcli devices uninvite ID` takes one back"
+        )
+      }
+      let secret = try SQLiteRegistrations.freeSecret(terms.uses == 1 ? .once : .shared, db)
+      try db.execute(
+        sql: """
+          INSERT INTO invitation (code_hash, expires, person, role, name, selector, uses, channel)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          Data(SQLiteRegistrations.hash(ofInvitation: secret)), terms.expires, terms.person, terms.role.rawValue, id,
+          InvitationCode.selector(of: secret), terms.uses, terms.channel.map { Data($0.bytes) },
+        ])
+      return secret
+    }
+    return (secret, Invitation(id: id, terms))
+  }
+
+  /// A secret whose selector no other one has. There are 32 times as many selectors as invitations, so this ends soon.
+  private static func freeSecret(_ kind: InvitationCode.Kind, _ db: Database) throws -> String {
+    while true {
+      let secret = InvitationCode.newSecret(kind)
+      guard let selector = InvitationCode.selector(of: secret) else { return secret }
+      let isTaken = try Bool.fetchOne(
+        db, sql: "SELECT EXISTS (SELECT 1 FROM invitation WHERE selector = ?)", arguments: [selector])
+      if isTaken != true { return secret }
+    }
+  }
+
+  private static func hash(ofInvitation secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
 
   package func invitations(now: Int64) async throws -> [Invitation] {
     try await write { db in
       let rows = try PreparedStatement(
-        db, "SELECT code_hash, person, role, expires FROM invitation WHERE expires > ? ORDER BY expires")
+        db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation WHERE expires > ? ORDER BY expires")
       defer { rows.reset() }
       rows.bind(now)
       var invitations: [Invitation] = []
-      while try rows.next() {
-        invitations.append(
-          Invitation(
-            id: SQLiteRegistrations.name(of: rows.blob(0)), person: try rows.optionalText(1),
-            role: Role(rawValue: try rows.text(2)) ?? .device, expires: try rows.integer(3, in: Int64.min...Int64.max)))
-      }
+      while try rows.next() { invitations.append(try SQLiteRegistrations.invitation(rows)) }
       return invitations
     }
   }
 
+  static let invitationColumns = "code_hash, name, person, role, expires, uses, channel"
+
+  /// Reads a row of ``invitationColumns``.
+  static func invitation(_ row: PreparedStatement) throws -> Invitation {
+    Invitation(
+      id: try row.optionalText(1) ?? name(of: row.blob(0)),
+      InvitationTerms(
+        person: try row.optionalText(2), role: Role(rawValue: try row.text(3)) ?? .device,
+        expires: try row.integer(4, in: Int64.min...Int64.max),
+        uses: Int(try row.integer(5, in: 1...Int64(Limits.maximumInvitationUses))),
+        channel: ChannelID(bytes: row.blob(6))))
+  }
+
   package func withdraw(invitation id: String) async throws {
     let hashes = try await write { db in
-      let rows = try PreparedStatement(db, "SELECT code_hash FROM invitation")
+      let rows = try PreparedStatement(db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation")
       defer { rows.reset() }
       var hashes: [[UInt8]] = []
       while try rows.next() {
-        if SQLiteRegistrations.name(of: rows.blob(0)) == id.lowercased() { hashes.append(rows.blob(0)) }
+        if try SQLiteRegistrations.invitation(rows).id == id.lowercased() { hashes.append(rows.blob(0)) }
       }
       for hash in hashes {
         try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [Data(hash)])
@@ -117,36 +162,46 @@ extension SQLiteRegistrations {
       try requireFreeName(name, db)
       try requireNew(person ?? name, db)
       return (person ?? name, .device)
-    case .invitation(let code, let now):
-      let invitation = try use(code, now: now, db)
-      guard let invited = invitation.person else {
+    case .invitation(let secret, let now):
+      let terms = try use(secret, now: now, db)
+      guard let invited = terms.person else {
         try requireNew(person ?? name, db)
-        return (person ?? name, invitation.role)
+        return (person ?? name, terms.role)
       }
       guard person == nil || person == invited else {
         throw Refusal(kind: .forbidden, description: "this invitation is for another person: ask for one of your own")
       }
-      return (invited, invitation.role)
+      return (invited, terms.role)
     }
   }
 
-  private static func use(_ code: String, now: Int64, _ db: Database) throws -> (person: String?, role: Role) {
-    let hash = Digest.sha256(Array(InvitationCode.read(code).utf8))
-    let rows = try PreparedStatement(db, "SELECT person, role FROM invitation WHERE code_hash = ? AND expires > ?")
+  /// Uses an invitation once.
+  private static func use(_ secret: String, now: Int64, _ db: Database) throws -> InvitationTerms {
+    let hash = hash(ofInvitation: secret)
+    let rows = try PreparedStatement(
+      db, "SELECT \(invitationColumns) FROM invitation WHERE code_hash = ? AND expires > ?")
     defer { rows.reset() }
-    let found: (String?, Role)? = try unsafe hash.withUnsafeBytes { bytes in
+    let found: Invitation? = try unsafe hash.withUnsafeBytes { bytes in
       unsafe rows.bind(borrowed: bytes)
       rows.bind(now)
-      guard try rows.next() else { return nil }
-      return (try rows.optionalText(0), Role(rawValue: try rows.text(1)) ?? .device)
+      return try rows.next() ? try invitation(rows) : nil
     }
     guard let found else {
-      throw Refusal(kind: .forbidden, description: "this invitation is unknown, used or too old: ask for another")
+      throw Refusal(kind: .wrongCode, description: "this invitation is unknown, used or too old: ask for another")
     }
     rows.reset()
-    try db.execute(
-      sql: "DELETE FROM invitation WHERE code_hash = ? OR expires <= ?", arguments: [Data(hash), now])
-    return found
+    try db.execute(sql: "UPDATE invitation SET uses = uses - 1 WHERE code_hash = ?", arguments: [Data(hash)])
+    try db.execute(sql: "DELETE FROM invitation WHERE uses <= 0 OR expires <= ?", arguments: [now])
+    return found.terms
+  }
+
+  /// Counts a wrong secret against the invitation that it may have been meant for.
+  func noteWrong(_ secret: String) async throws {
+    guard let selector = InvitationCode.selector(of: secret) else { return }
+    try await write { db in
+      try db.execute(sql: "UPDATE invitation SET tries = tries + 1 WHERE selector = ?", arguments: [selector])
+      try db.execute(sql: "DELETE FROM invitation WHERE tries >= ?", arguments: [Limits.invitationTries])
+    }
   }
 
   private static func requireNew(_ person: String, _ db: Database) throws {

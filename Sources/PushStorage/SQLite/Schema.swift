@@ -283,6 +283,17 @@ package enum Schema {
           CREATE INDEX scheduled_at ON scheduled (at);
           """)
     }
+    migrator.registerMigration("invitation codes") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE invitation ADD COLUMN name TEXT;                 -- 16 hex digits; NULL: those of the hash, as before
+          ALTER TABLE invitation ADD COLUMN selector TEXT;             -- of a short secret (InvitationCode)
+          ALTER TABLE invitation ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;  -- wrong codes with this selector
+          ALTER TABLE invitation ADD COLUMN uses INTEGER NOT NULL DEFAULT 1;   -- how many are left
+          ALTER TABLE invitation ADD COLUMN channel BLOB;              -- NULL: none
+          CREATE UNIQUE INDEX invitation_selector ON invitation (selector);
+          """)
+    }
     return migrator
   }
 }

@@ -18,6 +18,18 @@ import Testing
     #expect(AuthorityFingerprint.text(ofCertificateFile: folder.path + "/ca.pem") == text)
   }
 
+  @Test func `the highest certificate of a chain is its last`() throws {
+    let folder = try TemporaryFolder()
+    let authorities = [try CertificateAuthority(), try CertificateAuthority()]
+    let path = folder.path + "/chain.pem"
+    try Data(authorities.flatMap(\.certificatePEM)).write(to: URL(fileURLWithPath: path))
+    let last = folder.path + "/last.pem"
+    try Data(authorities[1].certificatePEM).write(to: URL(fileURLWithPath: last))
+    #expect(AuthorityFingerprint.text(ofLastIn: path) == AuthorityFingerprint.text(ofCertificateFile: last))
+    #expect(AuthorityFingerprint.text(ofLastIn: last) == AuthorityFingerprint.text(ofCertificateFile: last))
+    #expect(AuthorityFingerprint.text(ofLastIn: folder.path + "/nothing.pem") == nil)
+  }
+
   @Test func `a file without a certificate has none`() throws {
     let folder = try TemporaryFolder()
     #expect(AuthorityFingerprint.text(ofCertificateFile: folder.path + "/nothing.pem") == nil)

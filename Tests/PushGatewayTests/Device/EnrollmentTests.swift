@@ -34,8 +34,8 @@ import Testing
           var invitation = ""
           if let invited {
             let code = try await gateway.registrations.invite(
-              person: invited, role: .device, expires: gateway.clock.seconds + 60
-            ).code
+              InvitationTerms(person: invited, expires: gateway.clock.seconds + 60)
+            ).secret
             invitation = #","invitation":"\#(code)""#
           }
           let body = #"{"name":"evil","person":"\#(person)"\#(invitation)}"#
@@ -88,6 +88,47 @@ import Testing
       #expect(try await client.request("DELETE", "/admin/v1/invitations/" + made.id).status == 204)
       #expect(try await client.request("DELETE", "/admin/v1/invitations/" + made.id).status == 404)
       #expect(try await listed().isEmpty)
+    }
+  }
+}
+
+/// Who guesses.
+extension EnrollmentTests {
+  private func invite(_ client: Client) async throws -> CreatedInvitation {
+    let body = Array(#"{"valid_seconds":600,"person":"ada","role":"reader"}"#.utf8)
+    let answer = try await client.request("POST", "/admin/v1/invitations", body: body)
+    return try JSONDecoder().decode(CreatedInvitation.self, from: Data(answer.body))
+  }
+
+  private func join(_ client: Client, _ code: String, as name: String = "laptop") async throws -> Client.Answer {
+    try await client.request("POST", "/v1/devices", body: Array(#"{"name":"\#(name)","invitation":"\#(code)"}"#.utf8))
+  }
+
+  @Test func `a code names the authority, and its device the person and the role`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      let made = try await invite(client)
+      #expect(InvitationCode(made.code)?.authority == TestGateway.authority)
+      let answer = try await join(client, made.code.lowercased().replacingOccurrences(of: "-", with: " "))
+      let device = try JSONDecoder().decode(Enrolled.self, from: Data(answer.body))
+      #expect(answer.status == 201 && device.person == "ada" && device.role == "reader" && device.name == "laptop")
+      #expect(try await join(client, made.code, as: "other").status == 403)
+    }
+  }
+
+  @Test func `five wrong codes from one place are all that are looked at`() async throws {
+    try await TestGateway.run(options: ConnectionOptions(peer: .remote), enrollment: .invitation) { gateway in
+      let client = try await gateway.client()
+      let terms = InvitationTerms(expires: gateway.clock.seconds + 600)
+      let right = InvitationCode(
+        authority: TestGateway.authority, secret: try await gateway.registrations.invite(terms).secret)
+      for _ in 0..<Limits.wrongInvitations.burst {
+        let wrong = InvitationCode(authority: TestGateway.authority, secret: InvitationCode.newSecret(.once))
+        #expect(try await join(client, wrong.description).status == 403)
+      }
+      #expect(try await join(client, right.description).status == 429)
+      gateway.clock.advance(seconds: Int64(Limits.wrongInvitations.seconds))
+      #expect(try await join(client, right.description).status == 201)
     }
   }
 }

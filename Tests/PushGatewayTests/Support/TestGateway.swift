@@ -15,6 +15,8 @@ import Synchronization
 /// A gateway without TLS on a Unix socket, with one loop, whose parts and clock are in the hands of a test.
 final class TestGateway: Sendable {
   static let team = "TEAM000001"
+  /// What codes of its invitations begin with.
+  static let authority = "0123456789ABCDEF"
 
   let folder: TemporaryFolder
   let clock: TestClock
@@ -66,6 +68,7 @@ final class TestGateway: Sendable {
       backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
       certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
+      authority: { TestGateway.authority },
       metrics: MetricsAPI(meters: meters),
       logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent))
     self.admin = admin

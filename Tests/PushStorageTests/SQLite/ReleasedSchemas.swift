@@ -160,6 +160,16 @@ enum ReleasedSchemas {
         INSERT INTO scheduled VALUES (1, 1800000000000, 1, 1, 'TEAM000001', randomblob(20), randomblob(20),
           1700000000000, NULL, 10, '', CAST('{"n":5}' AS BLOB));
         """),
+    Step(
+      migration: "invitation codes",
+      dump: """
+        ALTER TABLE invitation ADD COLUMN name TEXT;
+        ALTER TABLE invitation ADD COLUMN selector TEXT;
+        ALTER TABLE invitation ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE invitation ADD COLUMN uses INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE invitation ADD COLUMN channel BLOB;
+        CREATE UNIQUE INDEX invitation_selector ON invitation (selector);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

@@ -43,6 +43,10 @@ package final class MemoryRegistrations: Registrations {
     case joinsAnybody
     /// A refused enrollment uses its invitation up.
     case usesUpInvitations
+    /// A link for many is good once.
+    case usesUpLinks
+    /// However often somebody guesses, an invitation stays good.
+    case letsGuess
     /// One that was taken back is still good.
     case keepsInvitations
     /// When a device was connected is not kept.
@@ -83,6 +87,8 @@ package final class MemoryRegistrations: Registrations {
       case .repeatsReports: "a report of a push is kept once"
       case .joinsAnybody: "a device joins a person by invitation only"
       case .usesUpInvitations: "an invitation is good once, and in its time"
+      case .usesUpLinks: "an invitation is good as often as it says"
+      case .letsGuess: "an invitation ends with the fifth wrong code"
       case .keepsInvitations: "an invitation can be taken back"
       case .forgetsSeen: "when a device was connected is kept"
       case .sharesNames: "a person has another name, and one alone"
@@ -116,7 +122,7 @@ package final class MemoryRegistrations: Registrations {
     var registrations: [Registration] = []
     var certificates: [ProviderCertificate] = []
     var reports: [AdReport] = []
-    var invitations: [(code: String, invitation: Invitation)] = []
+    var invitations: [(secret: String, invitation: Invitation, tries: Int)] = []
 
     mutating func row() -> Int64 {
       lastRow += 1
@@ -264,8 +270,8 @@ package final class MemoryRegistrations: Registrations {
       try Self.require(!isTaken || fault == .sharesNames, .conflict)
       let old = state.persons[person]?.name
       state.persons[person]?.name = name
-      for place in state.invitations.indices where state.invitations[place].invitation.person == old {
-        state.invitations[place].invitation.person = name
+      for place in state.invitations.indices where state.invitations[place].invitation.terms.person == old {
+        state.invitations[place].invitation.terms.person = name
       }
     }
   }
@@ -283,7 +289,7 @@ package final class MemoryRegistrations: Registrations {
       try Self.require(!state.devices.contains { $0.device.person == person }, .conflict)
       let name = state.persons.removeValue(forKey: person)?.name
       if fault != .keepsReports { state.reports.removeAll { devices.contains($0.device) } }
-      state.invitations.removeAll { $0.invitation.person == name }
+      state.invitations.removeAll { $0.invitation.terms.person == name }
       state.former = state.former.filter { $0.value != person }
     }
   }
@@ -383,9 +389,19 @@ package final class MemoryRegistrations: Registrations {
         return try Self.enroll(name, owner, role, &state)
       } catch {
         if fault != .usesUpInvitations { state = before }
+        if (error as? RegistrationRefusal)?.kind == .wrongCode, fault != .letsGuess { Self.noteWrong(warrant, &state) }
         throw error
       }
     }
+  }
+
+  private static func noteWrong(_ warrant: EnrollmentWarrant, _ state: inout State) {
+    guard case .invitation(let secret, _) = warrant, let selector = InvitationCode.selector(of: secret) else { return }
+    for place in state.invitations.indices
+    where InvitationCode.selector(of: state.invitations[place].secret) == selector {
+      state.invitations[place].tries += 1
+    }
+    state.invitations.removeAll { $0.tries >= Limits.invitationTries }
   }
 
   private static func admit(
@@ -398,18 +414,18 @@ package final class MemoryRegistrations: Registrations {
     case .newPerson:
       try require(isNew || fault == .joinsAnybody, .forbidden)
       return (owner, .device)
-    case .invitation(let code, let now):
-      guard let place = state.invitations.firstIndex(where: { $0.code == code && $0.invitation.expires > now }) else {
-        throw refusal(.forbidden)
-      }
-      let invitation = state.invitations[place].invitation
-      if fault != .redeemsTwice { state.invitations.remove(at: place) }
-      guard let invited = invitation.person else {
+    case .invitation(let secret, let now):
+      let found = state.invitations.firstIndex { $0.secret == secret && $0.invitation.terms.expires > now }
+      guard let place = found else { throw refusal(.wrongCode) }
+      let terms = state.invitations[place].invitation.terms
+      if fault != .redeemsTwice { state.invitations[place].invitation.terms.uses -= 1 }
+      if state.invitations[place].invitation.terms.uses <= (fault == .usesUpLinks ? 2 : 0) { state.invitations.remove(at: place) }
+      guard let invited = terms.person else {
         try require(isNew || fault == .joinsAnybody, .forbidden)
-        return (owner, invitation.role)
+        return (owner, terms.role)
       }
       try require(person == nil || person == invited || fault == .joinsAnybody, .forbidden)
-      return (fault == .joinsAnybody ? owner : invited, invitation.role)
+      return (fault == .joinsAnybody ? owner : invited, terms.role)
     }
   }
 
@@ -485,19 +501,18 @@ package final class MemoryRegistrations: Registrations {
     }
   }
 
-  package func invite(person: String?, role: Role, expires: Int64) async throws -> (
-    code: String, invitation: Invitation
-  ) {
-    try Self.require(Role.invitable.contains(role) || fault == .acceptsAnything, .invalid)
-    let code = DeviceToken.random().hex
-    let invitation = Invitation(id: String(code.prefix(16)), person: person, role: role, expires: expires)
-    state.withLock { $0.invitations.append((code, invitation)) }
-    return (code, invitation)
+  package func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation) {
+    try Self.require(Role.invitable.contains(terms.role) || fault == .acceptsAnything, .invalid)
+    let secret = InvitationCode.newSecret(terms.uses == 1 ? .once : .shared)
+    let invitation = Invitation(id: String(DeviceToken.random().hex.prefix(16)), terms)
+    state.withLock { $0.invitations.append((secret, invitation, 0)) }
+    return (secret, invitation)
   }
 
   package func invitations(now: Int64) async throws -> [Invitation] {
     look { state in
-      state.invitations.map(\.invitation).filter { $0.expires > now }.sorted { $0.expires < $1.expires }
+      state.invitations.map(\.invitation).filter { $0.terms.expires > now }
+        .sorted { $0.terms.expires < $1.terms.expires }
     }
   }
 
