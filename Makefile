@@ -37,7 +37,7 @@ check-packages: deb tarball
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
-	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev
+	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev libqrencode-dev
 
 test-packages: packages
 	@scripts/install-packages nghttp2-client curl tmux python3-venv unicode-data zsh fish prometheus

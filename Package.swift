@@ -76,6 +76,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CNGHTTP2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
     .target(
       name: "CSimdjson",
       linkerSettings: [.linkedLibrary("simdjson")]
@@ -186,6 +187,7 @@ let package = Package(
     .executableTarget(
       name: "pushcli",
       dependencies: [
+        "CQRencode",
         "CSounds",
         "GatewayClient",
         "GatewayProtocol",

@@ -12,6 +12,8 @@ package final class Client: Sendable {
   package enum Endpoint: Sendable {
     /// TLS, with the certificates to trust in a file, and a certificate of one's own if there is one.
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil)
+    /// TLS, with the fingerprint of the authority to trust: a first connection.
+    case pinned(host: String, port: Int, AuthorityPin)
     /// The admin socket.
     case admin(path: String)
   }
@@ -51,7 +53,10 @@ package final class Client: Sendable {
     switch endpoint {
     case .tls(let host, let port, let trustPath, let identity):
       tls = (try context(trustPath: trustPath, identity: identity), host)
-      authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+      authority = Client.authority(host, port)
+    case .pinned(let host, let port, let pin):
+      tls = (try Client.context(pin), host)
+      authority = Client.authority(host, port)
     case .admin:
       tls = nil
       authority = "admin"
@@ -71,7 +76,7 @@ package final class Client: Sendable {
       }
     do {
       switch endpoint {
-      case .tls(let host, let port, _, _):
+      case .tls(let host, let port, _, _), .pinned(let host, let port, _):
         _ = try await bootstrap.connect(host: host, port: port).get()
       case .admin(let path):
         _ = try await ShortSocketPath.withShortPath(path) { short in
@@ -90,6 +95,15 @@ package final class Client: Sendable {
     } catch {
       throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
     }
+  }
+
+  /// An address as a URL has it.
+  fileprivate static func authority(_ host: String, _ port: Int) -> String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  private static func context(_ pin: AuthorityPin) throws(ClientError) -> TLSContext {
+    do { return try TLSContext.client(pin: pin) } catch { throw ClientError(.misconfigured, error.description) }
   }
 
   private static func context(trustPath: String, identity: ClientIdentity?) throws(ClientError) -> TLSContext {
@@ -155,7 +169,7 @@ package final class Client: Sendable {
 extension Client.Endpoint: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .tls(let host, let port, _, _): "\(host):\(port)"
+    case .tls(let host, let port, _, _), .pinned(let host, let port, _): Client.authority(host, port)
     case .admin(let path): path
     }
   }

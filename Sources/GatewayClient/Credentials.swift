@@ -8,6 +8,10 @@ package struct Credentials: Codable, Sendable {
   package var device: String
   package var name: String
   package var secret: String
+  /// Whose it is; nil where an earlier version has kept nothing of it.
+  package var person: String?
+  /// What it may do (``Role``).
+  package var role: String?
 
   /// The credentials of a device that was enrolled here; nil when it was not.
   package static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {

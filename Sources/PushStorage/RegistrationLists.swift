@@ -2,7 +2,9 @@ package import PushCore
 
 extension Registrations {
   /// The newest reports of advertising, the newest last.
-  package func adReports(limit: Int) async throws -> [AdReport] { try await adReports(limit: limit, before: nil) }
+  package func adReports(limit: Int, before number: Int64? = nil) async throws -> [AdReport] {
+    try await adReports(of: nil, limit: limit, before: number)
+  }
 
   /// A device as lists show it; nil when it is gone.
   package func listed(_ id: DeviceID) -> ListedDevice? {

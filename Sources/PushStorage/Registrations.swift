@@ -58,8 +58,10 @@ package protocol Registrations: AnyObject, Sendable {
   func listPersons(_ page: ListPage) async throws -> [PersonID]
   /// The newest reports of advertising, the newest last.
   ///
-  /// - Parameter number: only those that came before this one; nil: all.
-  func adReports(limit: Int, before number: Int64?) async throws -> [AdReport]
+  /// - Parameters:
+  ///   - device: whose reports; nil: everybody's.
+  ///   - number: only those that came before this one; nil: all.
+  func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport]
 
   // Changes. Each throws a ``RegistrationRefusal`` for what can't be, and ``StoreError`` when it is not kept.
 

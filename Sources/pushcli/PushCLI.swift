@@ -54,6 +54,7 @@ struct PushCLI: AsyncParsableCommand {
       Serve.self, Send.self, Run.self, Ask.self, Subscribe.self, Bench.self, Log.self, Prefs.self, PolicyCommand.self,
       Lint.self, Devices.self, Persons.self, Apps.self, Teams.self, Keys.self, Certs.self, Channels.self, Faults.self,
       Scheduled.self, AdminCommand.self, ConfigCommand.self, Doctor.self, Metrics.self, Ads.self,
+      Join.self, Login.self, ContextsCommand.self,
     ])
 
   fileprivate static func begin() async {

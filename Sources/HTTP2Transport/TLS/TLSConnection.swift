@@ -143,7 +143,9 @@ package import PushCore
       case X509_V_ERR_CERT_NOT_YET_VALID: "it is not valid yet: check the clocks"
       case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
         "it is for other names: `pushcli certs create-server` makes one for more"
-      default: "its authority is not among those to trust: name the gateway's ca.pem with --ca FILE"
+      default:
+        "its authority is not among those to trust: another gateway answers there, or this one has a new authority; "
+          + "name its ca.pem with --ca FILE, or join it again"
       }
     return "the gateway's certificate is not trusted: \(reason)"
   }

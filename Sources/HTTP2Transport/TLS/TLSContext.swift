@@ -59,6 +59,8 @@ import Synchronization
       throw TLSError(file: "\(trustPath) holds no certificates to trust: expected PEM, as ca.pem of a state folder")
     }
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+    // What a person has put into the file is trusted, whoever has signed it.
+    unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.handle), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     if let identity {
       guard unsafe SSL_CTX_use_certificate_chain_file(context.handle, identity.certificatePath) == 1 else {
         throw TLSError(file: "\(identity.certificatePath) holds no certificate: expected PEM")
@@ -67,6 +69,15 @@ import Synchronization
         throw TLSError(file: "\(identity.keyPath) holds no private key for \(identity.certificatePath)")
       }
     }
+    return context
+  }
+
+  /// A client's side that trusts what has a fingerprint, for its first connection. The pin lives as long as the process.
+  package static func client(pin: AuthorityPin) throws(TLSError) -> TLSContext {
+    let context = try unsafe TLSContext(TLS_client_method())
+    unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+    unsafe SSL_CTX_set_cert_verify_callback(
+      context.handle, AuthorityPin.verify, Unmanaged.passRetained(pin).toOpaque())
     return context
   }
 

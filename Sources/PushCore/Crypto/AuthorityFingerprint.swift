@@ -45,6 +45,11 @@ package enum AuthorityFingerprint {
   /// - Returns: 16 characters of Crockford's base 32.
   package static func text(ofDER der: [UInt8]) -> String { Base32.text(Array(Digest.sha256(der).prefix(size))) }
 
+  /// The fingerprint of a certificate that somebody else owns.
+  package static func text(of certificate: OpaquePointer) -> String {
+    text(ofDER: unsafe der(of: certificate))
+  }
+
   private static func der(of certificate: OpaquePointer) -> [UInt8] {
     let count = unsafe i2d_X509(certificate, nil)
     guard count > 0 else { return [] }

@@ -133,13 +133,9 @@ struct AdminAPI: Sendable {
   /// Rows of the log to read on from, or to wait for.
   private func nextRows(_ request: ControlRequest) async throws -> Response {
     let search = LogSearch(services)
-    let seconds = request.query["seconds"].flatMap(Double.init) ?? 0
-    guard (0...Double(Limits.maximumLogWaitTime)).contains(seconds) else {
-      throw Problem.badRequest("one request waits for 0 to \(Limits.maximumLogWaitTime) seconds: send it again then")
-    }
-    guard let page = try await search.page(try search.query(request.query), within: .seconds(seconds)) else {
-      throw Problem(
-        503, "Service Unavailable", "\(Limits.maximumLogWaits) requests wait for the delivery log already: try again")
+    let time = try LogSearch.wait(request.query)
+    guard let page = try await search.page(try search.query(request.query), within: time) else {
+      throw LogSearch.tooManyWaits
     }
     return Response(LogPage(rows: page.rows.map(LogRecord.init), next: page.next))
   }

@@ -37,11 +37,7 @@ struct ListsAPI: Sendable {
         return Response(rows: try ListsAPI.page(request, invitations.map(InvitationRecord.init), \.id))
       },
       .init("GET", "/admin/v1/ads/reports") { request in
-        let limit = request.query["limit"].flatMap(Int.init) ?? 1000
-        let before = request.query["before"].flatMap(Int64.init)
-        return Response(
-          try await ListAdReports(services)(limit: min(Limits.maximumListPage, max(1, limit)), before: before)
-            .map(AdReportRecord.init))
+        Response(try await ListAdReports(services)(request.query).map(AdReportRecord.init))
       },
     ]
   }
@@ -84,7 +80,8 @@ struct ListsAPI: Sendable {
     return Response(rows: rows) { record($0).appendJSON(to: &$1) }
   }
 
-  private func record(_ listed: ListedDevice) -> DeviceRecord {
+  /// A device as it is listed.
+  func record(_ listed: ListedDevice) -> DeviceRecord {
     let device = listed.device
     let condition = services.conditions.state(of: device.id)
     let streams = services.router.count(of: device.id)

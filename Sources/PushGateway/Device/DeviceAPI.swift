@@ -12,6 +12,13 @@ struct DeviceAPI: Sendable {
   var router: Router {
     Router([
       .init("POST", "/v1/devices", enroll),
+      route("GET", "/v1/device") { device, _ in
+        guard let listed = services.registrations.listed(device.id) else { throw Problem.unauthorized }
+        return Response(ListsAPI(services: services).record(listed))
+      },
+      route("GET", "/v1/device/apps") { device, _ in
+        Response(services.registrations.registrations(of: device.id).map(\.1).sorted { $0.topic < $1.topic })
+      },
       route("PUT", "/v1/device/apps/{topic}", register),
       route("DELETE", "/v1/device/apps/{topic}", unregister),
       route("GET", "/v1/device/preferences") { device, _ in Response(preferences(of: device)) },
@@ -52,15 +59,26 @@ struct DeviceAPI: Sendable {
       },
       route("POST", "/v1/device/acknowledgements", acknowledge),
       route("POST", "/v1/device/ads/reports", reportAd),
+      route("GET", "/v1/device/ads/reports") { device, request in
+        Response(try await ListAdReports(services)(request.query, of: device.id).map(AdReportRecord.init))
+      },
       route("GET", "/v1/device/log", log),
+      route("GET", "/v1/device/log/start") { device, request in
+        try await searching(device) {
+          let (_, query) = try logQuery(device, request)
+          return Response(LogStart(after: try await services.log.start(of: query)))
+        }
+      },
+      route("GET", "/v1/device/log/next", isWaiting: true, nextRows),
     ])
   }
 
   /// A route for devices alone: who asks is known before anything else of the request is looked at.
   private func route(
-    _ method: String, _ path: String, _ serve: @escaping @Sendable (Device, ControlRequest) async throws -> Response
+    _ method: String, _ path: String, isWaiting: Bool = false,
+    _ serve: @escaping @Sendable (Device, ControlRequest) async throws -> Response
   ) -> Router.Route {
-    .init(method, path) { request in try await serve(try device(request.bearer), request) }
+    .init(method, path, isWaiting: isWaiting) { request in try await serve(try device(request.bearer), request) }
   }
 
   /// The device that a request comes from.
@@ -187,15 +205,37 @@ struct DeviceAPI: Sendable {
   }
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    try await searching(device) {
+      let (search, query) = try logQuery(device, request)
+      return Response(try await search(query).map(LogRecord.init))
+    }
+  }
+
+  /// Rows of the device to read on from, or to wait for. At most ``Limits/deviceLogSearchSize`` of the log are looked
+  /// through: whoever begins further back reads pages from the newest on.
+  private func nextRows(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    let (search, query) = try logQuery(device, request)
+    guard let page = try await search.page(query, within: try LogSearch.wait(request.query)) else {
+      throw LogSearch.tooManyWaits
+    }
+    return Response(LogPage(rows: page.rows.map(LogRecord.init), next: page.next))
+  }
+
+  /// What a device asks for of its own rows; the names of other devices are none of its business.
+  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, DeliveryLog.Query) {
+    let search = LogSearch(services, for: device.id)
+    var query = try search.query(request.query.filter { $0.key != "device" })
+    query.device = device.id
+    query.maximumReadSize = Limits.deviceLogSearchSize
+    return (search, query)
+  }
+
+  /// One search of a device at a time.
+  private func searching(_ device: Device, _ search: () async throws -> Response) async throws -> Response {
     guard services.budgets.beginSearch(device.id) else {
       throw Problem.tooManyRequests("another search of this device's log goes on: wait for its answer")
     }
     defer { services.budgets.endSearch(device.id) }
-    let search = LogSearch(services, for: device.id)
-    // The names of other devices are none of its business.
-    var query = try search.query(request.query.filter { $0.key != "device" })
-    query.device = device.id
-    query.maximumReadSize = Limits.deviceLogSearchSize
-    return Response(try await search(query).map(LogRecord.init))
+    return try await search()
   }
 }

@@ -40,9 +40,14 @@ struct ListAdReports: Sendable {
   }
 
   /// The newest ones before a number, the newest last.
-  func callAsFunction(limit: Int, before number: Int64? = nil) async throws -> [Found] {
+  ///
+  /// - Parameter values: `limit` and `before` of a query.
+  /// - Parameter device: whose they are; nil: everybody's.
+  func callAsFunction(_ values: [String: String], of device: DeviceID? = nil) async throws -> [Found] {
+    let limit = min(Limits.maximumListPage, max(1, values["limit"].flatMap(Int.init) ?? 1000))
+    let number = values["before"].flatMap(Int64.init)
     let detector = AdDetector()
-    return try await registrations.adReports(limit: limit, before: number).map { report in
+    return try await registrations.adReports(of: device, limit: limit, before: number).map { report in
       Found(
         report: report, device: registrations.device(report.device), app: registrations.app(report.app),
         outcome: report.text.isEmpty ? nil : detector.assess([report.text]).outcome)

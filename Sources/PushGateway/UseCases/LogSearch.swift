@@ -81,6 +81,18 @@ struct LogSearch: Sendable {
     return page.map { ($0.records.map(found), $0.next) }
   }
 
+  /// How long a request waits for rows: `seconds` of its query.
+  static func wait(_ values: [String: String]) throws(Problem) -> Duration {
+    let seconds = values["seconds"].flatMap(Double.init) ?? 0
+    guard (0...Double(Limits.maximumLogWaitTime)).contains(seconds) else {
+      throw .badRequest("one request waits for 0 to \(Limits.maximumLogWaitTime) seconds: send it again then")
+    }
+    return .seconds(seconds)
+  }
+
+  static let tooManyWaits = Problem(
+    503, "Service Unavailable", "\(Limits.maximumLogWaits) requests wait for the delivery log already: try again")
+
   private func found(_ record: DeliveryLog.Record) -> Found {
     Found(
       record: record, device: record.row.device.flatMap(registrations.device),

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushCore
+package import PushCore
 
 /// What persons said was an ad. Kept until the state folder goes; a person says it of a push once.
 extension SQLiteRegistrations {
@@ -12,12 +12,17 @@ extension SQLiteRegistrations {
     }
   }
 
-  package func adReports(limit: Int, before number: Int64?) async throws -> [AdReport] {
+  package func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport] {
     try await write { db in
       let rows = try PreparedStatement(
-        db, "SELECT at, device, app, apns_id, text, id FROM ad_report WHERE id < ? ORDER BY id DESC LIMIT ?")
+        db,
+        """
+        SELECT at, device, app, apns_id, text, id FROM ad_report
+        WHERE id < ?\(device == nil ? "" : " AND device = ?") ORDER BY id DESC LIMIT ?
+        """)
       defer { rows.reset() }
       rows.bind(number ?? .max)
+      if let device { rows.bind(device.row) }
       rows.bind(Int64(limit))
       var newestFirst: [AdReport] = []
       while try rows.next() {

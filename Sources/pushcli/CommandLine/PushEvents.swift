@@ -10,6 +10,7 @@ struct PushEvents {
   private let query: [String]
   private let start = Date()
   private var admin: Admin?
+  private var path = LogPath.all
   /// What the gateway said to read on from; nil when it has to look back once, since it may have begun its log anew.
   private var after: Int64?
   /// What has been handed out, which a look back finds again.
@@ -47,8 +48,8 @@ struct PushEvents {
   }
 
   private mutating func page(until end: ContinuousClock.Instant) async throws -> LogPage {
-    let admin = if let admin { admin } else { try await Admin(state) }
-    self.admin = admin
+    if admin == nil { (admin, path) = try await LogPath.connect(state, for: nil) }
+    guard let admin else { throw CommandFailure(.unreachable) }
     let left = max(.zero, end - .now)
     let seconds = min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1))
     var values = query + ["seconds=\(seconds)"]
@@ -63,6 +64,6 @@ struct PushEvents {
       admin.close()
     }
     defer { watch.cancel() }
-    return try await admin.get("/admin/v1/log/next?" + values.joined(separator: "&"))
+    return try await admin.get(path.path + "/next?" + values.joined(separator: "&"))
   }
 }

@@ -54,7 +54,7 @@ struct AdminCommand: AsyncParsableCommand {
           pushcli admin restore push-2026-11-21.backup --state ./push
         """)
     @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
-    @OptionGroup var state: StateOptions
+    @OptionGroup var state: LocalOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {

@@ -27,12 +27,15 @@ struct Ads: AsyncParsableCommand {
     func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let context = try state.context
+      let isAdministered = Admin.isPossible(at: context)
+      let admin = isAdministered ? try await Admin(state) : try await DeviceAccess(nil, state).admin
+      let path = isAdministered ? "/admin/v1/ads/reports" : "/v1/device/ads/reports"
       var pages: [[AdReportRecord]] = []
       var (left, before) = (limit, "")
       while left > 0 {
         let size = min(left, Limits.maximumListPage)
-        let page: [AdReportRecord] = try await admin.get("/admin/v1/ads/reports?limit=\(size)" + before)
+        let page: [AdReportRecord] = try await admin.get(path + "?limit=\(size)" + before)
         pages.append(page)
         left -= page.count
         guard page.count == size, let number = page.first?.number else { break }

@@ -161,7 +161,7 @@ struct Bench: AsyncParsableCommand {
   private func measure(_ bar: ProgressBar) async throws -> (LoadTest.Report, BenchReport.Setting) {
     do {
       return isOwn
-        ? try await measureOwn(bar) : try await measure(try gateway.state.folder, try gateway.endpoint(), bar)
+        ? try await measureOwn(bar) : try await measure(try gateway.state.local.folder, try gateway.endpoint(), bar)
     } catch let error as ClientError {
       throw CommandFailure(error)
     } catch let failure as LoadTest.Failure {

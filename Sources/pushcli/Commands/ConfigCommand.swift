@@ -57,7 +57,7 @@ struct ConfigCommand: AsyncParsableCommand {
     @Argument(
       help: "Settings file; without it config.yaml in the state folder, if there is one.", completion: .file())
     var file: String?
-    @OptionGroup var state: StateOptions
+    @OptionGroup var state: LocalOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {

@@ -154,38 +154,6 @@ struct Devices: AsyncParsableCommand {
     }
   }
 
-  struct Invite: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "invite", abstract: "Make a code with which one device can enroll, from anywhere.",
-      discussion: """
-        Whoever has the code gets a device of the person that it names, and with it all that person's choices; without \
-        --person a new person's. The code is printed once.
-
-        Examples:
-          pushcli devices invite
-          pushcli devices invite --person ada --minutes 10
-        """)
-    @Option(help: "Whose device it will be. (a new person's)", completion: Names.persons) var person: String?
-    @Option(help: "What the device may do: device, reader, operator or admin. (device)") var role: String?
-    @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 60
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
-
-    func validate() throws {
-      try OptionRange.check(minutes, "--minutes", 1...525_600)
-      let roles = Role.invitable.map(\.rawValue)
-      guard role.map(roles.contains) ?? true else {
-        throw ValidationError("--role is one of \(roles.joined(separator: ", "))")
-      }
-    }
-
-    func run() async throws {
-      let made: CreatedInvitation = try await Admin(state).post(
-        "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
-      if format.json { Output.json(made) } else { Output.data(made.code) }
-    }
-  }
-
   struct Invitations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "invitations", abstract: "List the invitations that nobody has used yet.")

@@ -28,20 +28,23 @@ struct Doctor: AsyncParsableCommand {
 
   @Flag(help: "Repair a damaged database and delivery log; the gateway must not run.") var repair = false
   @Flag(help: "Read every page of the database, however large it is.") var thorough = false
-  @Option(help: "Look at this gateway instead: HOST:PORT, https://HOST or http://HOST:PORT.") var gateway: String?
+  @Option(
+    help: "Look at this gateway instead: HOST:PORT, https://HOST, http://HOST:PORT or a name of `pushcli contexts`.",
+    completion: Names.contexts)
+  var gateway: String?
   @Option(
     name: .customLong("ca"),
     help: "With --gateway, the certificates to trust; without it ca.pem of the state folder, else the system's.",
     completion: .file())
   var trustPath: String?
-  @OptionGroup var state: StateOptions
+  @OptionGroup var state: FolderOptions
   @OptionGroup var format: FormatOptions
 
   func run() async throws {
     if repair { return try mend() }
     let findings =
-      if let gateway {
-        try await remote(gateway).findings()
+      if let elsewhere = try examined {
+        await elsewhere.findings()
       } else {
         await Examination(folder: try state.folder, isThorough: thorough).findings()
       }
@@ -60,18 +63,31 @@ struct Doctor: AsyncParsableCommand {
     guard gateway != nil || trustPath == nil else { throw ValidationError("--ca goes with --gateway") }
   }
 
+  /// The gateway elsewhere that is looked at; nil: the one of the state folder.
+  private var examined: RemoteExamination? {
+    get throws {
+      let contexts = Contexts(try state.folder)
+      let named =
+        try gateway.map { contexts[$0] ?? (try? GatewayAddress($0)).flatMap { contexts[$0] } } ?? contexts.current
+      guard let context = named, gateway == nil || !(gateway?.hasPrefix("http:") ?? false) else {
+        return try gateway.map(remote)
+      }
+      return context.address.map { address in
+        RemoteExamination(
+          place: .tls(host: address.host, port: address.port), trustPath: trustPath ?? context.trustPath)
+      }
+    }
+  }
+
   private func remote(_ text: String) throws -> RemoteExamination {
     guard let place = RemoteExamination.Place(text) else {
       throw CommandFailure(
         .usage, "\"\(text)\" is no gateway: expected HOST:PORT, https://HOST or http://HOST:PORT, as 127.0.0.1:2197")
     }
     let own = try state.folder.trustPath
-    let known = [own, Doctor.systemTrustPath].first { FileManager.default.isReadableFile(atPath: $0) }
+    let known = [own, GatewayContext.systemTrustPath].first { FileManager.default.isReadableFile(atPath: $0) }
     return RemoteExamination(place: place, trustPath: trustPath ?? known ?? own)
   }
-
-  /// The authorities that Debian trusts.
-  private static let systemTrustPath = "/etc/ssl/certs/ca-certificates.crt"
 
   private func mend() throws {
     PrivateFile.restrictProcess()

@@ -49,29 +49,29 @@ struct Log: AsyncParsableCommand {
 
   func run() async throws {
     let since = try since.map { try TimeSpan($0, option: "--since", requiresUnit: true) }
-    let admin = try await Admin(state)
+    let (admin, path) = try await LogPath.connect(state, for: device)
     var query: [String] = []
     if let id { query.append("id=\(pathPart(id))") }
-    if let device { query.append("device=\(pathPart(device))") }
+    if let device, path.isAdministered { query.append("device=\(pathPart(device))") }
     if let app { query.append("app=\(pathPart(app))") }
     if let event { query.append("event=\(pathPart(event))") }
     if let since { query.append("since=\(since.before(Date()))") }
-    if let text { return try await printRows(holding: text, query, admin) }
+    if let text { return try await printRows(holding: text, query, admin, path) }
     let last: LogRecord?
     if maximumCount <= Limits.maximumLogPage || id != nil {
-      last = try await printNewest(query, admin)
+      last = try await printNewest(query, admin, path)
     } else {
-      last = try await printPages(query, admin)
+      last = try await printPages(query, admin, path)
     }
     guard follow else { return }
     if let id, let last, last.id.lowercased() != id.lowercased() {
       // It was the unique id, which one row has.
       query[0] = "id=\(pathPart(last.id))"
-      if device == nil, let device = last.device { query.append("device=\(pathPart(device))") }
+      if device == nil, path.isAdministered, let device = last.device { query.append("device=\(pathPart(device))") }
     }
     var after = last?.number ?? 0
     while true {
-      let page = try await self.page(query, after: after, seconds: Limits.maximumLogWaitTime / 2, admin)
+      let page = try await self.page(query, after: after, seconds: Limits.maximumLogWaitTime / 2, admin, path)
       page.rows.forEach(print)
       after = page.next
     }
@@ -79,14 +79,14 @@ struct Log: AsyncParsableCommand {
 
   /// Prints the rows of pushes by their texts: each device of this state folder finds its own, and the admin socket those
   /// of persons who let senders find them.
-  private func printRows(holding text: String, _ query: [String], _ admin: Admin) async throws {
+  private func printRows(holding text: String, _ query: [String], _ admin: Admin, _ path: LogPath) async throws {
     let count = min(maximumCount, Limits.maximumLogPage)
     let values = (query + ["text=\(pathPart(text))", "limit=\(count)"]).joined(separator: "&")
     var found: [Int64: LogRecord] = [:]
     func add(_ rows: [LogRecord]) { for row in rows { found[row.number] = row } }
-    add(try await admin.get("/admin/v1/log?" + values))
+    add(try await admin.get(path.path + "?" + values))
     let folder = try state.folder
-    for name in Credentials.names(in: folder) where device == nil || device == name {
+    for name in Credentials.names(in: folder) where path.isAdministered && (device == nil || device == name) {
       guard let credentials = try Credentials.read(name, in: folder) else { continue }
       do {
         add(try await admin.get("/v1/device/log?" + values, secret: credentials.secret))
@@ -98,13 +98,13 @@ struct Log: AsyncParsableCommand {
   }
 
   /// Prints what one answer can hold, or the rows of one push.
-  private func printNewest(_ query: [String], _ admin: Admin) async throws -> LogRecord? {
+  private func printNewest(_ query: [String], _ admin: Admin, _ path: LogPath) async throws -> LogRecord? {
     var pages: [[LogRecord]] = []
     var (left, before) = (maximumCount, "")
     while left > 0 {
       let size = min(left, Limits.maximumLogPage)
       let rows: [LogRecord] = try await admin.get(
-        "/admin/v1/log?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
+        path.path + "?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
       pages.append(rows)
       left -= rows.count
       guard rows.count == size, let first = rows.first else { break }
@@ -115,20 +115,21 @@ struct Log: AsyncParsableCommand {
   }
 
   /// Prints any number of rows, page by page: neither end holds more than one.
-  private func printPages(_ query: [String], _ admin: Admin) async throws -> LogRecord? {
+  private func printPages(_ query: [String], _ admin: Admin, _ path: LogPath) async throws -> LogRecord? {
     var (left, after, before) = (maximumCount, Int64.max, "")
     // Where they begin, so that the oldest are printed first.
     while left > 0, after > 0 {
       let size = min(left, Limits.maximumLogPage)
       let start: LogStart = try await admin.get(
-        "/admin/v1/log/start?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
+        path.path + "/start?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
       (after, before) = (start.after, "&before=\(start.after + 1)")
       left -= size
     }
     var last: LogRecord?
     left = maximumCount
     while left > 0 {
-      let page = try await self.page(query, after: after, seconds: 0, size: min(left, Limits.maximumLogPage), admin)
+      let page = try await self.page(
+        query, after: after, seconds: 0, size: min(left, Limits.maximumLogPage), admin, path)
       page.rows.forEach(print)
       last = page.rows.last ?? last
       left -= page.rows.count
@@ -139,10 +140,10 @@ struct Log: AsyncParsableCommand {
   }
 
   private func page(
-    _ query: [String], after: Int64, seconds: Int, size: Int = 1000, _ admin: Admin
+    _ query: [String], after: Int64, seconds: Int, size: Int = 1000, _ admin: Admin, _ path: LogPath
   ) async throws -> LogPage {
     let values = query + ["after=\(after)", "seconds=\(seconds)", "limit=\(size)"]
-    return try await admin.get("/admin/v1/log/next?" + values.joined(separator: "&"))
+    return try await admin.get(path.path + "/next?" + values.joined(separator: "&"))
   }
 
   private func print(_ record: LogRecord) {

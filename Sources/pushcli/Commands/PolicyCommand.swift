@@ -33,7 +33,7 @@ struct PolicyExplain: AsyncParsableCommand {
       refuse the push.
       """)
 
-  @Option(help: "The device's name.", completion: Names.devices) var device: String
+  @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
   @Option(
     help: "The app's topic. (\"Simulator Target Bundle\" of the payload, or the device's only app)",
     completion: Names.apps)
@@ -52,21 +52,20 @@ struct PolicyExplain: AsyncParsableCommand {
 
   func run() async throws {
     let bytes = try PayloadFile.read(file)
-    let admin = try await Admin(state)
-    let record: DeviceRecord = try await admin.get("/admin/v1/devices/\(pathPart(device))")
-    let preferences: Preferences = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
+    let access = try await DeviceAccess(device, state)
+    let (record, preferences) = (try await access.record(), try await access.preferences())
     var parsed: ParsedPayload
     do {
       parsed = try JSONParser().payload(bytes.span)
     } catch {
       throw CommandFailure(.usage, "\(file == "-" ? "standard input" : file) is no payload: \(error.inWords)")
     }
-    let topic = try topic(of: bytes, among: record.apps)
+    let topic = try topic(of: bytes, among: record.apps, of: access.name)
     var condition = Policy.DeviceState()
     condition.isSilent = silent ?? record.silent ?? false
     condition.focus = focus ?? record.focus
     if condition.focus == "" { condition.focus = nil }
-    let apps: [ListedApp] = try await admin.get("/admin/v1/apps")
+    let apps: [ListedApp] = try await access.admin.get(access.appsPath)
     let app = apps.first { $0.topic == topic }
     let verdict = app?.verdict(on: parsed.notification, for: preferences) ?? .pass
     let decision = Policy.decide(
@@ -78,13 +77,13 @@ struct PolicyExplain: AsyncParsableCommand {
     }
     // An app whose breaches are only reported is refused nothing at the door.
     if app?.policyMode == "report" { parsed.violations = [] }
-    let answer = Answer(parsed, decision, preferences, device: device, topic: topic)
+    let answer = Answer(parsed, decision, preferences, device: access.name, topic: topic)
     if format.json { Output.json(answer) } else { answer.show(parsed.notification) }
     if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }
     if !decision.removed.isEmpty { throw ExitCode(Exit.suppressed.rawValue) }
   }
 
-  private func topic(of bytes: [UInt8], among apps: [String]) throws -> String {
+  private func topic(of bytes: [UInt8], among apps: [String], of device: String) throws -> String {
     if let topic { return topic }
     let named = try? JSONParser().parse(bytes.span) { $0["Simulator Target Bundle"]?.string }
     if let named = named ?? nil { return named }

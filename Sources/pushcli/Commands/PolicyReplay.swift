@@ -20,7 +20,7 @@ struct PolicyReplay: AsyncParsableCommand {
         pushcli policy replay --device me --since 30d --preferences changed.json --json
       """)
 
-  @Option(help: "The device's name.", completion: Names.devices) var device: String
+  @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String
   @Option(help: "A choice as in `pushcli prefs set`; several may be given.", completion: Names.choices) var set:
     [String] = []
@@ -38,9 +38,9 @@ struct PolicyReplay: AsyncParsableCommand {
 
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
-    let admin = try await Admin(state)
-    let choices = try await choices(admin)
-    let log = try await records(admin, since: start)
+    let access = try await DeviceAccess(device, state)
+    let choices = try await choices(access)
+    let log = try await records(access, since: start)
     var replay = Replay(choices, offset: Moment.gateway(0).offset)
     let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
@@ -56,7 +56,7 @@ struct PolicyReplay: AsyncParsableCommand {
       ["AT", "APP", "ID", "WAS", "WOULD BE", "BECAUSE"],
       shown.suffix(limit).map { outcome in
         let reasons = outcome.removed.map {
-          Explanation($0, preferences: choices, device: device, topic: outcome.delivery.topic).reason
+          Explanation($0, preferences: choices, device: access.name, topic: outcome.delivery.topic).reason
         }
         return Line(outcome).row(because: reasons)
       })
@@ -67,7 +67,7 @@ struct PolicyReplay: AsyncParsableCommand {
   }
 
   /// The person's choices, with the changes.
-  private func choices(_ admin: Admin) async throws -> Preferences {
+  private func choices(_ access: DeviceAccess) async throws -> Preferences {
     var choices: Preferences
     if let preferences {
       let bytes = try PayloadFile.read(preferences)
@@ -79,7 +79,7 @@ struct PolicyReplay: AsyncParsableCommand {
         throw CommandFailure(.failed, "\(preferences) holds no choices: `pushcli prefs --json` shows the form")
       }
     } else {
-      choices = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
+      choices = try await access.preferences()
     }
     for assignment in set {
       do throws(SettingError) {
@@ -92,12 +92,13 @@ struct PolicyReplay: AsyncParsableCommand {
   }
 
   /// The rows of the log from `start` on, in milliseconds since 1970, oldest first.
-  private func records(_ admin: Admin, since start: Int64) async throws -> [LogRecord] {
+  private func records(_ access: DeviceAccess, since start: Int64) async throws -> [LogRecord] {
     var records: [LogRecord] = []
     var before = ""
     while true {
-      let page: [LogRecord] = try await admin.get(
-        "/admin/v1/log?device=\(pathPart(device))&since=\(start)&limit=10000" + before)
+      let query = access.log.query + ["since=\(start)", "limit=10000"]
+      let page: [LogRecord] = try await access.admin.get(
+        access.log.path + "?" + query.joined(separator: "&") + before)
       records.insert(contentsOf: page, at: 0)
       guard page.count == 10_000, let first = page.first else { return records }
       before = "&before=\(first.number)"

@@ -17,13 +17,12 @@ struct Prefs: AsyncParsableCommand {
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show", abstract: "Show the choices of a device's person.")
-    @Option(help: "The device's name.", completion: Names.devices) var device: String
+    @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let preferences: Preferences = try await Admin(state).get("/admin/v1/devices/\(pathPart(device))/preferences")
-      show(preferences, json: format.json)
+      show(try await DeviceAccess(device, state).preferences(), json: format.json)
     }
   }
 
@@ -43,7 +42,7 @@ struct Prefs: AsyncParsableCommand {
         For an app: \(Choice.summary(of: .app)).
         For a category: \(Choice.summary(of: .category)).
         """)
-    @Option(help: "The device's name.", completion: Names.devices) var device: String
+    @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
     @Option(help: "The app's topic. (everything)", completion: Names.apps) var app: String?
     @Option(help: "The app's category. (the whole app)", completion: Names.categories) var category: String?
     @Argument(help: "Choices as name=value, such as badge=off; the list is above.", completion: Names.choices)
@@ -52,10 +51,9 @@ struct Prefs: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let preferences: Preferences = try await Admin(state).post(
-        "/admin/v1/devices/\(pathPart(device))/preferences",
-        PreferencesRequest(settings: settings, app: app, category: category))
-      show(preferences, json: format.json)
+      let access = try await DeviceAccess(device, state)
+      let request = PreferencesRequest(settings: settings, app: app, category: category)
+      show(try await access.change(request), json: format.json)
     }
   }
 }

@@ -29,7 +29,7 @@ struct Send: AsyncParsableCommand {
         pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
       """)
 
-  @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.", completion: Names.targets)
+  @Option(help: "DEVICE/TOPIC: the token is looked up at the gateway, as an administrator.", completion: Names.targets)
   var to: String?
   @Option(help: "The device token, in hex.") var token: String?
   @Option(help: "A broadcast channel instead of a device; --topic is the app.", completion: Names.channels)
@@ -106,6 +106,8 @@ struct Send: AsyncParsableCommand {
     _ = try deliveryTime(now: Date())
     var payload = try Payload(source(reading: .current), options: content)
     let (token, topic) = try await target(&payload)
+    // Whoever can't follow it is told before it is sent.
+    if wait != nil { try await LogPath.connect(gateway.state, for: nil).0.close() }
     let answer = try await post(payload.bytes, token: token, topic: topic)
     let refusal = try? decodeJSON(Refusal.self, from: answer.body)
     report(answer, refusal, payload.bytes)

@@ -23,7 +23,7 @@ struct Serve: AsyncParsableCommand {
         pushcli serve --check
       """)
 
-  @OptionGroup var state: StateOptions
+  @OptionGroup var state: LocalOptions
 
   @Option(name: .long, help: "Settings file; without it config.yaml in the state folder, if there is one.")
   var config: String?

@@ -104,21 +104,21 @@ struct Subscribe: AsyncParsableCommand {
   /// The device's credentials; a device or an app that is not known yet is made known.
   private func enrolled() async throws -> Credentials {
     let credentials = try await credentials()
-    let device = credentials.name
-    for topic in app {
-      let _: RegistrationRecord = try await Admin(gateway.state).post(
-        "/admin/v1/devices/\(pathPart(device))/registrations", RegistrationRequest(topic: topic, environment: nil))
-    }
-    for id in channel {
-      let _: ChannelRecord = try await Admin(gateway.state).post(
-        "/admin/v1/channels/\(pathPart(id))/subscriptions", ChannelSubscriptionRequest(devices: [device]))
-    }
+    guard !(app + channel).isEmpty else { return credentials }
+    let access = try await DeviceAccess(credentials.name, gateway.state)
+    for topic in app { try await access.register(topic) }
+    for id in channel { try await access.subscribe(to: id) }
     return credentials
   }
 
   private func credentials() async throws -> Credentials {
     let folder = try gateway.state.folder
     if let device, let credentials = try Credentials.read(device, in: folder) { return credentials }
+    if try gateway.state.context.isRemote, DeviceChoice.known(in: folder).isEmpty, !enroll {
+      let address = try gateway.endpoint()
+      throw CommandFailure(
+        .suppressed, "no device of this machine is known to \(address): `pushcli join CODE@\(address)` makes one")
+    }
     let choice = try DeviceChoice(name: device, known: DeviceChoice.known(in: folder), isEnrolling: enroll)
     let (name, isNew) = try choice.settled()
     if !isNew, let credentials = try Credentials.read(name, in: folder) { return credentials }

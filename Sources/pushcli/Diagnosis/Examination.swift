@@ -110,7 +110,7 @@ struct Examination {
         words: "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
     }
     // Whoever listens everywhere is reached here.
-    for address in addresses.map({ GatewayOptions.reachable(String($0)) }) {
+    for address in addresses.compactMap({ (try? GatewayAddress(String($0)))?.reachable.description }) {
       guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]),
         (1...65_535).contains(port)
       else { continue }

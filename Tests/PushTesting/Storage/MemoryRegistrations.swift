@@ -305,14 +305,14 @@ package final class MemoryRegistrations: Registrations {
     return whole.drop { $0.name != after }.prefix(page.limit).map(\.id)
   }
 
-  package func adReports(limit: Int, before number: Int64?) async throws -> [AdReport] {
+  package func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport] {
     look { state in
       let numbered = state.reports.enumerated().map { place, report in
         var report = report
         report.number = Int64(place + 1)
         return report
       }
-      return Array(numbered.filter { $0.number < number ?? .max }.suffix(limit))
+      return Array(numbered.filter { $0.number < number ?? .max && $0.device == device ?? $0.device }.suffix(limit))
     }
   }
 

@@ -1,0 +1,6 @@
+#ifndef PUSHGATEWAY_CQRENCODE_H
+#define PUSHGATEWAY_CQRENCODE_H
+
+#include <qrencode.h>
+
+#endif

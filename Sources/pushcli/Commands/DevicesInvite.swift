@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import GatewayProtocol
+import PushCore
+
+extension Devices {
+  /// `pushcli devices invite`.
+  struct Invite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "invite", abstract: "Make a code with which one device can join, from another machine.",
+      discussion: """
+        Whoever has the code gets a device of the person that it names, and with it all that person's choices; without \
+        --person a new person's. It can be read out: `pushcli join` takes it in any case and grouping. It is printed once, \
+        is good once, and ends with the fifth wrong try.
+
+        --host is how the other machine reaches this gateway; where the gateway's own certificate has no such name, it is \
+        issued anew with it. Without --host it is the address that commands here use, or this machine's name.
+
+        Examples:
+          pushcli devices invite --person ada
+          pushcli devices invite --person ada --host gateway.example --qr
+          pushcli devices invite --person bob --role operator --minutes 60
+        """)
+    @Option(help: "Whose device it will be. (a new person's)", completion: Names.persons) var person: String?
+    @Option(help: "What the device may do: device, reader, operator or admin. (device)") var role: String?
+    @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 10
+    @Option(help: "HOST or HOST:PORT as the other machine reaches the gateway. (this machine's name)") var host: String?
+    @Flag(help: "Also draw it as a QR code, of a link.") var qr = false
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      try OptionRange.check(minutes, "--minutes", 1...525_600)
+      let roles = Role.invitable.map(\.rawValue)
+      guard role.map(roles.contains) ?? true else {
+        throw ValidationError("--role is one of \(roles.joined(separator: ", "))")
+      }
+    }
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      let place = try await InvitationPlace(host, at: state.context, admin)
+      try await place.certify(admin)
+      let made: CreatedInvitation = try await admin.post(
+        "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
+      if format.json { return Output.json(Result(made, place.address)) }
+      Output.data("\(made.code)@\(place.address)")
+      let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
+      let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
+      Output.words("\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)")
+      if let hint = place.hint { Output.words(hint) }
+      guard qr else { return }
+      guard let picture = QRCode("https://\(place.address)/join#\(made.code)") else {
+        throw CommandFailure(.failed, "this is too much for a QR code: name the gateway by a shorter --host")
+      }
+      Output.words(lines: picture.lines.joined(separator: "\n"))
+    }
+  }
+}
+
+/// What `--json` prints: the invitation, and what `pushcli join` takes.
+private struct Result: Encodable {
+  var invitation, id, role, expires, join: String
+  var person: String?
+
+  init(_ made: CreatedInvitation, _ address: GatewayAddress) {
+    (invitation, id, role, expires) = (made.code, made.id, made.role, made.expires)
+    (person, join) = (made.person, "\(made.code)@\(address)")
+  }
+}
+
+/// Where an invitation says that the gateway is.
+struct InvitationPlace {
+  let address: GatewayAddress
+  /// Whether programs of other machines can reach any of the gateway's listeners.
+  let isReachable: Bool
+
+  /// - Parameter host: what a person says of it, `HOST` or `HOST:PORT`; nil: found out.
+  init(_ host: String?, at context: GatewayContext, _ admin: Admin) async throws {
+    let status: GatewayStatus = try await admin.get("/admin/v1/status")
+    let listeners = status.listeners.compactMap { try? GatewayAddress($0.address) }
+    let open = listeners.first { !$0.isLoopback }
+    isReachable = open != nil
+    let port = open?.port ?? listeners.first?.port ?? GatewayAddress.usualPort
+    let own = open == nil ? "localhost" : MachineName.full
+    address = try host.map { try GatewayAddress($0, defaultPort: context.address?.port ?? port) }
+      ?? context.address ?? GatewayAddress(host: own, port: port)
+  }
+
+  /// Sees to it that the gateway's certificate has the name.
+  func certify(_ admin: Admin) async throws {
+    guard !address.isLoopback else { return }
+    let isAddress = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
+    let request = ServerCertificateRequest(
+      names: isAddress ? [] : [address.host], addresses: isAddress ? [address.host] : [], isInstalled: true, keeps: true)
+    do {
+      let _: CreatedCertificate = try await admin.post("/admin/v1/certificates/server", request)
+    } catch let failure as CommandFailure where failure.status == 409 || failure.status == 403 {
+      // A certificate from elsewhere has the names that it has, and whoever joins sees whether this is one of them.
+      Output.words("pushcli: \(failure.message)")
+    }
+  }
+
+  /// What else is to be done before somebody can join; nil: nothing.
+  var hint: String? {
+    guard !isReachable, !address.isLoopback else { return nil }
+    return "this gateway listens on this machine alone: set `listen: 0.0.0.0:2197` before others join"
+  }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Foundation
+import GatewayClient
+import GatewayProtocol
+import Glibc
+import PushCore
+
+/// `pushcli login`: administer a gateway elsewhere.
+struct Login: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "login", abstract: "Administer a gateway elsewhere from this machine, with a token.",
+    discussion: """
+      `pushcli admin tokens create` on the gateway's machine makes the token, and the setting remote_admin: on has the \
+      gateway take it. It is read from standard input or from a file, not from an argument, and kept in the state folder \
+      for this user alone. It tells which gateway is the right one, and is sent to that one alone.
+
+      Afterwards every command means that gateway, as far as the token's role goes; `pushcli contexts remove NAME` forgets \
+      it again.
+
+      Examples:
+        pushcli login gateway.example:2197
+        pushcli login gateway.example --token-file token.txt
+      """)
+  @Argument(help: "HOST:PORT of the gateway, or an https URL; the port is 2197 unless one is named.") var gateway:
+    String
+  @Option(help: "A file with the token. (standard input)", completion: .file()) var tokenFile: String?
+  @Option(help: "What `pushcli contexts` calls the gateway. (its host)") var name: String?
+  @OptionGroup var state: FolderOptions
+  @OptionGroup var format: FormatOptions
+
+  func run() async throws {
+    let address = try GatewayAddress(gateway, defaultPort: GatewayAddress.usualPort)
+    let token = try self.token()
+    guard let fingerprint = Login.authority(of: token) else {
+      throw CommandFailure(
+        .usage, "this is no token of an administrator: expected pga-…, as `pushcli admin tokens create` prints it")
+    }
+    let gateway = try await FirstContact(address, fingerprint).connect()
+    defer { gateway.client.close() }
+    let answer = try await gateway.client.request(
+      "GET", "/admin/v1/status", [(.authorization, "Bearer " + token)])
+    guard answer.status == 200 else {
+      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
+      throw CommandFailure(
+        CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
+        status: answer.status)
+    }
+    let contexts = Contexts(try state.folder)
+    let known = contexts[address]?.name
+    let context = try contexts.add(
+      known ?? name ?? contexts.freeName(for: address), address, authority: gateway.authority)
+    try GatewayContext.Login(token: token).save(in: context.folder)
+    try contexts.use(context.name)
+    if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
+    Output.words(
+      lines: """
+        logged in to \(address)
+        commands mean this gateway from now on, and `pushcli contexts use local` changes that
+        """)
+  }
+
+  /// The token, without a line end.
+  private func token() throws(CommandFailure) -> String {
+    if let tokenFile {
+      guard let data = FileManager.default.contents(atPath: tokenFile) else {
+        throw CommandFailure(.usage, "\(tokenFile) can't be read: expected a file with the token")
+      }
+      return String(decoding: data.prefix(1024), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    let line = isatty(STDIN_FILENO) == 1 ? HiddenLine.read("Token: ") : readLine()
+    guard let line, !line.isEmpty else {
+      throw CommandFailure(.usage, "the token is missing: expected it on standard input, or in --token-file FILE")
+    }
+    return line.trimmingCharacters(in: .whitespaces)
+  }
+
+  /// The fingerprint in `pga-FFFFFFFFFFFFFFFF-SECRET`; nil for any other text.
+  static func authority(of token: String) -> String? {
+    let parts = token.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == "pga", parts[1].utf8.count == AuthorityFingerprint.count else { return nil }
+    return String(parts[1])
+  }
+}
+
+/// A line that the terminal does not show while it is typed.
+private enum HiddenLine {
+  static func read(_ question: String) -> String? {
+    Output.ask(question)
+    var before = termios()
+    guard unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return readLine() }
+    var hidden = before
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+    defer {
+      unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+      Output.words("")
+    }
+    return readLine()
+  }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import GatewayClient
+import GatewayProtocol
+import Glibc
+import HTTP2Transport
+import PushCore
+
+/// A connection to a gateway's own APIs: the admin socket of one on this machine, or TLS with a bearer to one elsewhere.
+struct Admin {
+  private let client: Client
+  private let endpoint: Client.Endpoint
+  /// What `authorization` says; nil on the admin socket.
+  private let authorization: String?
+
+  /// Connects as an administrator.
+  ///
+  /// - Throws: ``CommandFailure`` when no gateway runs there, or this machine has nothing to show to it.
+  init(_ options: StateOptions) async throws {
+    let context = try options.context
+    if let detour = try options.detour { try await Admin.check(detour, leadsTo: context, options) }
+    guard let address = context.address else {
+      self = try await Admin(socket: context.folder, options)
+      return
+    }
+    guard let bearer = Admin.bearer(of: context) else {
+      throw CommandFailure(
+        .notAuthorized,
+        "nobody is logged in to \(address) here: `pushcli login \(address)`, with a token that "
+          + "`pushcli admin tokens create` makes there")
+    }
+    try await self.init(to: context, bearer)
+  }
+
+  /// Connects as a device.
+  init(_ context: GatewayContext, as credentials: Credentials) async throws {
+    try await self.init(to: context, credentials.secret)
+  }
+
+  private init(to context: GatewayContext, _ bearer: String) async throws {
+    guard let address = context.address else { preconditionFailure("a gateway elsewhere has an address") }
+    endpoint = .tls(host: address.host, port: address.port, trustPath: context.trustPath)
+    authorization = "Bearer " + bearer
+    client = try await Client.connect(to: endpoint)
+  }
+
+  private init(socket folder: StateFolder, _ options: StateOptions) async throws {
+    endpoint = .admin(path: folder.adminSocket)
+    authorization = nil
+    do {
+      client = try await Client.connect(to: endpoint)
+    } catch is ClientError {
+      try options.local.checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)
+      throw CommandFailure(
+        .unreachable,
+        "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`"
+          + MachineService.hint(besides: folder))
+    }
+  }
+
+  /// Whether there is something to show to a gateway as an administrator.
+  static func isPossible(at context: GatewayContext) -> Bool { !context.isRemote || bearer(of: context) != nil }
+
+  /// What an administrator shows to a gateway elsewhere: the login, else a device whose role is to administer.
+  private static func bearer(of context: GatewayContext) -> String? {
+    if let login = GatewayContext.Login.read(in: context.folder) { return login.token }
+    let devices = Credentials.names(in: context.folder).compactMap { try? Credentials.read($0, in: context.folder) }
+    for role in [Role.admin, .operator, .reader] {
+      if let device = devices.first(where: { $0.role == role.rawValue }) { return device.secret }
+    }
+    return nil
+  }
+
+  /// Sees to it that an address which no context has is one of the folder's own gateway, whose socket is asked: the
+  /// connection is trusted by the folder's authority alone.
+  private static func check(
+    _ detour: GatewayAddress, leadsTo context: GatewayContext, _ options: StateOptions
+  ) async throws {
+    let listening =
+      FileManager.default.contents(atPath: context.folder.listeningPath)
+      .map { String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init) } ?? []
+    let own = listening.compactMap { try? GatewayAddress($0) }
+    if own.contains(detour) || own.map(\.reachable).contains(detour) { return }
+    if FileManager.default.fileExists(atPath: context.folder.trustPath) {
+      let endpoint = Client.Endpoint.tls(host: detour.host, port: detour.port, trustPath: context.folder.trustPath)
+      do {
+        try await Client.connect(to: endpoint).close()
+        return
+      } catch let error as ClientError where !error.isPermanent {
+        throw CommandFailure(error)
+      } catch {}
+    }
+    throw CommandFailure(
+      .notAuthorized,
+      "nobody is logged in to \(detour) here: `pushcli login \(detour)`, or `pushcli join CODE@\(detour)` by an invitation"
+    )
+  }
+
+  func get<Value: Decodable>(_ path: String) async throws -> Value { try await call("GET", path, body: []) }
+
+  /// Asks as a device, which has this secret.
+  func get<Value: Decodable>(_ path: String, secret: String) async throws -> Value {
+    let answer = try await answer("GET", path, [(.authorization, "Bearer " + secret)], body: [])
+    return try decodeJSON(Value.self, from: answer.body)
+  }
+
+  func post<Value: Decodable>(_ path: String, _ body: some Encodable) async throws -> Value {
+    try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
+  }
+
+  /// Asks for something that has no answer but that it is done.
+  func post(_ path: String) async throws { _ = try await answer("POST", path, body: []) }
+
+  /// Has something be as the path says.
+  func put(_ path: String) async throws { _ = try await answer("PUT", path, body: []) }
+
+  func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
+
+  func text(_ path: String) async throws -> String {
+    String(decoding: try await answer("GET", path, body: []).body, as: UTF8.self)
+  }
+
+  /// Hangs up; what waits for an answer fails.
+  func close() { client.close() }
+
+  func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
+
+  /// Refuses an app that the gateway does not have.
+  ///
+  /// - Parameter advice: what can be done besides adding it.
+  func checkApp(_ topic: String, orSay advice: String? = nil) async throws {
+    struct App: Decodable { var topic: String }
+    let apps: [App] = try await get("/admin/v1/apps?filter=\(pathPart(topic))")
+    guard !apps.contains(where: { $0.topic == topic }) else { return }
+    let more = advice.map { ", \($0)" } ?? ""
+    throw CommandFailure(
+      .suppressed, "there is no app \(topic): `pushcli apps add \(topic) --name NAME` adds it\(more)")
+  }
+
+  private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
+    let answer = try await answer(method, path, body: body)
+    return try decodeJSON(Value.self, from: answer.body)
+  }
+
+  /// Asks on another connection, once: a gateway that starts again ends the first one, and the next program takes the second.
+  private func askAgain(_ path: String, _ fields: [(Client.Field, String)]) async throws -> Client.Answer {
+    let next = try await Client.connect(to: endpoint)
+    defer { next.close() }
+    return try await next.request("GET", path, fields)
+  }
+
+  private func answer(
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)] = [], body: [UInt8]
+  ) async throws -> Client.Answer {
+    let own = fields.isEmpty ? authorization.map { [(Client.Field.authorization, $0)] } ?? [] : fields
+    let answer: Client.Answer
+    do {
+      answer = try await client.request(method, path, own, body: body)
+    } catch let error as ClientError {
+      guard method == "GET", let again = try? await askAgain(path, own) else { throw CommandFailure(error) }
+      answer = again
+    }
+    guard answer.status < 300 else {
+      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
+      throw CommandFailure(
+        CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
+        status: answer.status)
+    }
+    return answer
+  }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import Foundation
+import GatewayClient
+import Glibc
+import HTTP2Transport
+import PushCore
+import PushGateway
+
+/// The folder of a gateway that runs on this machine.
+struct FolderOptions: ParsableArguments {
+  @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).", completion: .directory)
+  var state: String?
+
+  /// - Throws: ``CommandFailure`` where none is named and there is no home.
+  var folder: StateFolder {
+    get throws {
+      do {
+        return StateFolder(
+          try Configuration.stateFolder(flag: state, environment: ProcessInfo.processInfo.environment))
+      } catch {
+        throw CommandFailure(.usage, error.description)
+      }
+    }
+  }
+
+  /// Says so when a gateway's folder is there and another person's.
+  ///
+  /// - Throws: ``CommandFailure`` when `path`, a file of the folder, may not be looked at.
+  func checkPermission(of path: String, mode: Int32) throws {
+    guard unsafe access(path, mode) != 0, errno == EACCES else { return }
+    throw CommandFailure(
+      .notAuthorized, "\(path) may not be used by this user: run the command as the gateway's own user")
+  }
+}
+
+/// The same for commands that work on the folder's files, or on the process of the gateway, and nowhere else.
+struct LocalOptions: ParsableArguments {
+  @OptionGroup var local: FolderOptions
+  @Option(help: .hidden) var gateway: String?
+
+  func validate() throws {
+    guard gateway == nil else {
+      throw ValidationError(
+        "--gateway can't be given here: this command is about files of the gateway's own machine, "
+          + "so run it there, as over ssh")
+    }
+  }
+
+  var state: String? { local.state }
+  var folder: StateFolder { get throws { try local.folder } }
+}
+
+/// Which gateway a command means: one of this machine by its folder, or one elsewhere that was joined or logged in to.
+struct StateOptions: ParsableArguments {
+  @OptionGroup var local: FolderOptions
+
+  @Option(
+    name: .long,
+    help: "The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`. (the current one)",
+    completion: Names.contexts)
+  var gateway: String?
+
+  /// The state folder, as ``FolderOptions`` has it.
+  var state: String? {
+    get { local.state }
+    set { local.state = newValue }
+  }
+
+  /// Which gateway is meant. One that is named by an address which no context has is another way to that of the state folder.
+  ///
+  /// - Throws: ``CommandFailure`` for a text that is neither a name nor an address.
+  var context: GatewayContext {
+    get throws {
+      let contexts = Contexts(try local.folder)
+      guard let gateway else { return try contexts.current }
+      if let named = contexts[gateway] { return named }
+      guard gateway.contains(":") else {
+        throw CommandFailure(
+          .usage,
+          "\"\(gateway)\" is no gateway: expected HOST:PORT, https://HOST, or a name that `pushcli contexts` lists")
+      }
+      return contexts[try GatewayAddress(gateway)] ?? contexts.local
+    }
+  }
+
+  /// Where what is known of the gateway lies: its certificates to trust, and this machine's devices.
+  var folder: StateFolder { get throws { try context.folder } }
+
+  /// The address that was named, where no context has it.
+  var detour: GatewayAddress? {
+    get throws {
+      guard let gateway, try !context.isRemote, gateway != GatewayContext.localName else { return nil }
+      return try GatewayAddress(gateway)
+    }
+  }
+}
+
+/// Whether data is printed for programs.
+struct FormatOptions: ParsableArguments {
+  @Flag(name: .long, help: "Print JSON: one object, or one object a line.")
+  var json = false
+}
+
+/// Where a gateway accepts providers and devices.
+struct GatewayOptions: ParsableArguments {
+  @OptionGroup var state: StateOptions
+
+  @Option(
+    name: .customLong("ca"), help: "The certificates to trust; without it those of the gateway that is meant.",
+    completion: .file())
+  var trustPath: String?
+
+  var gateway: String? { state.gateway }
+
+  /// The address as it is now: a gateway that restarts may have another port.
+  ///
+  /// - Parameters:
+  ///   - address: an address that was found otherwise, where the person names none.
+  ///   - identity: a certificate to show.
+  func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
+    let context = try state.context
+    let address = try state.detour ?? context.address ?? listening(found, context.folder)
+    return .tls(
+      host: address.host, port: address.port, trustPath: trustPath ?? context.trustPath, identity: identity)
+  }
+
+  /// Where the gateway of a folder listens.
+  private func listening(_ found: String?, _ folder: StateFolder) throws -> GatewayAddress {
+    if let found { return try GatewayAddress(found) }
+    guard let address = firstLine(of: folder.listeningPath) else {
+      try state.local.checkPermission(of: folder.listeningPath, mode: R_OK)
+      throw CommandFailure(
+        .unreachable,
+        "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway"
+          + MachineService.hint(besides: folder))
+    }
+    return try GatewayAddress(address).reachable
+  }
+
+  private func firstLine(of path: String) -> String? {
+    FileManager.default.contents(atPath: path).flatMap {
+      String(decoding: $0, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    }
+  }
+}
+
+/// A part of a path, with what a path may not hold escaped.
+func pathPart(_ text: String) -> String {
+  text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? text
+}
