@@ -292,6 +292,14 @@ package enum Limits {
   /// Actions of administrators that are kept, and of each body so many bytes: some 100 MB at most.
   package static let maximumAuditRecords = 100_000
   package static let maximumAuditedBody = 1_024
+  /// Requests refused for their role that are kept of one who asks, and of all, in an hour: nobody is to fill the trail with
+  /// what was never done.
+  package static let maximumAuditedRefusals = 20
+  package static let maximumAuditedRefusalsInAll = 200
+  /// Tokens of administrators: more than there are people.
+  package static let maximumAdministratorTokens = 1_000
+  /// How long one is good at most, in days.
+  package static let maximumAdministratorTokenDays = 3650
   /// Pages of the database's log from which on whoever writes moves it: 32 MB, three times what the mailbox leaves.
   package static let maximumDatabaseLogPages = 8_192
   /// Streams of one device, each of which every push for it is written to: the terminals of a person and then some.

@@ -13,6 +13,16 @@ package enum Role: String, Sendable, Codable, CaseIterable {
   /// A browser's page, by a cookie: what the role that opened it may do, until it is closed.
   case session
 
+  /// The roles of those who administer a gateway, from the least to the one that may do everything.
+  package static let administrators: [Role] = [.reader, .operator, .admin]
+
+  /// Whether whoever has this role may do what another of those who administer may.
+  package func includes(_ other: Role) -> Bool {
+    guard let own = Role.administrators.firstIndex(of: self), let least = Role.administrators.firstIndex(of: other)
+    else { return false }
+    return own >= least
+  }
+
   /// What an invitation may be for: the roles of devices.
   package static let invitable: [Role] = [.device, .reader, .operator, .admin]
 }

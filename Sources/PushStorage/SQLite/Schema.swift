@@ -294,6 +294,27 @@ package enum Schema {
           CREATE UNIQUE INDEX invitation_selector ON invitation (selector);
           """)
     }
+    migrator.registerMigration("administrators") { db in
+      try db.execute(
+        sql: """
+          -- Tokens of those who administer the gateway from elsewhere.
+          CREATE TABLE administrator (
+            token_hash BLOB PRIMARY KEY,   -- SHA-256
+            name TEXT NOT NULL UNIQUE,
+            role TEXT NOT NULL,
+            created INTEGER NOT NULL,      -- milliseconds since 1970
+            expires INTEGER NOT NULL,      -- seconds since 1970
+            last_used INTEGER              -- the hour of it, in seconds since 1970; NULL: never
+          );
+          """)
+    }
+    migrator.registerMigration("who") { db in
+      try db.execute(
+        sql: """
+          -- Whom the gateway knew who asked as; NULL: an earlier version did not write it down.
+          ALTER TABLE audit ADD COLUMN who TEXT;
+          """)
+    }
     return migrator
   }
 }

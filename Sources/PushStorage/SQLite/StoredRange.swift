@@ -28,7 +28,7 @@ package enum StoredRange {
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case ("certificate", "expires"): certificateEnd
-    case ("device", "last_seen"): seconds
+    case ("device", "last_seen"), ("administrator", "last_used"): seconds
     case ("former_device", "id"): progress
     case (_, "checksum"): Int64.min...Int64.max
     // An earlier version took any time here.

@@ -99,7 +99,10 @@ private final class DamagedDatabase {
     "scheduled VALUES (1, 1800000000000, 1, 1, 'TEAM000001', zeroblob(20), zeroblob(20), 1700000000000, NULL, 10, '', "
       + "CAST('{}' AS BLOB)), (2, 1800000000000, 1, 1, NULL, randomblob(20), zeroblob(20), 1700000000000, 0, 5, 'c', "
       + "CAST('{}' AS BLOB))",
-    "audit VALUES (1, 1700000000000, 'DELETE', '/admin/v1/devices/d', '', 204), (2, 1700000000000, 'POST', '/', '{}', NULL)",
+    "audit VALUES (1, 1700000000000, 'DELETE', '/admin/v1/devices/d', '', 204, 'root'), "
+      + "(2, 1700000000000, 'POST', '/', '{}', NULL, NULL)",
+    "administrator VALUES (zeroblob(32), 'ada', 'admin', 1700000000000, 1800000000, NULL), "
+      + "(randomblob(32), 'ci', 'reader', 1700000000000, 1800000000, 1700000000)",
   ]
 
   private static let publicKey = """

@@ -70,6 +70,9 @@ import Testing
         1900000000, 10, '', CAST('{"n":1}' AS BLOB))
       """
     },
+    Table(name: "administrator", first: "token_hash = \(blob(1, size: 32))") {
+      "(\(blob($0, size: 32)), 'a\($0)', 'reader', 1700000000000, 1800000000, 1700000000)"
+    },
     Table(name: "ad_report", first: "id = 1") {
       "(\($0), 1700000000000, \($0), 1, \(blob($0, size: 20)), 'Buy now')"
     },

@@ -170,6 +170,21 @@ enum ReleasedSchemas {
         ALTER TABLE invitation ADD COLUMN channel BLOB;
         CREATE UNIQUE INDEX invitation_selector ON invitation (selector);
         """),
+    Step(
+      migration: "administrators",
+      dump: """
+        CREATE TABLE administrator (
+          token_hash BLOB PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, created INTEGER NOT NULL,
+          expires INTEGER NOT NULL, last_used INTEGER
+        );
+        INSERT INTO administrator VALUES (x'05', 'ada', 'operator', 1700000000000, 1900000000, NULL);
+        """),
+    Step(
+      migration: "who",
+      dump: """
+        ALTER TABLE audit ADD COLUMN who TEXT;
+        INSERT INTO audit VALUES (2, 1700000000000, 'DELETE', '/admin/v1/devices/laptop', '', 204, 'ada (token, admin)');
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

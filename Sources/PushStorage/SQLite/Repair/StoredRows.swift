@@ -28,6 +28,7 @@ package enum StoredRows {
     try Channels.checkRows(db)
     try Answers.checkRows(db)
     try AuditTrail.checkRows(db)
+    try AdministratorTokens.checkRows(db)
     try ScheduledPushes.checkRows(db)
   }
 }

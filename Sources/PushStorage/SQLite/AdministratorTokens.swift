@@ -1,0 +1,167 @@
+import Foundation
+import GRDB
+package import PushCore
+import Synchronization
+
+/// Who administers a gateway from elsewhere: a token of theirs, as it is listed.
+package struct AdministratorToken: Sendable, Equatable {
+  package var name: String
+  /// `reader`, `operator` or `admin`.
+  package var role: Role
+  /// Milliseconds since 1970.
+  package var created: Int64
+  /// When it is good no longer, in seconds since 1970.
+  package var expires: Int64
+  /// The hour in which it was last shown, in seconds since 1970; nil: never.
+  package var lastUsed: Int64?
+
+  package init(name: String, role: Role, created: Int64, expires: Int64, lastUsed: Int64? = nil) {
+    (self.name, self.role, self.created, self.expires, self.lastUsed) = (name, role, created, expires, lastUsed)
+  }
+}
+
+/// The tokens of those who administer a gateway from elsewhere, of which it keeps the hashes: all of them in memory, each
+/// change on disk first.
+package final class AdministratorTokens: Sendable {
+  private struct State {
+    /// By their hashes: whoever asks learns nothing from how long the answer takes.
+    var tokens: [[UInt8]: AdministratorToken] = [:]
+    /// What ``settle()`` has to write down.
+    var used: Set<[UInt8]> = []
+  }
+
+  private let store: SQLiteStore
+  private let state: Mutex<State>
+
+  /// How exactly it is known when a token was last shown, in seconds.
+  private static let useStep: Int64 = 3600
+
+  /// - Throws: ``StoreError`` when a row can't be read.
+  package init(store: SQLiteStore) throws(StoreError) {
+    self.store = store
+    do {
+      state = Mutex(State(tokens: try store.pool.read(AdministratorTokens.load)))
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// The newest last; those of one moment by their names.
+  package var list: [AdministratorToken] {
+    state.withLock { $0.tokens }.values.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
+  }
+
+  /// Whose token this is, if it is good; that it was shown is remembered.
+  ///
+  /// - Parameter now: seconds since 1970.
+  package func find(_ text: String, now: Int64) -> AdministratorToken? {
+    let hash = Digest.sha256(Array(text.utf8))
+    return state.withLock { state in
+      guard var token = state.tokens[hash], token.expires > now else { return nil }
+      let hour = now - now % AdministratorTokens.useStep
+      if token.lastUsed ?? .min < hour {
+        token.lastUsed = hour
+        state.tokens[hash] = token
+        state.used.insert(hash)
+      }
+      return token
+    }
+  }
+
+  /// Keeps a token, of which it writes down the hash.
+  ///
+  /// - Throws: ``RegistrationRefusal`` where the name is none, or taken, and ``StoreError``.
+  package func add(_ token: AdministratorToken, text: String) async throws {
+    guard ShownName.isValid(token.name) else {
+      throw RegistrationRefusal(kind: .invalid, description: "a token's name has \(ShownName.expected)")
+    }
+    guard Role.administrators.contains(token.role) else {
+      let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
+      throw RegistrationRefusal(
+        kind: .invalid, description: "a token is for one of \(roles), not for a \(token.role.rawValue)")
+    }
+    let hash = Digest.sha256(Array(text.utf8))
+    try await write { [self] db in
+      guard try Int64.fetchOne(db, sql: "SELECT 1 FROM administrator WHERE name = ?", arguments: [token.name]) == nil
+      else {
+        throw RegistrationRefusal(
+          kind: .conflict,
+          description: "there is a token \(token.name) already: choose another name, or "
+            + "`pushcli admin tokens remove` it first")
+      }
+      guard try Int.fetchOne(db, sql: "SELECT count(*) FROM administrator") ?? 0 < Limits.maximumAdministratorTokens
+      else {
+        throw RegistrationRefusal(
+          kind: .conflict,
+          description: "a gateway has at most \(Limits.maximumAdministratorTokens) tokens of administrators: remove one"
+        )
+      }
+      try db.execute(
+        sql: "INSERT INTO administrator (token_hash, name, role, created, expires) VALUES (?, ?, ?, ?, ?)",
+        arguments: [Data(hash), token.name, token.role.rawValue, token.created, token.expires])
+      db.afterNextTransaction { [self] _ in state.withLock { $0.tokens[hash] = token } }
+    }
+  }
+
+  /// Forgets a token: it is good no longer.
+  ///
+  /// - Throws: ``RegistrationRefusal`` where there is none of this name, and ``StoreError``.
+  package func remove(_ name: String) async throws {
+    guard let hash = state.withLock({ state in state.tokens.first { $0.value.name == name }?.key }) else {
+      throw RegistrationRefusal(
+        kind: .unknown, description: "there is no token \(name): `pushcli admin tokens` shows them")
+    }
+    try await write { [self] db in
+      try db.execute(sql: "DELETE FROM administrator WHERE token_hash = ?", arguments: [Data(hash)])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          state.tokens[hash] = nil
+          state.used.remove(hash)
+        }
+      }
+    }
+  }
+
+  /// Writes down when tokens were last shown.
+  package func settle() async throws {
+    let used = state.withLock { state in
+      defer { state.used = [] }
+      return state.used.compactMap { hash in state.tokens[hash]?.lastUsed.map { (hash: hash, at: $0) } }
+    }
+    guard !used.isEmpty else { return }
+    try await write { db in
+      for (hash, at) in used {
+        try db.execute(
+          sql: "UPDATE administrator SET last_used = ? WHERE token_hash = ?", arguments: [at, Data(hash)])
+      }
+    }
+  }
+
+  /// Reads all of it, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
+  private static func load(_ db: Database) throws -> [[UInt8]: AdministratorToken] {
+    let rows = try PreparedStatement(
+      db, "SELECT token_hash, name, role, created, expires, last_used FROM administrator")
+    var tokens: [[UInt8]: AdministratorToken] = [:]
+    while try rows.next() {
+      guard let role: Role = try rows.word(2), Role.administrators.contains(role) else {
+        // Of a role that is not known nothing can be done.
+        continue
+      }
+      tokens[rows.blob(0)] = AdministratorToken(
+        name: try rows.text(1), role: role, created: try rows.integer(3, in: StoredRange.milliseconds),
+        expires: try rows.integer(4, in: StoredRange.seconds),
+        lastUsed: try rows.optionalInteger(5, in: StoredRange.seconds))
+    }
+    return tokens
+  }
+
+  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    do {
+      try await store.pool.write(body)
+    } catch let error as DatabaseError {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+}
