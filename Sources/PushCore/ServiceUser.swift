@@ -16,6 +16,17 @@ package struct ServiceUser: Sendable, Equatable {
     (self.name, uid, gid) = unsafe (name, entry.pw_uid, entry.pw_gid)
   }
 
+  /// The name of a user, or its number where it has none.
+  package static func name(_ uid: uid_t) -> String {
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16 << 10)
+    guard unsafe getpwuid_r(uid, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil,
+      let name = unsafe entry.pw_name
+    else { return "user \(uid)" }
+    return unsafe String(cString: name)
+  }
+
   /// Whether the process can become another user.
   package static var isRoot: Bool { geteuid() == 0 }
 

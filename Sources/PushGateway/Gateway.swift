@@ -109,6 +109,7 @@ package final class Gateway: Sendable {
       let registrations = backend.registrations
       let services = Services(
         backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
+        remote: RemoteAdministration(try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered),
         schedule: try Schedule(store: store, backend: backend, log: log, clock: clock),
         environment: configuration.environment, senderRates: SenderRates(configuration.rateLimits), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
@@ -192,6 +193,7 @@ package final class Gateway: Sendable {
       services.senderRates.set($0.rateLimits)
       services.housekeeping?.configure($0)
       services.log.keep($0)
+      services.remote.set(isOn: $0.isRemotelyAdministered)
       threshold.configure($0)
       announcement.write(listeners.addresses)
     }
@@ -262,6 +264,8 @@ package final class Gateway: Sendable {
         // What can't be forgotten now is forgotten later.
         try? await services.answers.trim(now: services.clock.milliseconds())
         try? await services.registrations.expireCategories(now: services.clock.seconds)
+        // When a token was last shown is known for the hour: nothing is lost by trying again.
+        try? await services.remote.tokens.settle()
         await services.backend.tend()
         try? await Task.sleep(for: Gateway.upkeepInterval)
       }

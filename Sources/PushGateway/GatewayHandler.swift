@@ -19,6 +19,7 @@ final class GatewayHandler: Handler {
   private let deviceRouter: Router
   private let healthRouter: Router
   private let adminRouter: Router
+  private let gate: AdminGate
   private let logger: Logger
   private let limits: LimitLog
 
@@ -39,6 +40,7 @@ final class GatewayHandler: Handler {
     healthRouter = Router(HealthAPI(services).routes)
     deviceRouter = Router(devices.router.routes + healthRouter.routes)
     adminRouter = admin.router
+    gate = admin.gate
     let shared = LoopServices(services, loop: loop, logger: logger)
     self.shared = shared
     let provider = ProviderAPI(
@@ -83,7 +85,7 @@ final class GatewayHandler: Handler {
   private func maximumBodySize(_ exchange: Exchange) -> Int {
     let request = exchange.request
     if request.has(.path, beginningWith: AdminAPI.prefix) {
-      return exchange.connection.peer == .adminSocket ? Limits.maximumControlBodySize : 0
+      return maximumAdminBodySize(exchange)
     }
     guard request.has(.path, beginningWith: GatewayHandler.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
@@ -93,6 +95,49 @@ final class GatewayHandler: Handler {
     }
     let isEnrollment = request.has(.path, beginningWith: "/v1/devices")
     return isEnrollment ? Limits.maximumEnrollmentSize : Limits.maximumDeviceBodySize
+  }
+
+  // MARK: Administration
+
+  /// Bytes of the body that a request may have which is for administrators: of others nothing is kept.
+  private func maximumAdminBodySize(_ exchange: Exchange) -> Int {
+    guard let administrator = administrator(of: exchange), Role.administrators.contains(administrator.role) else {
+      return 0
+    }
+    note(administrator, on: exchange.connection)
+    return Limits.maximumControlBodySize
+  }
+
+  /// Whoever has shown a credential is held to the limits of those who have.
+  private func note(_ administrator: Administrator, on connection: Connection) {
+    switch administrator.credential {
+    case .socket: break
+    case .token: connection.authenticated(as: .admin)
+    case .device: connection.authenticated(as: .device)
+    }
+  }
+
+  /// Who asks, if it is somebody who administers.
+  private func administrator(of exchange: Exchange) -> Administrator? {
+    let (connection, request) = (exchange.connection, exchange.request)
+    if connection.peer == .adminSocket {
+      return Administrator(role: .admin, credential: .socket(user: connection.user))
+    }
+    guard gate.isOpen, !connection.servesChannelsOnly, !request.hasDuplicateFields else { return nil }
+    return gate.administrator(bearer: ControlRequest(request, from: connection.peer).bearer)
+  }
+
+  /// Serves a request of somebody who does not come by the admin socket.
+  private func serveFromElsewhere(_ exchange: Exchange) {
+    let connection = exchange.connection
+    guard gate.isOpen else { return exchange.respond(AdminGate.closed.response) }
+    guard !exchange.request.hasDuplicateFields else { return exchange.respond(AdminGate.ambiguous.response) }
+    guard let administrator = administrator(of: exchange) else {
+      return exchange.respond(gate.refusal(of: connection.source).response)
+    }
+    connection.allowAllStreams()
+    note(administrator, on: connection)
+    serve(exchange, adminRouter, for: administrator)
   }
 
   /// Looks whether a connection that has shown no credential shows a device's secret with this request.
@@ -110,6 +155,7 @@ final class GatewayHandler: Handler {
   }
 
   private static let devicePrefix: StaticString = "/v1/"
+  private static let enrollmentPath = "/v1/devices"
 
   /// Whether a request is for a route of our own, whose errors are those of HTTP; others know those of APNs alone.
   private static func isControl(_ request: Message) -> Bool {
@@ -147,13 +193,25 @@ final class GatewayHandler: Handler {
     if request.has(.path, beginningWith: GatewayHandler.devicePrefix), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if exchange.connection.peer == .adminSocket, AdminAPI.isFor(request) {
-      serve(exchange, adminRouter)
-    } else if !request.has(.path, beginningWith: Paths.devicePush), GatewayHandler.isForHealth(request) {
-      serve(exchange, healthRouter)
+      serve(exchange, adminRouter, for: administrator(of: exchange))
+    } else if !request.has(.path, beginningWith: Paths.devicePush), servesBesides(exchange) {
+      return
     } else {
       if faults.isArmed, faultInjector.intercept(exchange) { return }
       GatewayHandler.route(exchange, provider, broadcast)
     }
+  }
+
+  /// Serves what is neither a device's nor a provider's; false where a request is for something else.
+  private func servesBesides(_ exchange: Exchange) -> Bool {
+    if GatewayHandler.isForHealth(exchange.request) {
+      serve(exchange, healthRouter)
+    } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
+      serveFromElsewhere(exchange)
+    } else {
+      return false
+    }
+    return true
   }
 
   /// Sends a request of a provider to its API.
@@ -220,10 +278,14 @@ final class GatewayHandler: Handler {
   }
 
   /// The control plane works on values, off the loop, and comes back with the answer.
-  private func serve(_ exchange: Exchange, _ router: Router) {
+  ///
+  /// - Parameter administrator: who asks, where that is known already.
+  private func serve(_ exchange: Exchange, _ router: Router, for administrator: Administrator? = nil) {
     let connection = exchange.connection
     let maximumSize = exchange.request.maximumBodySize
-    guard exchange.request.bodySize <= maximumSize else {
+    // Whose role is too small for any route is told that, and nothing is kept of the body.
+    let isRefused = administrator.map { !Role.administrators.contains($0.role) } ?? false
+    guard exchange.request.bodySize <= maximumSize || isRefused else {
       shared.meter.reached(.bodySize)
       return exchange.respond(
         Problem(413, "Content Too Large", "the body of this request has at most \(maximumSize) bytes").response)
@@ -231,6 +293,11 @@ final class GatewayHandler: Handler {
     var request = ControlRequest(exchange.request, from: connection.peer)
     (request.environment, request.source) = (connection.environment, connection.source)
     noteCredential(of: exchange)
+    if let administrator {
+      request.administrator = administrator
+    } else if request.path == GatewayHandler.enrollmentPath {
+      request.administrator = self.administrator(of: exchange)
+    }
     // What is said to HEAD is what would be said to GET, without the body.
     if request.method == "HEAD" { request.method = "GET" }
     switch router.match(method: request.method, path: request.path) {

@@ -45,6 +45,7 @@ final class FuzzGateway {
     services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), answers: Answers(store: store),
       audit: AuditTrail(store: store),
+      remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
       environment: .development,
       clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))

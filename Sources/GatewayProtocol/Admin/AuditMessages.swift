@@ -1,4 +1,4 @@
-/// Something that was asked of a gateway by its admin socket.
+/// Something that an administrator asked of a gateway.
 package struct AuditRecord: Codable, Sendable {
   /// Increasing.
   package var number: Int64
@@ -10,8 +10,11 @@ package struct AuditRecord: Codable, Sendable {
   package var body: String?
   /// That of the answer; nil when the gateway ended before it answered.
   package var status: Int?
+  /// Who asked: the user of the admin socket, or a name with the kind of credential and the role; nil from an earlier version.
+  package var who: String?
 
-  package init(number: Int64, at: String, method: String, path: String, body: String?, status: Int?) {
+  package init(number: Int64, at: String, method: String, path: String, body: String?, status: Int?, who: String?) {
+    self.who = who
     (self.number, self.at, self.method) = (number, at, method)
     (self.path, self.body, self.status) = (path, body, status)
   }

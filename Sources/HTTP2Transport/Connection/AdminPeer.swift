@@ -20,9 +20,10 @@ enum AdminPeer {
 
   /// Asks the system whose process is at the other end of an admin socket; of other listeners it asks nothing.
   ///
-  /// - Returns: fails for a process that may not, and where the system does not say.
-  static func check(_ channel: any Channel, of options: ConnectionOptions) -> EventLoopFuture<Void> {
-    guard options.peer == .adminSocket else { return channel.eventLoop.makeSucceededVoidFuture() }
+  /// - Returns: the number of its user, and nil for other listeners; fails for a process that may not, and where the system
+  ///   does not say.
+  static func check(_ channel: any Channel, of options: ConnectionOptions) -> EventLoopFuture<UInt32?> {
+    guard options.peer == .adminSocket else { return channel.eventLoop.makeSucceededFuture(nil) }
     guard let socket = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(Refused())
     }
@@ -30,6 +31,7 @@ enum AdminPeer {
       level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
     return credentials.flatMapThrowing { credentials in
       guard isAllowed(credentials.user, own: geteuid()) else { throw Refused() }
+      return credentials.user
     }
   }
 }

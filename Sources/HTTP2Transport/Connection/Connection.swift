@@ -27,6 +27,8 @@ package final class Connection: ChannelInboundHandler {
   package var owner: (any ConnectionOwner)?
   /// What stands between the connection and its peer, if anything does: an injected fault.
   package var interceptor: (any ConnectionInterceptor)?
+  /// The number of the user whose process the peer is; nil: it is not known, as of any that did not come by the admin socket.
+  package internal(set) var user: UInt32?
   /// What an API remembers of this connection.
   package var attachment: AnyObject?
   /// Whether the peer is asked from time to time whether it is alive.

@@ -63,7 +63,7 @@ package final class Listener: Sendable {
       // More would be read before anybody else has their turn.
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
-        AdminPeer.check(channel, of: options).flatMapThrowing {
+        AdminPeer.check(channel, of: options).flatMapThrowing { user in
           let (context, handler) = loops.current(channel.eventLoop)
           let ticket = try ledger.map { ledger in
             guard let ticket = ledger.admit(channel.remoteAddress) else { throw TooManyConnections() }
@@ -72,6 +72,7 @@ package final class Listener: Sendable {
           let connection = try Connection(
             role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
             peer: options.peer ?? Connection.Peer(channel.remoteAddress), options: options)
+          connection.user = user
           ServerSide.attach(to: connection, handler: handler)
           if let ticket { connection.hold(ticket) }
           if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }

@@ -11,7 +11,7 @@ package enum PeerKind: Int, CaseIterable, Sendable {
   case provider
   /// It has shown a device's secret.
   case device
-  /// It came by the admin socket.
+  /// It came by the admin socket, or has shown an administrator's token.
   case admin
 }
 

@@ -5,9 +5,10 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `/admin/v1/…` on the admin socket: teams, keys, apps, devices, preferences, log (design §5).
+/// `/admin/v1/…`: teams, keys, apps, devices, preferences, log (design §5).
 ///
-/// Whoever may open the socket may do everything: its mode is 0600.
+/// Whoever may open the admin socket may do everything: its mode is 0600. From elsewhere ``AdminGate`` lets in whoever has the
+/// role that a route names.
 struct AdminAPI: Sendable {
   let services: Services
   let status: @Sendable () -> GatewayStatus
@@ -31,6 +32,9 @@ struct AdminAPI: Sendable {
 
   static let prefix: StaticString = "/admin/"
 
+  /// Who is let in.
+  var gate: AdminGate { AdminGate(services: services) }
+
   /// Whether a request on the admin socket is one of these.
   static func isFor(_ request: Message) -> Bool {
     request.has(.path, beginningWith: prefix) || request.has(.path, MetricsAPI.path)
@@ -40,93 +44,94 @@ struct AdminAPI: Sendable {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
     let changing =
       routes + lists.routes + ScheduleAPI(schedule: services.schedule, registrations: services.registrations).routes
-      + (certificates?.routes ?? []) + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
+      + (certificates.map { $0.routes + TokensAPI(services: services, folder: $0.folder).routes } ?? [])
+      + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
       + (logLevel?.routes ?? [])
-    return Router(changing.map(audit.audited) + audit.routes + (metrics?.routes ?? []))
+    return Router((changing.map(audit.audited) + audit.routes + (metrics?.routes ?? [])).map(gate.guarded))
   }
 
   private var lists: ListsAPI { ListsAPI(services: services) }
 
   private var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/status") { _ in Response(status()) },
-      .init("POST", "/admin/v1/teams", addTeam),
-      .init("POST", "/admin/v1/keys", createKey),
-      .init("DELETE", "/admin/v1/keys/{id}") { request in
+      .init("GET", "/admin/v1/status", .reader) { _ in Response(status()) },
+      .init("POST", "/admin/v1/teams", .operator, addTeam),
+      .init("POST", "/admin/v1/keys", .admin, createKey),
+      .init("DELETE", "/admin/v1/keys/{id}", .admin) { request in
         try await services.registrations.removeKey(request.parameters[0])
         return .noContent
       },
-      .init("POST", "/admin/v1/apps", putApp),
-      .init("GET", "/admin/v1/apps/{topic}/categories") { request in
+      .init("POST", "/admin/v1/apps", .operator, putApp),
+      .init("GET", "/admin/v1/apps/{topic}/categories", .reader) { request in
         let app = try services.registrations.app(topic: request.parameters[0])
         let categories = services.registrations.categories(of: app.id).sorted { $0.key < $1.key }
         return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
       },
-      .init("POST", "/admin/v1/apps/{topic}/categories", putCategory),
-      .init("DELETE", "/admin/v1/apps/{topic}/categories/{category}") { request in
+      .init("POST", "/admin/v1/apps/{topic}/categories", .operator, putCategory),
+      .init("DELETE", "/admin/v1/apps/{topic}/categories/{category}", .operator) { request in
         let app = try services.registrations.app(topic: request.parameters[0])
         try await services.registrations.removeCategory(app.id, request.parameters[1])
         return .noContent
       },
-      .init("DELETE", "/admin/v1/devices/{name}") { request in
+      .init("DELETE", "/admin/v1/devices/{name}", .admin) { request in
         try await RemoveDevice(services)(try device(request).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/devices/{name}/secret") { request in
+      .init("POST", "/admin/v1/devices/{name}/secret", .admin) { request in
         let device = try device(request)
         let secret = try await services.registrations.rotateSecret(of: device.id)
         return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
       },
-      .init("POST", "/admin/v1/persons/{name}/name") { request in
+      .init("POST", "/admin/v1/persons/{name}/name", .operator) { request in
         let person = try services.registrations.person(named: request.parameters[0])
         let wanted: PersonRequest = try request.decoded()
         try await services.registrations.rename(person.id, to: wanted.name)
         return Response(lists.record(try services.registrations.person(named: wanted.name)))
       },
-      .init("DELETE", "/admin/v1/persons/{name}") { request in
+      .init("DELETE", "/admin/v1/persons/{name}", .admin) { request in
         try await RemovePerson(services)(try services.registrations.person(named: request.parameters[0]).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/batches", enrollBatch),
-      .init("DELETE", "/admin/v1/batches/{name}") { request in
+      .init("POST", "/admin/v1/batches", .admin, enrollBatch),
+      .init("DELETE", "/admin/v1/batches/{name}", .admin) { request in
         try await RemoveBatch(services)(request.parameters[0])
         return .noContent
       },
-      .init("POST", "/admin/v1/invitations", invite),
-      .init("DELETE", "/admin/v1/invitations/{id}") { request in
+      .init("POST", "/admin/v1/invitations", .admin, invite),
+      .init("DELETE", "/admin/v1/invitations/{id}", .admin) { request in
         try await services.registrations.withdraw(invitation: request.parameters[0])
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/registrations") { Response(try registrations($0)) },
-      .init("POST", "/admin/v1/devices/{name}/registrations", register),
-      .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}") { request in
+      .init("GET", "/admin/v1/devices/{name}/registrations", .reader) { Response(try registrations($0)) },
+      .init("POST", "/admin/v1/devices/{name}/registrations", .operator, register),
+      .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}", .operator) { request in
         try await Unregister(services)(try device(request).id, topic: request.parameters[1])
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/preferences") { request in
+      .init("GET", "/admin/v1/devices/{name}/preferences", .reader) { request in
         Response(services.registrations.preferences(of: try device(request).id))
       },
-      .init("POST", "/admin/v1/devices/{name}/preferences", changePreferences),
-      .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", retract),
-      .init("POST", "/admin/v1/backup") { request in
+      .init("POST", "/admin/v1/devices/{name}/preferences", .operator, changePreferences),
+      .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", .operator, retract),
+      .init("POST", "/admin/v1/backup", .admin) { request in
         let wanted: BackupRequest = try request.decoded()
         guard wanted.path.hasPrefix("/") else { throw Problem.badRequest("\(wanted.path) is no absolute path") }
         return Response(try await backup(wanted.path), status: 201)
       },
-      .init("POST", "/admin/v1/compact") { _ in
+      .init("POST", "/admin/v1/compact", .operator) { _ in
         guard let compact else { throw Problem.notFound("this gateway has no database of its own") }
         let (before, after) = try await compact()
         return Response(CompactRecord(before: before, after: after))
       },
-      .init("GET", "/admin/v1/log") { request in
+      .init("GET", "/admin/v1/log", .reader) { request in
         let search = LogSearch(services)
         return Response(try await search(try search.query(request.query)).map(LogRecord.init))
       },
-      .init("GET", "/admin/v1/log/start") { request in
+      .init("GET", "/admin/v1/log/start", .reader) { request in
         let query = try LogSearch(services).query(request.query)
         return Response(LogStart(after: try await services.log.start(of: query)))
       },
-      .init("GET", "/admin/v1/log/next", isWaiting: true, nextRows),
+      .init("GET", "/admin/v1/log/next", .reader, isWaiting: true, nextRows),
     ]
   }
 

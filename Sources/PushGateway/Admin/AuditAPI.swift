@@ -4,7 +4,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// What is asked of a gateway by its admin socket, written down before it is done, and listed.
+/// What administrators ask of a gateway, written down before it is done, and listed.
 struct AuditAPI: Sendable {
   let audit: AuditTrail
   let clock: WallClock
@@ -14,7 +14,7 @@ struct AuditAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/audit") { request in
+      .init("GET", "/admin/v1/audit", .reader) { request in
         let limit = request.query["limit"].flatMap(Int.init) ?? AuditAPI.maximumCount
         let records = try await audit.records(
           before: request.query["before"].flatMap(Int64.init), limit: min(AuditAPI.maximumCount, max(1, limit)))
@@ -29,7 +29,8 @@ struct AuditAPI: Sendable {
     var audited = route
     audited.serve = { request in
       let number = try await audit.record(
-        request.method, request.path, body: AuditAPI.kept(of: request.body), at: clock.milliseconds())
+        request.method, request.path, body: AuditAPI.kept(of: request.body), by: request.administrator?.shown,
+        at: clock.milliseconds())
       do {
         let response = try await route.serve(request)
         await note(response.status, of: number)
@@ -77,6 +78,6 @@ extension AuditRecord {
     appendTimestamp(record.at, to: &at)
     self.init(
       number: record.number, at: String(decoding: at, as: UTF8.self), method: record.method, path: record.path,
-      body: record.body.isEmpty ? nil : record.body, status: record.status)
+      body: record.body.isEmpty ? nil : record.body, status: record.status, who: record.who)
   }
 }

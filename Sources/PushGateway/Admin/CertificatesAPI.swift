@@ -13,12 +13,12 @@ struct CertificatesAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/certificates") { _ in
+      .init("GET", "/admin/v1/certificates", .reader) { _ in
         Response(services.registrations.certificates.map(CertificateRecord.init))
       },
-      .init("POST", "/admin/v1/certificates", create),
-      .init("POST", "/admin/v1/certificates/server", createServer),
-      .init("POST", "/admin/v1/certificates/revocations", revoke),
+      .init("POST", "/admin/v1/certificates", .admin, create),
+      .init("POST", "/admin/v1/certificates/server", .admin, createServer),
+      .init("POST", "/admin/v1/certificates/revocations", .admin, revoke),
     ]
   }
 

@@ -9,20 +9,20 @@ struct ChannelsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/channels", list),
-      .init("POST", "/admin/v1/channels", create),
-      .init("POST", "/admin/v1/channels/features", setFeature),
-      .init("DELETE", "/admin/v1/channels/{id}") { request in
+      .init("GET", "/admin/v1/channels", .reader, list),
+      .init("POST", "/admin/v1/channels", .operator, create),
+      .init("POST", "/admin/v1/channels/features", .operator, setFeature),
+      .init("DELETE", "/admin/v1/channels/{id}", .operator) { request in
         try await ManageChannels(services).delete(try channel(request).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/channels/{id}/subscriptions", subscribe),
-      .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}") { request in
+      .init("POST", "/admin/v1/channels/{id}/subscriptions", .operator, subscribe),
+      .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}", .operator) { request in
         let device = try services.registrations.device(named: request.parameters[1])
         try await ManageChannels(services).unsubscribe(device.id, from: try channel(request).id)
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/channels") { request in
+      .init("GET", "/admin/v1/devices/{name}/channels", .reader) { request in
         let device = try services.registrations.device(named: request.parameters[0])
         let channels = services.channels.subscriptions(of: device.id).compactMap { record($0.channel) }
         return Response(rows: try ListsAPI.page(request, channels, \.id))

@@ -11,32 +11,32 @@ struct ListsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/teams") {
+      .init("GET", "/admin/v1/teams", .reader) {
         Response(rows: try ListsAPI.page($0, services.registrations.teams.map(TeamRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/keys") {
+      .init("GET", "/admin/v1/keys", .reader) {
         Response(rows: try ListsAPI.page($0, services.registrations.keys.map(KeyRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/apps") {
+      .init("GET", "/admin/v1/apps", .reader) {
         Response(rows: try ListsAPI.page($0, services.registrations.apps, \.topic))
       },
-      .init("GET", "/admin/v1/devices", devices),
-      .init("GET", "/admin/v1/devices/{name}") { request in
+      .init("GET", "/admin/v1/devices", .reader, devices),
+      .init("GET", "/admin/v1/devices/{name}", .reader) { request in
         let device = try services.registrations.device(named: request.parameters[0])
         guard let listed = services.registrations.listed(device.id) else {
           throw Problem.notFound("this device was removed")
         }
         return Response(record(listed))
       },
-      .init("GET", "/admin/v1/persons", persons),
-      .init("GET", "/admin/v1/persons/{name}") { request in
+      .init("GET", "/admin/v1/persons", .reader, persons),
+      .init("GET", "/admin/v1/persons/{name}", .reader) { request in
         Response(record(try services.registrations.person(named: request.parameters[0])))
       },
-      .init("GET", "/admin/v1/invitations") { request in
+      .init("GET", "/admin/v1/invitations", .admin) { request in
         let invitations = try await services.registrations.invitations(now: services.clock.seconds)
         return Response(rows: try ListsAPI.page(request, invitations.map(InvitationRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/ads/reports") { request in
+      .init("GET", "/admin/v1/ads/reports", .operator) { request in
         Response(try await ListAdReports(services)(request.query).map(AdReportRecord.init))
       },
     ]

@@ -10,8 +10,8 @@ struct ScheduleAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/scheduled", list),
-      .init("DELETE", "/admin/v1/scheduled/{id}") { request in
+      .init("GET", "/admin/v1/scheduled", .reader, list),
+      .init("DELETE", "/admin/v1/scheduled/{id}", .operator) { request in
         let text = request.parameters[0]
         guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
         guard try await schedule.cancel(id) > 0 else {

@@ -1,5 +1,6 @@
 import GatewayProtocol
 import HTTP2Transport
+import PushCore
 
 /// `/admin/v1/reload` and `/admin/v1/restart`: what a service is asked for while it runs.
 struct ServiceAPI: Sendable {
@@ -9,14 +10,14 @@ struct ServiceAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("POST", "/admin/v1/reload") { _ in
+      .init("POST", "/admin/v1/reload", .operator) { _ in
         do {
           return Response(try await reload())
         } catch {
           throw Problem(409, "Conflict", "nothing was changed: \(error)")
         }
       },
-      .init("POST", "/admin/v1/restart") { _ in
+      .init("POST", "/admin/v1/restart", .operator) { _ in
         guard let restart else { throw Problem.notFound("nobody would start this gateway again") }
         do {
           try await restart()

@@ -41,6 +41,8 @@ package struct Configuration: Sendable {
   /// nil: for ever.
   var idleTimeout: Duration? = .seconds(7200)
   var enrollment = EnrollmentPolicy.openOnLoopback
+  /// Whether the admin API is served to whoever shows an administrator's credential.
+  var isRemotelyAdministered = false
   var pingInterval = Limits.pingInterval
   /// Streams a sender may have open before its first push was accepted.
   var initialStreams = Limits.maximumConcurrentStreams
@@ -261,6 +263,12 @@ extension Configuration: SettingHolder {
       """
       Who may enroll a device. open-on-loopback: programs on this machine, for new persons; invitation: whoever has \
       one; admin: the admin socket alone.
+      """),
+    Setting(
+      "remote_admin", \.isRemotelyAdministered, .choice(["off": false, "on": true]), change: .reload,
+      """
+      on: whoever shows an administrator's token, or the secret of a device whose role is reader, operator or admin, \
+      administers from elsewhere; off: the admin socket alone.
       """),
     Setting(
       "durability", \.durability, .oneOf([.full, .normal]),

@@ -89,7 +89,7 @@ struct DeviceAPI: Sendable {
 
   // MARK: Enrollment and registration
 
-  private struct EnrollmentRequest: Decodable {
+  private struct EnrollmentRequest: Codable {
     var name: String
     var person: String?
   }
@@ -100,29 +100,42 @@ struct DeviceAPI: Sendable {
     }
     // Whether or not it is refused, it takes the one writer, for which pushes wait.
     let now = services.clock.milliseconds()
-    guard request.peer == .adminSocket || services.budgets.allowsEnrollment(from: request.source, at: now) else {
+    let isAdmin = request.administrator?.role == .admin
+    guard isAdmin || services.budgets.allowsEnrollment(from: request.source, at: now) else {
       throw Problem.tooManyRequests("there are too many enrollments from where you are: try again in a minute")
     }
     // Anybody may send this: nothing else of it is looked at unless it holds an invitation, where one is needed.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
     let enroll = Enroll(services)
-    let warrant = try enroll.warrant(of: request.peer, invitation: invitation)
+    let warrant = try enroll.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
     guard invitation == nil || services.budgets.allowsCode(from: request.source, at: now) else {
       throw Problem.tooManyRequests(
         "\(Limits.wrongInvitations.burst) wrong codes came from where you are: wait some minutes, and ask for another code"
       )
     }
+    let record = isAdmin ? try await audit(enrollment, request) : nil
     do {
       let (device, secret) = try await enroll(name: enrollment.name, person: enrollment.person, by: warrant)
+      if let record { try? await services.audit.note(status: 201, of: record) }
       let person = services.registrations.person(device.person)?.name
       return Response(
         Enrolled(device: device.uuid, secret: secret, name: device.name, person: person, role: device.role.rawValue),
         status: 201)
-    } catch let refusal as RegistrationRefusal where refusal.kind == .wrongCode {
-      services.budgets.noteWrongCode(from: request.source, at: now)
-      throw refusal
+    } catch {
+      if (error as? RegistrationRefusal)?.kind == .wrongCode {
+        services.budgets.noteWrongCode(from: request.source, at: now)
+      }
+      if let record { try? await services.audit.note(status: (Problem(error) ?? .failure).status, of: record) }
+      throw error
     }
+  }
+
+  /// Writes down what an administrator asks for, before it is done: without the invitation.
+  private func audit(_ enrollment: EnrollmentRequest, _ request: ControlRequest) async throws -> Int64 {
+    try await services.audit.record(
+      request.method, request.path, body: controlJSON(enrollment), by: request.administrator?.shown,
+      at: services.clock.milliseconds())
   }
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {

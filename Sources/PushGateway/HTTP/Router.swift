@@ -11,6 +11,8 @@ struct ControlRequest: Sendable {
   var body: [UInt8]
   /// What follows `Bearer` in `authorization`.
   var bearer: String?
+  /// Who asks, where that is somebody who administers: the admin socket, or whoever has shown a credential for it.
+  var administrator: Administrator?
   /// Where it came from.
   var peer: Connection.Peer
   /// What its sender is counted with.
@@ -51,6 +53,7 @@ struct ControlRequest: Sendable {
       value.lowercased().hasPrefix("bearer ") ? String(value.dropFirst(7)) : nil
     }
     self.peer = peer
+    if peer == .adminSocket { administrator = Administrator(role: .admin, credential: .socket(user: nil)) }
   }
 }
 
@@ -61,13 +64,24 @@ struct Router: Sendable {
   struct Route: Sendable {
     var method: String
     var pattern: [Substring]
+    /// The least role that it takes, of a route that administers; nil: the route looks itself.
+    var role: Role?
     /// Whether it may wait for something to happen: the wait is cancelled when its stream is over, or is to end.
     var isWaiting: Bool
     var serve: Serve
 
-    init(_ method: String, _ pattern: String, isWaiting: Bool = false, _ serve: @escaping Serve) {
-      self.method = method
-      self.isWaiting = isWaiting
+    /// A route that looks itself who asks.
+    init(_ method: String, _ pattern: String, _ serve: @escaping Serve) {
+      self.init(method, pattern, role: nil, isWaiting: false, serve)
+    }
+
+    /// A route that administers, for whoever has a role.
+    init(_ method: String, _ pattern: String, _ role: Role, isWaiting: Bool = false, _ serve: @escaping Serve) {
+      self.init(method, pattern, role: role, isWaiting: isWaiting, serve)
+    }
+
+    private init(_ method: String, _ pattern: String, role: Role?, isWaiting: Bool, _ serve: @escaping Serve) {
+      (self.method, self.role, self.isWaiting) = (method, role, isWaiting)
       self.pattern = pattern.split(separator: "/")
       self.serve = serve
     }

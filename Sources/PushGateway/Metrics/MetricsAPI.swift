@@ -1,4 +1,5 @@
 import HTTP2Transport
+import PushCore
 
 /// `/metrics`: everything that is counted, on the admin socket and over HTTP/1.1.
 struct MetricsAPI: Sendable {
@@ -9,7 +10,7 @@ struct MetricsAPI: Sendable {
   /// The routes of the admin socket: OpenMetrics, whoever asks.
   var routes: [Router.Route] {
     ["/metrics", "/admin/v1/metrics"].map { path in
-      .init("GET", path) { _ in MetricsAPI.response(meters, as: .openMetrics) }
+      .init("GET", path, .reader) { _ in MetricsAPI.response(meters, as: .openMetrics) }
     }
   }
 

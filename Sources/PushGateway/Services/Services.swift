@@ -11,6 +11,8 @@ struct Services: Sendable {
   let answers: Answers
   /// What administrators have asked for.
   let audit: AuditTrail
+  /// Who may ask for it from elsewhere.
+  let remote: RemoteAdministration
   /// Pushes for a later time.
   let schedule: Schedule
   /// The environment of what names none: of listeners, of devices that register.

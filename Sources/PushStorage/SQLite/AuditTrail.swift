@@ -3,7 +3,7 @@ import GRDB
 import PushCore
 
 /// Who administers a gateway changes what it does, and this says what was changed: as durable as the mailbox, and
-/// written before it is done, so that nothing was done that is not here.
+/// who has, written before it is done, so that nothing was done that is not here.
 ///
 /// The last ``Limits/maximumAuditRecords`` are kept.
 package final class AuditTrail: Sendable {
@@ -17,6 +17,8 @@ package final class AuditTrail: Sendable {
     package var path: String
     /// Its beginning.
     package var body: String
+    /// Whom the gateway knew who asked as; nil where an earlier version wrote it down.
+    package var who: String?
     /// That of the answer; nil when the gateway ended before it answered.
     package var status: Int?
   }
@@ -29,13 +31,18 @@ package final class AuditTrail: Sendable {
   ///
   /// - Parameters:
   ///   - body: of which ``Limits/maximumAuditedBody`` bytes are kept.
+  ///   - who: whom the gateway knows who asks as.
   ///   - time: milliseconds since 1970.
+  ///   - status: that of the answer, where it is known already.
   /// - Returns: the number of the record, for ``note(status:of:)``.
-  package func record(_ method: String, _ path: String, body: [UInt8], at time: Int64) async throws -> Int64 {
+  package func record(
+    _ method: String, _ path: String, body: [UInt8], by who: String?, at time: Int64, status: Int? = nil
+  ) async throws -> Int64 {
     let body = String(decoding: body.prefix(Limits.maximumAuditedBody), as: UTF8.self)
     return try await write { db in
-      let insert = try db.cachedStatement(sql: "INSERT INTO audit (at, method, path, body) VALUES (?, ?, ?, ?)")
-      try insert.execute(arguments: [time, method, path, body])
+      let insert = try db.cachedStatement(
+        sql: "INSERT INTO audit (at, method, path, body, who, status) VALUES (?, ?, ?, ?, ?, ?)")
+      try insert.execute(arguments: [time, method, path, body, who, status])
       let number = db.lastInsertedRowID
       let forget = try db.cachedStatement(sql: "DELETE FROM audit WHERE number <= ?")
       try forget.execute(arguments: [number - Int64(Limits.maximumAuditRecords)])
@@ -76,12 +83,12 @@ package final class AuditTrail: Sendable {
     while try rows.next() { _ = try record(rows) }
   }
 
-  private static let columns = "number, at, method, path, body, status"
+  private static let columns = "number, at, method, path, body, status, who"
 
   private static func record(_ row: PreparedStatement) throws -> Record {
     Record(
       number: try row.integer(0), at: try row.integer(1, in: StoredRange.milliseconds), method: try row.text(2),
-      path: try row.text(3), body: try row.text(4),
+      path: try row.text(3), body: try row.text(4), who: try row.optionalText(6),
       status: try row.optionalInteger(5).map { Int($0) })
   }
 

@@ -69,7 +69,7 @@ enum CompletionScript {
 
   private static func fish(_ script: String, _ group: Group) -> String {
     // The words of a command are looked at below those of the ones that lead to it.
-    let indent = String(repeating: "    ", count: 2 * (group.path.count - 1))
+    let indent = String(repeating: "    ", count: group.path.count)
     let head = "\n\(indent)case '\(group.path[group.path.count - 1])'\n"
     return script.replacing(
       head,

@@ -4,11 +4,11 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// `pushcli admin`: saving a gateway, bringing it back, who has changed what, and what is logged.
+/// `pushcli admin`: saving a gateway, bringing it back, who has changed what, who may from elsewhere, and what is logged.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin",
-    abstract: "Back a gateway up, bring it back, have it start anew, see what was changed, and what is logged.",
+    abstract: "Back a gateway up, bring it back, have it start anew, see who changed what, and who may from elsewhere.",
     discussion: """
       Examples:
         pushcli admin backup /var/backups/push.backup
@@ -17,9 +17,11 @@ struct AdminCommand: AsyncParsableCommand {
         pushcli admin restart
         pushcli admin audit --limit 20
         pushcli admin log-level debug --for 10m
+        pushcli admin tokens create ci --role operator
       """,
     subcommands: [
       MakeBackup.self, Restore.self, Compact.self, AdminReload.self, AdminRestart.self, Audit.self, AdminLogLevel.self,
+      AdminTokens.self,
     ])
 
   struct MakeBackup: AsyncParsableCommand {
@@ -91,10 +93,11 @@ struct AdminCommand: AsyncParsableCommand {
 
   struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "audit", abstract: "Show what was asked of the gateway by its admin socket.",
+      commandName: "audit", abstract: "Show what administrators asked of the gateway, and who they were.",
       discussion: """
         Every change of teams, keys, apps, devices, persons, invitations, channels, certificates and faults is written \
-        down before it is done. The newest come last; the gateway keeps \(Limits.maximumAuditRecords).
+        down before it is done. WHO is the user of the admin socket, or a token or device with its role; a request that was \
+        refused for its role is there, too. The newest come last; the gateway keeps \(Limits.maximumAuditRecords).
 
         Example:
           pushcli admin audit --limit 20
@@ -119,8 +122,8 @@ struct AdminCommand: AsyncParsableCommand {
       }
       if format.json { return Output.json(lines: records) }
       Output.table(
-        ["TIME", "STATUS", "METHOD", "PATH", "BODY"],
-        records.map { [$0.at, $0.status.map(String.init) ?? "-", $0.method, $0.path, $0.body ?? ""] })
+        ["TIME", "WHO", "STATUS", "METHOD", "PATH", "BODY"],
+        records.map { [$0.at, $0.who ?? "-", $0.status.map(String.init) ?? "-", $0.method, $0.path, $0.body ?? ""] })
     }
   }
 

@@ -30,6 +30,12 @@ import Testing
     /// A device that was removed.
     case revokedDevice = "removed device"
     case admin = "admin socket"
+    case readerToken = "reader's token"
+    case operatorToken = "operator's token"
+    case adminToken = "admin's token"
+    case operatorDevice = "operator's device"
+    /// An admin's token, where `remote_admin` is off.
+    case off = "admin's token, remote_admin off"
   }
 
   /// A route, with what a request of it holds.
@@ -42,6 +48,8 @@ import Testing
     var body = "{}"
     /// Who may.
     var role: Role?
+    /// Whether it is served on the admin socket alone.
+    var isForSocket = false
 
     var name: String { "\(method) \(pattern)" }
   }
@@ -91,6 +99,27 @@ import Testing
     }
   }
 
+  /// Routes of administrators. What is a credential, or makes or ends one, takes the role admin, and so does a path of the
+  /// gateway's machine; what changes anything else takes an operator, and so do texts that persons have reported.
+  static func adminRoutes(_ router: Router) -> [Route] {
+    let credentials = [
+      "/admin/v1/keys", "/admin/v1/keys/{id}", "/admin/v1/devices/{name}", "/admin/v1/devices/{name}/secret",
+      "/admin/v1/persons/{name}", "/admin/v1/batches", "/admin/v1/batches/{name}", "/admin/v1/invitations",
+      "/admin/v1/invitations/{id}", "/admin/v1/tokens", "/admin/v1/tokens/{name}", "/admin/v1/certificates",
+      "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
+      "/admin/v1/backup",
+    ]
+    let texts = ["GET /admin/v1/invitations": Role.admin, "GET /admin/v1/ads/reports": .operator]
+    return routes(router, .admin).map { route in
+      var route = route
+      route.role =
+        texts[route.name]
+        ?? (route.method == "GET" ? .reader : credentials.contains(route.pattern) ? .admin : .operator)
+      route.isForSocket = route.pattern == "/metrics"
+      return route
+    }
+  }
+
   /// What comes of a request, as the page has it: whether it was let in.
   static func outcome(_ answer: Client.Answer) -> String {
     struct Refusal: Decodable { var reason: String? }
@@ -105,12 +134,22 @@ import Testing
   }
 
   /// Whether a credential is of a role.
-  static func holds(_ credential: Credential, _ role: Role?) -> Bool {
-    switch role {
+  static func holds(_ credential: Credential, _ route: Route) -> Bool {
+    switch route.role {
     case nil: true
     case .provider: credential == .key
-    case .device: credential == .device
-    default: credential == .admin
+    case .device: credential == .device || credential == .operatorDevice
+    default: credential == .admin || !route.isForSocket && administers(credential, route.role)
+    }
+  }
+
+  /// Whether a credential from elsewhere is of a role that administers, or of a greater one.
+  static func administers(_ credential: Credential, _ role: Role?) -> Bool {
+    switch credential {
+    case .readerToken: role == .reader
+    case .operatorToken, .operatorDevice: role == .reader || role == .operator
+    case .adminToken: true
+    default: false
     }
   }
 
@@ -134,11 +173,21 @@ import Testing
           }
         ]
       }
+      func token(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
+        let text = AdministratorTokenText.make(fingerprint: "0123456789ABCDEF")
+        try await services.remote.tokens.add(
+          AdministratorToken(name: name, role: role, created: 0, expires: Limits.maximumTime), text: text)
+        return (.authorization, "bearer " + text)
+      }
+      let code = try await registrations.invite(person: nil, role: .operator, expires: .max).code
+      let console = try await registrations.enroll(name: "console", person: nil, by: .invitation(code, now: 1))
       let shown: [Credential: [(Client.Field, String)]] = [
         .nothing: [], .otherTeam: [try TeamTests().authorization(gateway)], .otherTopic: try key("TOPICKEY01"),
         .expired: try key("ABC123DEFG") { $0.claims = #"{"iss":"\#(TestGateway.team)","iat":1000000000}"# },
         .revokedKey: try key("REVOKED001"), .key: try key("ABC123DEFG"), .device: [device.authorization],
-        .revokedDevice: [gone.authorization], .admin: [],
+        .revokedDevice: [gone.authorization], .admin: [], .readerToken: [try await token("reader", .reader)],
+        .operatorToken: [try await token("operator", .operator)], .adminToken: [try await token("admin", .admin)],
+        .operatorDevice: [(.authorization, "bearer " + console.secret)], .off: [try await token("off", .admin)],
       ]
       try await registrations.removeKey("REVOKED001")
       _ = try await registrations.remove(gone.id, now: 1)
@@ -156,13 +205,14 @@ import Testing
         // Everybody may ask how the gateway is.
         + AccessTests.routes(Router(HealthAPI(services).routes), nil)
         + AccessTests.routes(DeviceAPI(services: services).router, .device) + stream
-        + AccessTests.routes(gateway.admin.router, .admin)
+        + AccessTests.adminRoutes(gateway.admin.router)
       var rows: [String] = []
       for route in routes {
         var cells: [String] = []
         for credential in Credential.allCases {
           let outcome: String
-          if route.role == .device, credential == .device, route.path == "\(Paths.deviceStream)" {
+          services.remote.set(isOn: credential != .off)
+          if route.role == .device, AccessTests.holds(credential, route), route.path == "\(Paths.deviceStream)" {
             // Its answer does not end.
             let client = try await Client.connect(to: .admin(path: path))
             _ = try await client.stream(route.method, route.path, shown[credential] ?? [])
@@ -177,7 +227,7 @@ import Testing
             outcome = AccessTests.outcome(answer)
           }
           #expect(
-            (outcome == "yes") == AccessTests.holds(credential, route.role), "\(route.name), \(credential): \(outcome)")
+            (outcome == "yes") == AccessTests.holds(credential, route), "\(route.name), \(credential): \(outcome)")
           cells.append(outcome)
         }
         rows.append("| `\(route.name)` | \(cells.joined(separator: " | ")) |")

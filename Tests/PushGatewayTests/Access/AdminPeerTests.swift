@@ -30,8 +30,10 @@ import Testing
     #expect(Connection.Peer(try SocketAddress(unixDomainSocketPath: "/run/x")) == .remote)
   }
 
-  @Test(arguments: [(nil, 405), (.loopback, 405), (.remote, 405), (.adminSocket, 200)] as [(Connection.Peer?, Int)])
-  func `only where the listener says so is there an admin API`(_ peer: Connection.Peer?, _ status: Int) async throws {
+  @Test(arguments: [(nil, 403), (.loopback, 403), (.remote, 403), (.adminSocket, 200)] as [(Connection.Peer?, Int)])
+  func `only where the listener says so does the admin API ask for nothing`(_ peer: Connection.Peer?, _ status: Int)
+    async throws
+  {
     try await TestGateway.run(options: ConnectionOptions(peer: peer ?? .remote)) { gateway in
       let answer = try await gateway.client().request("GET", "/admin/v1/status")
       #expect(answer.status == status)

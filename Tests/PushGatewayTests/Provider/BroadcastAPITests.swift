@@ -41,6 +41,7 @@ import Testing
     services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent), answers: Answers(store: store),
       audit: AuditTrail(store: store),
+      remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
       environment: .development,
       senderRates: SenderRates(RateLimits(perToken: 3)), clock: clock.wallClock,

@@ -48,6 +48,7 @@ final class TestGateway: Sendable {
     let services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
       answers: Answers(store: store), audit: AuditTrail(store: store),
+      remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
       environment: environment, senderRates: SenderRates(RateLimits(perToken: rateLimit)), clock: clock.wallClock,
       provider: provider,

@@ -92,7 +92,8 @@ extension PowerLossTests {
       case .audit:
         let next = known.withLock { ($0.audited.max() ?? 0) + 1 }
         if early == .audit { known.withLock { _ = $0.audited.insert(next) } }
-        let written = try? await audit.record("POST", "/admin/v1/apps", body: [1, 2], at: clock.seconds * 1000)
+        let written = try? await audit.record(
+          "POST", "/admin/v1/apps", body: [1, 2], by: nil, at: clock.seconds * 1000)
         if let written { known.withLock { _ = $0.audited.insert(written) } }
       }
     }

@@ -1,0 +1,71 @@
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// Who is let in to `/admin/v1/…`: the admin socket, and from elsewhere whoever shows a credential that is good for it.
+struct AdminGate: Sendable {
+  let services: Services
+
+  /// Whether anybody is let in who does not come by the admin socket.
+  var isOpen: Bool { services.remote.isOn }
+
+  /// Whose credential this is: of a token, or of a device, whose role may be too small for any of it.
+  func administrator(bearer: String?) -> Administrator? {
+    guard isOpen, let bearer else { return nil }
+    if bearer.hasPrefix(AdministratorTokenText.prefix) {
+      return services.remote.tokens.find(bearer, now: services.clock.seconds).map {
+        Administrator(role: $0.role, credential: .token($0.name))
+      }
+    }
+    return services.registrations.device(secret: bearer).map {
+      Administrator(role: $0.role, credential: .device($0.name))
+    }
+  }
+
+  /// What somebody is told whose credential is none.
+  func refusal(of source: ConnectionLedger.Source) -> Problem {
+    guard services.remote.countFailure(from: source, at: services.clock.milliseconds()) else {
+      return .tooManyRequests("there are too many wrong credentials from where you are: try again in a minute")
+    }
+    return AdminGate.unauthorized
+  }
+
+  static let closed = Problem(
+    403, "Forbidden",
+    "this gateway is administered on its own machine alone: set `remote_admin: on` there to allow it from elsewhere")
+
+  static let unauthorized = Problem(
+    401, "Unauthorized",
+    "say who you are with `authorization: bearer TOKEN`: `pushcli admin tokens create NAME` makes one that is good")
+
+  static let ambiguous = Problem.badRequest("a field of this request came twice: send each once")
+
+  /// A route that serves whoever has its role, and nobody else. That somebody tried to change something is written down.
+  func guarded(_ route: Router.Route) -> Router.Route {
+    let least = route.role ?? .admin
+    var guarded = route
+    guarded.serve = { request in
+      guard let administrator = request.administrator else { throw AdminGate.unauthorized }
+      guard administrator.role.includes(least) else {
+        if route.method != "GET" { try await note(request, by: administrator) }
+        throw Problem(
+          403, "Forbidden",
+          "this takes the role \(least.rawValue), and you have \(administrator.role.rawValue): "
+            + "ask whoever administers the gateway")
+      }
+      return try await route.serve(request)
+    }
+    return guarded
+  }
+
+  private func note(_ request: ControlRequest, by administrator: Administrator) async throws {
+    let who = administrator.shown
+    guard services.remote.keepsRefusal(of: who, at: services.clock.seconds) else { return }
+    _ = try await services.audit.record(
+      request.method, String(request.path.prefix(AdminGate.keptPathSize)), body: [], by: who,
+      at: services.clock.milliseconds(), status: 403)
+  }
+
+  /// What is kept of the path of what was refused.
+  private static let keptPathSize = 256
+}

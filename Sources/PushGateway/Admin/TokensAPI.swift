@@ -1,0 +1,58 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// `/admin/v1/tokens`: credentials of those who administer the gateway from elsewhere.
+struct TokensAPI: Sendable {
+  let services: Services
+  let folder: StateFolder
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/tokens", .reader) { _ in
+        Response(rows: services.remote.tokens.list.map(AdministratorTokenRecord.init))
+      },
+      .init("POST", "/admin/v1/tokens", .admin, create),
+      .init("DELETE", "/admin/v1/tokens/{name}", .admin) { request in
+        try await services.remote.tokens.remove(request.parameters[0])
+        return .noContent
+      },
+    ]
+  }
+
+  private func create(_ request: ControlRequest) async throws -> Response {
+    let wanted: AdministratorTokenRequest = try request.decoded()
+    guard (1...Limits.maximumAdministratorTokenDays).contains(wanted.days) else {
+      throw Problem.badRequest("a token is good for 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
+    }
+    guard let role = Role(rawValue: wanted.role) else {
+      let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
+      throw Problem.badRequest("unknown role \(wanted.role): expected one of \(roles)")
+    }
+    guard let fingerprint = AuthorityFingerprint.text(ofCertificateFile: folder.trustPath) else {
+      throw Problem(
+        409, "Conflict",
+        "a token names the gateway by its authority, and \(folder.trustPath) can't be read: put it back")
+    }
+    let text = AdministratorTokenText.make(fingerprint: fingerprint)
+    let token = AdministratorToken(
+      name: wanted.name, role: role, created: services.clock.milliseconds(),
+      expires: services.clock.seconds + Int64(wanted.days) * 86_400)
+    try await services.remote.tokens.add(token, text: text)
+    return Response(
+      CreatedAdministratorToken(
+        token: text, name: token.name, role: role.rawValue, expires: DeviceRecord.timestamp(seconds: token.expires),
+        isUsable: services.remote.isOn), status: 201)
+  }
+}
+
+extension AdministratorTokenRecord {
+  /// A token as it is listed.
+  init(_ token: AdministratorToken) {
+    self.init(
+      name: token.name, role: token.role.rawValue, created: DeviceRecord.timestamp(seconds: token.created / 1000),
+      expires: DeviceRecord.timestamp(seconds: token.expires),
+      lastUsed: token.lastUsed.map { DeviceRecord.timestamp(seconds: $0) })
+  }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import GatewayProtocol
+import PushCore
+
+/// `pushcli admin tokens`: credentials of those who administer the gateway from elsewhere.
+struct AdminTokens: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tokens", abstract: "Tokens of those who administer the gateway from elsewhere.",
+    discussion: """
+      The gateway lets them in where its setting remote_admin is on. A token holds the fingerprint of the gateway's \
+      authority, so that nothing else is copied, and is good for one gateway.
+
+      Examples:
+        pushcli admin tokens
+        pushcli admin tokens create ci --role operator --days 30
+        pushcli admin tokens remove ci
+      """,
+    subcommands: [List.self, Create.self, Remove.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List tokens: whose they are, their roles, and when they were last shown.")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let tokens: [AdministratorTokenRecord] = try await Admin(state).get("/admin/v1/tokens")
+      if format.json { return Output.json(lines: tokens) }
+      Output.table(
+        ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"],
+        tokens.map { [$0.name, $0.role, $0.created, $0.expires, $0.lastUsed ?? "never"] })
+    }
+  }
+
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "create", abstract: "Make a token for one person, or one machine, and print it.",
+      discussion: """
+        A reader sees what the gateway tells, an operator also changes what is no credential, an admin may do \
+        everything. The token is printed once, alone on standard output; the gateway keeps its hash. Who has it has the \
+        role: keep it as a secret.
+
+        Examples:
+          pushcli admin tokens create ada --role admin
+          pushcli admin tokens create dashboard --role reader --days 365
+        """)
+    private static let roles = Role.administrators.map(\.rawValue)
+
+    @Argument(help: "Whose it is, or what it is for.") var name: String
+    @Option(help: "reader, operator or admin.", completion: .list(Create.roles)) var role: String
+    @Option(help: "How many days it is good, up to \(Limits.maximumAdministratorTokenDays).") var days = 90
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard Create.roles.contains(role) else {
+        throw ValidationError("--role is one of \(Create.roles.joined(separator: ", ")), not \(role)")
+      }
+      try OptionRange.check(days, "--days", 1...Limits.maximumAdministratorTokenDays)
+    }
+
+    func run() async throws {
+      let made: CreatedAdministratorToken = try await Admin(state).post(
+        "/admin/v1/tokens", AdministratorTokenRequest(name: name, role: role, days: days))
+      if format.json { Output.json(made) } else { Output.data(made.token) }
+      Output.words("good for the role \(made.role) until \(made.expires): `pushcli login HOST:PORT` elsewhere takes it")
+      if !made.isUsable {
+        Output.words("the gateway lets nobody in with it yet: set `remote_admin: on`, then `pushcli admin reload`")
+      }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Take a token away: it is refused from the next request on.",
+      discussion: "Example:\n  pushcli admin tokens remove ci")
+    @Argument(help: "The token's name, as `admin tokens` lists it.") var name: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/tokens/\(pathPart(name))")
+      if format.json { Output.json(["removed": name]) } else { Output.words("removed token \(name)") }
+    }
+  }
+}
