@@ -25,6 +25,11 @@ package struct StateFolder: Sendable {
   package var certificatePath: String { path + "/server.pem" }
   package var keyPath: String { path + "/server.key" }
   package var authorityKeyPath: String { path + "/ca.key" }
+  /// The authority that takes over from the present one, while a rollover goes on.
+  package var nextTrustPath: String { path + "/ca-next.pem" }
+  package var nextAuthorityKeyPath: String { path + "/ca-next.key" }
+  /// The authorities before the present one, whose certificates of senders are still good.
+  package var previousTrustPath: String { path + "/ca-previous.pem" }
   /// What ``Ballast`` sets aside.
   package var ballastPath: String { path + "/ballast" }
   /// The path of a file that a backup makes just now.

@@ -82,6 +82,9 @@ package final class Gateway: Sendable {
     try? Backup.removeDraft(of: folder)
     folder.saveBeforeUpgrade(logger)
     try folder.prepareCertificates()
+    if configuration.certificate == nil {
+      renewCertificate(logger) { try folder.renewCertificate(now: WallClock.system.seconds) }
+    }
     let certificate = try ServerCertificate(folder, configuration)
     let clock = WallClock.system
     let log = DeliveryLog(
@@ -210,7 +213,9 @@ package final class Gateway: Sendable {
       },
       backup: save,
       compact: { try await store.compact() },
-      certificates: CertificatesAPI(services: services, folder: folder) { try certificate.reload() }, faults: faultsAPI,
+      certificates: CertificatesAPI(
+        services: services, folder: folder, reload: { try certificate.reload() }, isOwn: { certificate.isOwn }),
+      faults: faultsAPI,
       channels: ChannelsAPI(services: services),
       authority: { certificate.authority },
       metrics: MetricsAPI(meters: meters),
@@ -255,6 +260,7 @@ package final class Gateway: Sendable {
         announcement.write(listeners.addresses)
         Ballast(in: folder).make()
         Gateway.look(at: certificate, logger)
+        Gateway.renewCertificate(logger) { try certificate.renew(now: services.clock.seconds) }
         LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger).settle()
         services.housekeeping?.look(at: services.clock.seconds)
         services.mailbox.expire(now: services.clock.seconds)
@@ -273,6 +279,19 @@ package final class Gateway: Sendable {
     let watch = Watchdog(manager: supervisor.manager, loops: loops)
     watchdog = Task { await watch.run() }
     supervisor.manager.ready(listeners.status)
+  }
+
+  /// Says what becomes of the server's certificate.
+  ///
+  /// - Parameter renew: renews it where its end is near; whether it did.
+  private static func renewCertificate(_ logger: Logger, _ renew: () throws -> Bool) {
+    do {
+      guard try renew() else { return }
+      logger.log(
+        .certificateRenewed, "the certificate was near its end and was renewed: connections from now on use it")
+    } catch {
+      logger.log(.certificateNotRenewed, "the certificate is near its end and can't be renewed: \(error)")
+    }
   }
 
   /// Uses a certificate that was renewed on disk.

@@ -38,7 +38,8 @@ final class GatewayHandler: Handler {
     self.logger = logger
     devices = DeviceAPI(services: services)
     healthRouter = Router(HealthAPI(services).routes)
-    deviceRouter = Router(devices.router.routes + healthRouter.routes)
+    deviceRouter = Router(
+      devices.router.routes + healthRouter.routes + (admin.certificates?.publicRoutes ?? []))
     adminRouter = admin.router
     gate = admin.gate
     let shared = LoopServices(services, loop: loop, logger: logger)

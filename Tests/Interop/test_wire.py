@@ -226,7 +226,7 @@ def test_another_method_is_405_also_without_credentials(connection, method, path
     assert UUID.fullmatch(response["apns-id"])
 
 
-@pytest.mark.parametrize("path", ["/", "/3/device", "/3/devices/" + UNKNOWN, "/3", "/4/device/" + UNKNOWN, "/admin/v1/status"])
+@pytest.mark.parametrize("path", ["/", "/3/device", "/3/devices/" + UNKNOWN, "/3", "/4/device/" + UNKNOWN, "/admins", "//admin/v1/status"])
 def test_another_path_is_bad_path(gateway, connection, path):
     assert_error(connection.request("POST", path, gateway.fields(), ALERT), 404, "BadPath")
 

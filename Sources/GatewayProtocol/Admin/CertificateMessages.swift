@@ -24,17 +24,47 @@ package struct ServerCertificateRequest: Codable, Sendable {
   package var addresses: [String]
   /// Whether the gateway itself is to use it, from the next connection on.
   package var isInstalled: Bool
+  /// Whether the names that the present one has stay; nothing is issued where it has all of them.
+  package var keeps: Bool
 
-  package init(names: [String], addresses: [String], isInstalled: Bool) {
+  package init(names: [String], addresses: [String], isInstalled: Bool, keeps: Bool = false) {
     self.names = names
     self.addresses = addresses
     self.isInstalled = isInstalled
+    self.keeps = keeps
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    names = try container.decode([String].self, forKey: .names)
+    addresses = try container.decode([String].self, forKey: .addresses)
+    isInstalled = try container.decode(Bool.self, forKey: .isInstalled)
+    keeps = try container.decodeIfPresent(Bool.self, forKey: .keeps) ?? false
   }
 
   package enum CodingKeys: String, CodingKey {
-    case names, addresses
+    case names, addresses, keeps
     case isInstalled = "installed"
   }
+}
+
+/// A step of a rollover of the gateway's authority.
+package struct RolloverRequest: Codable, Sendable {
+  /// Whether the next authority is put into force, and not made.
+  package var isLast: Bool
+
+  package init(isLast: Bool) { self.isLast = isLast }
+
+  package enum CodingKeys: String, CodingKey { case isLast = "finish" }
+}
+
+/// Which authorities a gateway has, by their fingerprints.
+package struct RolloverRecord: Codable, Sendable {
+  package var authority: String?
+  /// The one that takes over; nil when no rollover goes on.
+  package var next: String?
+
+  package init(authority: String?, next: String?) { (self.authority, self.next) = (authority, next) }
 }
 
 /// A certificate that was made. The key is told this once and not kept.
@@ -43,7 +73,7 @@ package struct CreatedCertificate: Codable, Sendable {
   package var id: String
   /// PEM.
   package var certificate: String
-  /// PEM.
+  /// PEM; empty where the certificate was installed, with its key.
   package var key: String
 
   package init(id: String, certificate: String, key: String) {

@@ -42,12 +42,37 @@ import COpenSSL
   package var certificatePEM: [UInt8] { unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) } }
   package var keyPEM: [UInt8] { key.privatePEM }
 
+  /// Whether one of the authorities in a PEM file has issued the first certificate of another.
+  package static func hasIssued(_ pem: [UInt8], authorities: [UInt8]) -> Bool {
+    let (bio, trusted) = unsafe (PEM.reader(pem), PEM.reader(authorities))
+    defer {
+      unsafe BIO_free(bio)
+      unsafe BIO_free(trusted)
+      ERR_clear_error()
+    }
+    guard let certificate = unsafe PEM.certificate(in: bio) else { return false }
+    defer { unsafe X509_free(certificate) }
+    while let authority = unsafe PEM.certificate(in: trusted) {
+      defer { unsafe X509_free(authority) }
+      if unsafe X509_check_issued(authority, certificate) == X509_V_OK,
+        unsafe X509_verify(certificate, X509_get0_pubkey(authority)) == 1
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   /// Issues a server's certificate for names and addresses, with a new key.
-  package func issueServer(names: [String], addresses: [String]) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
+  ///
+  /// - Parameter lifetime: in seconds; nil: as long as clients take it.
+  package func issueServer(
+    names: [String], addresses: [String], lifetime: Int? = nil
+  ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
     let serverKey = try ES256Key.generate()
     let server = try unsafe CertificateAuthority.unsigned(
       name: names.first ?? addresses.first ?? "localhost", key: serverKey,
-      lifetime: CertificateAuthority.serverLifetime)
+      lifetime: lifetime ?? CertificateAuthority.serverLifetime)
     defer { unsafe X509_free(server) }
     unsafe X509_set_issuer_name(server, X509_get_subject_name(certificate))
     let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }

@@ -5,8 +5,23 @@ import Glibc
 package enum CertificateExpiry {
   /// Seconds since 1970 at which the first certificate of a PEM file ends; nil when the file holds none.
   package static func seconds(ofFile path: String) -> Int64? {
-    guard let bio = unsafe BIO_new_file(path, "r") else { return nil }
+    guard let bio = unsafe BIO_new_file(path, "r") else {
+      ERR_clear_error()
+      return nil
+    }
     defer { unsafe BIO_free(bio) }
+    return unsafe seconds(in: bio)
+  }
+
+  /// Seconds since 1970 at which the first certificate of a PEM text ends; nil when it holds none.
+  package static func seconds(ofPEM pem: [UInt8]) -> Int64? {
+    let bio = unsafe PEM.reader(pem)
+    defer { unsafe BIO_free(bio) }
+    return unsafe seconds(in: bio)
+  }
+
+  private static func seconds(in bio: OpaquePointer?) -> Int64? {
+    defer { ERR_clear_error() }
     guard let certificate = unsafe PEM.certificate(in: bio) else { return nil }
     defer { unsafe X509_free(certificate) }
     var time = unsafe tm()

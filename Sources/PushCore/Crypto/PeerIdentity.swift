@@ -127,7 +127,7 @@ package struct PeerIdentity: Sendable, Equatable {
   }
 
   /// The first DER element, with a length of up to two bytes, and what follows it.
-  private static func element(
+  static func element(
     _ bytes: ArraySlice<UInt8>
   ) -> (tag: UInt8, content: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {
     guard let tag = bytes.first, let length = bytes.dropFirst().first else { return nil }

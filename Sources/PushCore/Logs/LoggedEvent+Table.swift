@@ -57,6 +57,10 @@ extension LoggedEvent {
       Row(
         .error, "The certificate that was renewed on disk can't be used: the one before stays.",
         "Put a certificate and its key there that fit together.")
+    case .certificateNotRenewed:
+      Row(
+        .error, "The gateway's own certificate is near its end, and could not be renewed.",
+        "Do what the message says before it ends: it is tried again every hour.")
     case .settingsRefused:
       Row(
         .error, "The settings could not be read again, and nothing was changed.",
@@ -105,6 +109,8 @@ extension LoggedEvent {
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
     case .diskEnough: Row(.notice, "Enough of the disk is free again.")
     case .upgradeSaved: Row(.notice, "A backup was made before a newer version changes the database.")
+    case .certificateRenewed:
+      Row(.notice, "The gateway's own certificate was near its end: a new one of the same names is used.")
     case .certificateReplaced: Row(.notice, "A renewed certificate is used from the next connection on.")
     case .settingsRead: Row(.notice, "The settings were read again; some may wait for a restart.")
     case .backupMade: Row(.notice, "A backup of the schedule was made and restored for a test.")

@@ -20,6 +20,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case broadcastFailed = "broadcast-failed"
   case faultFailed = "fault-failed"
   case certificateUnusable = "certificate-unusable"
+  case certificateNotRenewed = "certificate-not-renewed"
   case settingsRefused = "settings-refused"
   case restartRefused = "restart-refused"
   // What should be looked at.
@@ -47,6 +48,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case backupMade = "backup-made"
   case upgradeSaved = "upgrade-saved"
   case certificateReplaced = "certificate-replaced"
+  case certificateRenewed = "certificate-renewed"
   case settingsRead = "settings-read"
   case logLevelChanged = "log-level-changed"
   case clientCertificateRefused = "client-certificate-refused"

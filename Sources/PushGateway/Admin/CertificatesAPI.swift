@@ -10,6 +10,21 @@ struct CertificatesAPI: Sendable {
   let folder: StateFolder
   /// Has the listeners use the server's certificate that is in the folder now.
   let reload: @Sendable () throws -> Void
+  /// Whether they do use it, and none that the settings name.
+  var isOwn: @Sendable () -> Bool = { true }
+
+  /// What anybody may ask for: which authorities a device should trust.
+  var publicRoutes: [Router.Route] {
+    [
+      .init("GET", "/v1/authority") { _ in
+        let bundle = folder.trustBundle
+        guard !bundle.isEmpty else {
+          throw Problem.notFound("this gateway has no authority of its own: its certificate is of another one")
+        }
+        return Response(status: 200, contentType: "application/x-pem-file", body: bundle)
+      }
+    ]
+  }
 
   var routes: [Router.Route] {
     [
@@ -18,6 +33,7 @@ struct CertificatesAPI: Sendable {
       },
       .init("POST", "/admin/v1/certificates", .admin, create),
       .init("POST", "/admin/v1/certificates/server", .admin, createServer),
+      .init("POST", "/admin/v1/certificates/rollover", .admin, rollOver),
       .init("POST", "/admin/v1/certificates/revocations", .admin, revoke),
     ]
   }
@@ -48,20 +64,63 @@ struct CertificatesAPI: Sendable {
 
   private func createServer(_ request: ControlRequest) async throws -> Response {
     let wanted: ServerCertificateRequest = try request.decoded()
-    for name in wanted.names where !name.utf8.allSatisfy({ isHostNameCharacter($0) }) || name.isEmpty {
+    for name in wanted.names where !CertificateNames.isHostName(name) {
       throw Problem.badRequest("\(name) is no host name")
     }
-    for address in wanted.addresses where !address.utf8.allSatisfy({ hexValue($0) != nil || ".:".utf8.contains($0) }) {
+    for address in wanted.addresses where CertificateNames.canonical(address: address) == nil {
       throw Problem.badRequest("\(address) is no address")
     }
-    let issued = try folder.authority().issueServer(
-      names: ["localhost"] + wanted.names, addresses: ["127.0.0.1", "::1"] + wanted.addresses)
-    if wanted.isInstalled {
-      try folder.install(issued)
-      try reload()
+    guard !wanted.isInstalled || isOwn() else {
+      throw Problem(
+        409, "Conflict",
+        "this gateway shows the certificate that its setting `certificate` names: have its names changed "
+          + "where it comes from")
     }
-    let id = Digest.sha256(issued.certificatePEM).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
-    return Response(created(issued, id: String(decoding: id, as: UTF8.self)), status: 201)
+    var names = CertificateNames(
+      names: ["localhost"] + wanted.names, addresses: ["127.0.0.1", "::1"] + wanted.addresses)
+    if wanted.keeps {
+      guard let present = folder.ownNames else {
+        throw Problem(
+          409, "Conflict", "\(folder.certificatePath) is not of the gateway's own authority: names can't be added to it"
+        )
+      }
+      names = present.union(names)
+      if wanted.isInstalled, names == present { return presentServer() }
+    }
+    let issued = try folder.issueServer(names, isInstalled: wanted.isInstalled)
+    if wanted.isInstalled { try reload() }
+    // The key of one that is installed is where it belongs, and nobody else's.
+    return Response(
+      created((issued.certificatePEM, wanted.isInstalled ? [] : issued.keyPEM), id: id(of: issued.certificatePEM)),
+      status: 201)
+  }
+
+  /// The certificate that is there already.
+  private func presentServer() -> Response {
+    let pem = FileManager.default.contents(atPath: folder.certificatePath).map { Array($0) } ?? []
+    return Response(created((pem, []), id: id(of: pem)))
+  }
+
+  private func id(of pem: [UInt8]) -> String {
+    String(decoding: Digest.sha256(pem).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+  }
+
+  private func rollOver(_ request: ControlRequest) throws -> Response {
+    let wanted: RolloverRequest = try request.decoded()
+    do {
+      if wanted.isLast {
+        try folder.finishRollover()
+        try reload()
+      } else {
+        try folder.beginRollover()
+      }
+    } catch let failure as StateFolder.Failure {
+      throw Problem(409, "Conflict", failure.description)
+    }
+    return Response(
+      RolloverRecord(
+        authority: AuthorityFingerprint.text(ofCertificateFile: folder.trustPath),
+        next: AuthorityFingerprint.text(ofCertificateFile: folder.nextTrustPath)), status: 201)
   }
 
   private func revoke(_ request: ControlRequest) async throws -> Response {
@@ -94,10 +153,5 @@ struct CertificatesAPI: Sendable {
     CreatedCertificate(
       id: id, certificate: String(decoding: issued.certificatePEM, as: UTF8.self),
       key: String(decoding: issued.keyPEM, as: UTF8.self))
-  }
-
-  /// Letters, digits, hyphens and dots, and the star of a wildcard.
-  private func isHostNameCharacter(_ byte: UInt8) -> Bool {
-    Topic.isWellFormed(CollectionOfOne(byte)) || byte == UInt8(ascii: "*")
   }
 }

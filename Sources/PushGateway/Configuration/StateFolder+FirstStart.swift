@@ -40,7 +40,7 @@ extension StateFolder {
   /// trusted.
   func serverContext(_ configuration: Configuration) throws -> TLSContext {
     // A folder may have a server's certificate from elsewhere and no authority of its own.
-    let own = FileManager.default.fileExists(atPath: trustPath) ? [trustPath] : []
+    let own = [trustPath, previousTrustPath].filter { FileManager.default.fileExists(atPath: $0) }
     return try TLSContext.server(
       certificatePath: configuration.certificate ?? certificatePath, keyPath: configuration.certificateKey ?? keyPath,
       clientTrustPaths: own + (configuration.clientCA.map { [$0] } ?? []))

@@ -11,6 +11,8 @@ final class ServerCertificate: Sendable {
   let source: TLSSource
   private let folder: StateFolder
   private let state: Mutex<State>
+  /// The hour in which its end was last looked at, since 1970.
+  private let examined = Atomic<Int64>(.min)
 
   private struct State {
     var configuration: Configuration
@@ -45,6 +47,22 @@ final class ServerCertificate: Sendable {
     AuthorityFingerprint.text(ofLastIn: state.withLock { $0.configuration.certificate } ?? folder.trustPath)
   }
 
+  /// Whether it is the one in the state folder, and none that the settings name.
+  var isOwn: Bool { state.withLock { $0.configuration.certificate == nil } }
+
+  /// Renews it where its end is near and the gateway's own authority has issued it; looks once an hour.
+  ///
+  /// - Parameter now: seconds since 1970.
+  /// - Returns: whether it did.
+  func renew(now: Int64) throws -> Bool {
+    let hour = now / 3600
+    guard isOwn, examined.exchange(hour, ordering: .relaxed) != hour, try folder.renewCertificate(now: now) else {
+      return false
+    }
+    try reload()
+    return true
+  }
+
   /// Reads the files again, with the settings that are in force.
   func reload() throws {
     let configuration = state.withLock { $0.configuration }
@@ -74,6 +92,7 @@ final class ServerCertificate: Sendable {
     do {
       source.replace(with: try read(before.configuration))
       state.withLock { ($0.stamps, $0.unusable) = (stamps, nil) }
+      examined.store(.min, ordering: .relaxed)
       return .replaced
     } catch {
       state.withLock { $0.unusable = stamps }
@@ -82,7 +101,8 @@ final class ServerCertificate: Sendable {
   }
 
   private static func files(_ folder: StateFolder, _ configuration: Configuration) -> [String] {
-    [folder.certificatePath, folder.keyPath, folder.trustPath] + (configuration.clientCA.map { [$0] } ?? [])
+    [folder.certificatePath, folder.keyPath, folder.trustPath, folder.previousTrustPath]
+      + (configuration.clientCA.map { [$0] } ?? [])
   }
 
   private static func stamps(_ folder: StateFolder, _ configuration: Configuration) -> [Stamp?] {

@@ -14,8 +14,9 @@ struct Certs: AsyncParsableCommand {
         pushcli certs
         pushcli certs create --topic com.example.news --out ./secrets
         pushcli certs revoke 4f0ce1a97b2c8d03
+        pushcli certs rollover
       """,
-    subcommands: [List.self, Create.self, CreateServer.self, Revoke.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Create.self, CreateServer.self, Revoke.self, RollOver.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List senders' certificates.")
@@ -84,14 +85,17 @@ struct Certs: AsyncParsableCommand {
       commandName: "create-server",
       abstract: "Issue the gateway's own certificate for more names, and use it from the next connection on.",
       discussion: """
-        localhost, 127.0.0.1 and ::1 are always among them. With --out the two files are only written.
+        localhost, 127.0.0.1 and ::1 are always among them; the names that the present one has are, too, with --add. With \
+        --out the two files are only written.
 
-        Example:
+        Examples:
           pushcli certs create-server --name api.push.apple.com --name api.sandbox.push.apple.com
+          pushcli certs create-server --add --name push.example.com
         """)
 
     @Option(help: "A host name that senders use; several may be given.") var name: [String] = []
     @Option(help: "An address that senders use; several may be given.") var address: [String] = []
+    @Flag(help: "Keep the names that the present certificate has.") var add = false
     @Option(help: "Write server.pem and server.key to this folder, and leave the gateway's as they are.") var out:
       String?
     @OptionGroup var state: StateOptions
@@ -101,9 +105,39 @@ struct Certs: AsyncParsableCommand {
       let files = try CertificateFiles(folder: out ?? (try state.folder.path), name: "server", isReplaced: out == nil)
       let created: CreatedCertificate = try await Admin(state).post(
         "/admin/v1/certificates/server",
-        ServerCertificateRequest(names: name, addresses: address, isInstalled: out == nil))
+        ServerCertificateRequest(names: name, addresses: address, isInstalled: out == nil, keeps: add))
       if out != nil { try files.write(created) }
-      files.report(created, format, "a certificate for \((["localhost"] + name + address).joined(separator: ", "))")
+      let names = CertificateNames(pem: Array(created.certificate.utf8)).map { $0.names + $0.addresses } ?? []
+      files.report(created, format, "a certificate for \(names.joined(separator: ", "))")
+    }
+  }
+
+  struct RollOver: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "rollover", abstract: "Replace the gateway's authority, in two steps, before it ends.",
+      discussion: """
+        The first step makes the next authority: the gateway tells devices to trust both from now on (/v1/authority). \
+        Whoever has copied ca.pem gets ca-next.pem beside it. When all have it, --finish puts it into force: it issues \
+        the gateway's certificate from then on. Certificates of senders that the authority before has issued stay good.
+
+        Examples:
+          pushcli certs rollover
+          pushcli certs rollover --finish
+        """)
+
+    @Flag(help: "Put the next authority into force.") var finish = false
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let record: RolloverRecord = try await Admin(state).post(
+        "/admin/v1/certificates/rollover", RolloverRequest(isLast: finish))
+      if format.json { return Output.json(record) }
+      let authority = record.authority ?? "none"
+      guard let next = record.next else { return Output.words("the authority is \(authority) from now on") }
+      Output.words(
+        "the authority is \(authority), and \(next) takes over with `pushcli certs rollover --finish`: do that when all "
+          + "devices have connected, and all senders trust /v1/authority")
     }
   }
 

@@ -8,6 +8,17 @@ import PushGateway
 import PushStorage
 import TerminalUI
 
+/// When the end of a certificate is told.
+enum CertificateTimes {
+  /// From how many days on it is a warning.
+  static let warning: Int64 = 30
+  /// From how many days on it is urgent: by then whatever renews it should have done so.
+  static let urgent: Int64 = 14
+
+  /// When one ends that has so many days left.
+  static func words(_ days: Int64) -> String { "in \(days) days" + (days < urgent ? ", and should be new by now" : "") }
+}
+
 /// What `pushcli doctor` looks at, one finding each.
 struct Examination {
   struct Finding: Codable, Sendable {
@@ -30,8 +41,10 @@ struct Examination {
   func findings() async -> [Finding] {
     [
       storage(), log(), space(), await gateway(), await apps(),
-      certificate("server certificate", folder.certificatePath),
-      certificate("authority", folder.trustPath), clock(), descriptors(), library(), versions(), terminal(),
+      certificate(
+        "server certificate", folder.certificatePath, "a gateway that runs renews its own; replace any other"),
+      certificate("authority", folder.trustPath, "`pushcli certs rollover` makes the next one"), clock(), descriptors(),
+      library(), versions(), terminal(),
     ].compactMap(\.self)
   }
 
@@ -157,7 +170,8 @@ struct Examination {
       words: "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
   }
 
-  private func certificate(_ check: String, _ path: String) -> Finding {
+  /// - Parameter advice: what is done before it ends.
+  private func certificate(_ check: String, _ path: String, _ advice: String) -> Finding {
     guard FileManager.default.fileExists(atPath: path) else {
       return Finding(check: check, state: .warning, words: "\(path) is not there: a start makes it")
     }
@@ -171,9 +185,9 @@ struct Examination {
         check: check, state: .failed, words: "\(path) has expired: replace it, or delete it and its key and start again"
       )
     }
-    return days < 30
+    return days < CertificateTimes.warning
       ? Finding(
-        check: check, state: .warning, words: "\(path) ends in \(days) days: replace it, or delete it and its key")
+        check: check, state: .warning, words: "\(path) ends \(CertificateTimes.words(days)): \(advice)")
       : Finding(check: check, state: .ok, words: "\(path) is valid for \(days) days")
   }
 

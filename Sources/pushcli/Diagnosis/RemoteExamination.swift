@@ -74,10 +74,19 @@ struct RemoteExamination {
       let answer = try await client.request("GET", path)
       return (answer.status, answer.body)
     }
+    let bundle = try? await client.request("GET", "/v1/authority")
+    let authority = bundle.flatMap { $0.status == 200 ? CertificateExpiry.seconds(ofPEM: $0.body) : nil }
     return findings
       + [
         peer.map { Finding(check: "protocol", state: .ok, words: "HTTP/2 over \($0.protocolVersion)") },
-        peer?.certificateExpiry.map(certificate),
+        peer?.certificateExpiry.map {
+          certificate(
+            "server certificate", "the certificate that it shows", $0,
+            "it renews its own by itself; replace any other on its machine")
+        },
+        authority.map {
+          certificate("authority", "its authority", $0, "`pushcli certs rollover` on its machine makes the next one")
+        },
       ].compactMap(\.self)
   }
 
@@ -123,11 +132,11 @@ struct RemoteExamination {
     }
   }
 
-  private func certificate(_ end: Int64) -> Finding {
+  /// - Parameter advice: what is done before it ends.
+  private func certificate(_ check: String, _ what: String, _ end: Int64, _ advice: String) -> Finding {
     let days = (end - Int64(now.timeIntervalSince1970)) / 86_400
-    let words = "the certificate that it shows is valid for \(days) days"
-    return days < 30
-      ? Finding(check: "server certificate", state: .warning, words: words + ": replace it on the gateway's machine")
-      : Finding(check: "server certificate", state: .ok, words: words)
+    return days < CertificateTimes.warning
+      ? Finding(check: check, state: .warning, words: "\(what) ends \(CertificateTimes.words(days)): \(advice)")
+      : Finding(check: check, state: .ok, words: "\(what) is valid for \(days) days")
   }
 }

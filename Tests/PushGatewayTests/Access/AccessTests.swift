@@ -204,6 +204,7 @@ import Testing
         AccessTests.providerRoutes(device, channels[0], channels[1])
         // Everybody may ask how the gateway is.
         + AccessTests.routes(Router(HealthAPI(services).routes), nil)
+        + AccessTests.routes(Router(gateway.admin.certificates?.publicRoutes ?? []), nil)
         + AccessTests.routes(DeviceAPI(services: services).router, .device) + stream
         + AccessTests.adminRoutes(gateway.admin.router)
       var rows: [String] = []

@@ -1,0 +1,103 @@
+import Foundation
+import PushCore
+import Synchronization
+
+/// The ends of the gateway's own certificates, and what comes after them.
+extension StateFolder {
+  /// How long before its end the server's certificate is renewed, in seconds: 30 days.
+  static let renewalTime: Int64 = 30 * 86_400
+
+  /// Authorities before the present one that are kept.
+  private static let maximumPrevious = 4
+
+  /// Whoever changes certificates has their files alone.
+  private static let changes = Mutex(())
+
+  /// Issues the server's certificate anew, with the names that it has, where its end is near and the gateway's own authority
+  /// has issued it.
+  ///
+  /// - Parameter now: seconds since 1970.
+  /// - Returns: whether it did.
+  func renewCertificate(now: Int64) throws -> Bool {
+    guard let end = CertificateExpiry.seconds(ofFile: certificatePath), end - now < StateFolder.renewalTime else {
+      return false
+    }
+    return try StateFolder.changes.withLock { _ in
+      guard let names = ownNames(authorities: contents(trustPath)) else { return false }
+      try install(try authority().issueServer(names: names.names, addresses: names.addresses))
+      return true
+    }
+  }
+
+  /// Issues a certificate for the server.
+  ///
+  /// - Parameter isInstalled: Whether it takes the place of the present one.
+  func issueServer(
+    _ names: CertificateNames, isInstalled: Bool
+  ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
+    try StateFolder.changes.withLock { _ in
+      let issued = try authority().issueServer(names: names.names, addresses: names.addresses)
+      if isInstalled { try install(issued) }
+      return issued
+    }
+  }
+
+  /// What the server's certificate is for, where the gateway's own authority has issued it; nil otherwise.
+  var ownNames: CertificateNames? { ownNames(authorities: contents(trustPath)) }
+
+  private func ownNames(authorities: [UInt8]) -> CertificateNames? {
+    let present = contents(certificatePath)
+    return CertificateAuthority.hasIssued(present, authorities: authorities) ? CertificateNames(pem: present) : nil
+  }
+
+  /// What devices should trust: the authority, and the next one while a rollover goes on. Empty where there is none.
+  var trustBundle: [UInt8] { contents(trustPath) + contents(nextTrustPath) }
+
+  private func contents(_ path: String) -> [UInt8] {
+    FileManager.default.contents(atPath: path).map { Array($0) } ?? []
+  }
+
+  // MARK: Rollover
+
+  /// Makes the authority that is to take over, unless there is one.
+  func beginRollover() throws {
+    try StateFolder.changes.withLock { _ in
+      guard contents(nextTrustPath).isEmpty || contents(nextAuthorityKeyPath).isEmpty else { return }
+      let next = try CertificateAuthority()
+      try write(next.keyPEM, to: nextAuthorityKeyPath, mode: 0o600)
+      try write(next.certificatePEM, to: nextTrustPath, mode: 0o600)
+    }
+  }
+
+  /// Puts the next authority into force: it issues the server's certificate from now on. When it was cut short it can be
+  /// done again.
+  ///
+  /// - Throws: ``Failure`` where no rollover goes on.
+  func finishRollover() throws {
+    try StateFolder.changes.withLock { _ in
+      let (next, key) = (contents(nextTrustPath), contents(nextAuthorityKeyPath))
+      guard !next.isEmpty, !key.isEmpty else {
+        throw Failure(description: "no rollover goes on: `pushcli certs rollover` begins one")
+      }
+      let authority = try CertificateAuthority(certificatePEM: next, keyPEM: key)
+      let present = contents(trustPath)
+      if present != next {
+        try write(
+          StateFolder.newest(present + contents(previousTrustPath)), to: previousTrustPath, mode: 0o600)
+      }
+      if let names = ownNames(authorities: contents(previousTrustPath)) {
+        try install(try authority.issueServer(names: names.names, addresses: names.addresses))
+      }
+      try write(key, to: authorityKeyPath, mode: 0o600)
+      try write(next, to: trustPath, mode: 0o644)
+      for path in [nextAuthorityKeyPath, nextTrustPath] { try FileManager.default.removeItem(atPath: path) }
+    }
+  }
+
+  /// The first certificates of a PEM text.
+  private static func newest(_ pem: [UInt8]) -> [UInt8] {
+    let mark = "-----BEGIN CERTIFICATE-----"
+    let parts = String(decoding: pem, as: UTF8.self).components(separatedBy: mark).dropFirst().prefix(maximumPrevious)
+    return Array(parts.map { mark + $0 }.joined().utf8)
+  }
+}
