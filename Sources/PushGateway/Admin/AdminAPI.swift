@@ -44,7 +44,7 @@ struct AdminAPI: Sendable {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
     let changing =
       routes + lists.routes + ScheduleAPI(schedule: services.schedule, registrations: services.registrations).routes
-      + (certificates.map { $0.routes + TokensAPI(services: services, folder: $0.folder).routes } ?? [])
+      + (certificates?.routes ?? []) + TokensAPI(services: services, authority: authority).routes
       + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
       + (logLevel?.routes ?? [])
     return Router((changing.map(audit.audited) + audit.routes + (metrics?.routes ?? [])).map(gate.guarded))

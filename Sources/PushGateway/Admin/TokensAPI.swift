@@ -6,7 +6,8 @@ import PushStorage
 /// `/admin/v1/tokens`: credentials of those who administer the gateway from elsewhere.
 struct TokensAPI: Sendable {
   let services: Services
-  let folder: StateFolder
+  /// The fingerprint that a token has of the authority which clients see; nil where it can't be read.
+  let authority: @Sendable () -> String?
 
   var routes: [Router.Route] {
     [
@@ -30,10 +31,8 @@ struct TokensAPI: Sendable {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
       throw Problem.badRequest("unknown role \(wanted.role): expected one of \(roles)")
     }
-    guard let fingerprint = AuthorityFingerprint.text(ofCertificateFile: folder.trustPath) else {
-      throw Problem(
-        409, "Conflict",
-        "a token names the gateway by its authority, and \(folder.trustPath) can't be read: put it back")
+    guard let fingerprint = authority() else {
+      throw Problem(503, "Service Unavailable", "this gateway has no certificate that a token could name")
     }
     let text = AdministratorTokenText.make(fingerprint: fingerprint)
     let token = AdministratorToken(

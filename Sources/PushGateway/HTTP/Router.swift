@@ -71,8 +71,8 @@ struct Router: Sendable {
     var serve: Serve
 
     /// A route that looks itself who asks.
-    init(_ method: String, _ pattern: String, _ serve: @escaping Serve) {
-      self.init(method, pattern, role: nil, isWaiting: false, serve)
+    init(_ method: String, _ pattern: String, isWaiting: Bool = false, _ serve: @escaping Serve) {
+      self.init(method, pattern, role: nil, isWaiting: isWaiting, serve)
     }
 
     /// A route that administers, for whoever has a role.

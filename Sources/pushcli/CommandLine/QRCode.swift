@@ -15,7 +15,7 @@ struct QRCode {
     defer { unsafe QRcode_free(code) }
     let size = unsafe Int(code.pointee.width)
     self.size = size
-    modules = unsafe (0..<size * size).map { unsafe code.pointee.data[$0] & 1 == 1 }
+    modules = (0..<size * size).map { unsafe code.pointee.data[$0] & 1 == 1 }
   }
 
   private func isDark(_ row: Int, _ column: Int) -> Bool {

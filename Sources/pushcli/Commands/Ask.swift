@@ -40,6 +40,9 @@ struct Ask: AsyncParsableCommand {
   @Option(help: "A device, or a person, to ask as well when there is no answer.") var escalateTo: String?
   @Option(help: "With --escalate-to: how long the first has for an answer. (2m, or half of --timeout)") var after:
     String?
+  @Option(help: "The .p8 key to sign with. (the development key)", completion: .file()) var key: String?
+  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
+  @Option(help: "The key's team.") var team: String?
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
@@ -129,6 +132,9 @@ struct Ask: AsyncParsableCommand {
   /// Sends a push as `pushcli send` does, to the gateway that was named.
   func send(_ arguments: [String]) async throws -> Client.Answer {
     var arguments = arguments
+    for (option, value) in [("--key", key), ("--key-id", keyID), ("--team", team)] {
+      if let value { arguments += [option, value] }
+    }
     if let address = gateway.gateway { arguments += ["--gateway", address] }
     if let trust = gateway.trustPath { arguments += ["--ca", trust] }
     if let state = gateway.state.state { arguments += ["--state", state] }

@@ -47,7 +47,8 @@ extension Devices {
       Output.data("\(made.code)@\(place.address)")
       let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
-      Output.words("\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)")
+      Output.words(
+        "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)")
       if let hint = place.hint { Output.words(hint) }
       guard qr else { return }
       guard let picture = QRCode("https://\(place.address)/join#\(made.code)") else {
@@ -83,7 +84,8 @@ struct InvitationPlace {
     isReachable = open != nil
     let port = open?.port ?? listeners.first?.port ?? GatewayAddress.usualPort
     let own = open == nil ? "localhost" : MachineName.full
-    address = try host.map { try GatewayAddress($0, defaultPort: context.address?.port ?? port) }
+    address =
+      try host.map { try GatewayAddress($0, defaultPort: context.address?.port ?? port) }
       ?? context.address ?? GatewayAddress(host: own, port: port)
   }
 
@@ -92,7 +94,8 @@ struct InvitationPlace {
     guard !address.isLoopback else { return }
     let isAddress = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
     let request = ServerCertificateRequest(
-      names: isAddress ? [] : [address.host], addresses: isAddress ? [address.host] : [], isInstalled: true, keeps: true)
+      names: isAddress ? [] : [address.host], addresses: isAddress ? [address.host] : [], isInstalled: true, keeps: true
+    )
     do {
       let _: CreatedCertificate = try await admin.post("/admin/v1/certificates/server", request)
     } catch let failure as CommandFailure where failure.status == 409 || failure.status == 403 {

@@ -179,7 +179,7 @@ import Testing
           AdministratorToken(name: name, role: role, created: 0, expires: Limits.maximumTime), text: text)
         return (.authorization, "bearer " + text)
       }
-      let code = try await registrations.invite(person: nil, role: .operator, expires: .max).code
+      let code = try await registrations.invite(InvitationTerms(role: .operator, expires: .max)).secret
       let console = try await registrations.enroll(name: "console", person: nil, by: .invitation(code, now: 1))
       let shown: [Credential: [(Client.Field, String)]] = [
         .nothing: [], .otherTeam: [try TeamTests().authorization(gateway)], .otherTopic: try key("TOPICKEY01"),

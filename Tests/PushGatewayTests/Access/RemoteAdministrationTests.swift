@@ -29,7 +29,7 @@ import Testing
 
     /// Enrolls a device of a role.
     func device(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
-      let code = try await gateway.registrations.invite(person: nil, role: role, expires: .max).code
+      let code = try await gateway.registrations.invite(InvitationTerms(role: role, expires: .max)).secret
       let enrolled = try await gateway.registrations.enroll(
         name: name, person: nil, by: .invitation(code, now: gateway.services.clock.seconds))
       return (.authorization, "bearer " + enrolled.secret)
