@@ -345,6 +345,7 @@ package final class Gateway: Sendable {
     await services.channels.settle()
     await services.answers.settle()
     await Gateway.writeDownPresence(services, logger)
+    try? await services.remote.tokens.settle()
     services.backend.close()
     services.log.close()
     await door?.close()

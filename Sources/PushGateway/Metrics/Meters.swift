@@ -8,6 +8,8 @@ struct Meters: Sendable {
   let faults: FaultTable
   let transportLimits: LimitLog
   let folder: StateFolder
+  /// Where the certificate lies that the server shows; nil: in the state folder.
+  var certificatePath: (@Sendable () -> String)?
 
   var loops: [LoopMeter] { services.meter.loops.map(\.loop) }
 

@@ -18,7 +18,7 @@ extension Metric {
       ["server", "authority"],
       "When the certificate of the server, and of the gateway's own authority, end: seconds since 1970.",
       totals: { meters in
-        [meters.folder.certificatePath, meters.folder.trustPath].map { path in
+        [meters.certificatePath?() ?? meters.folder.certificatePath, meters.folder.trustPath].map { path in
           CertificateExpiry.seconds(ofFile: path).map { UInt64(clamping: $0) }
         }
       }),

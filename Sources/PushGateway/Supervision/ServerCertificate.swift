@@ -47,6 +47,9 @@ final class ServerCertificate: Sendable {
     AuthorityFingerprint.text(ofLastIn: state.withLock { $0.configuration.certificate } ?? folder.trustPath)
   }
 
+  /// Where it lies.
+  var path: String { state.withLock { $0.configuration.certificate } ?? folder.certificatePath }
+
   /// Whether it is the one in the state folder, and none that the settings name.
   var isOwn: Bool { state.withLock { $0.configuration.certificate == nil } }
 
