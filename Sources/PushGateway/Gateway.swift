@@ -187,7 +187,9 @@ package final class Gateway: Sendable {
     let faultsAPI = FaultsAPI(faults, clock: services.clock, logger: logger)
     let tokens = ProviderTokenCache(registrations: services.registrations)
     let limits = LimitLog(logger: logger)
-    let meters = Meters(services: services, faults: faults, transportLimits: limits, folder: folder)
+    let meters = Meters(
+      services: services, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path }
+    )
     let listeners = GatewayListeners(
       tls: certificate.source, ledger: ConnectionLedger { limits.note($0, peer: $1, now: services.clock.seconds) })
     self.listeners = listeners

@@ -11,8 +11,9 @@ struct TokensAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/tokens", .reader) { _ in
-        Response(rows: services.remote.tokens.list.map(AdministratorTokenRecord.init))
+      .init("GET", "/admin/v1/tokens", .reader) { request in
+        let tokens = services.remote.tokens.list.map(AdministratorTokenRecord.init)
+        return Response(rows: try ListsAPI.page(request, tokens, \.name))
       },
       .init("POST", "/admin/v1/tokens", .admin, create),
       .init("DELETE", "/admin/v1/tokens/{name}", .admin) { request in

@@ -46,10 +46,8 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// The newest last; those of one moment by their names.
-  package var list: [AdministratorToken] {
-    state.withLock { $0.tokens }.values.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
-  }
+  /// By their names.
+  package var list: [AdministratorToken] { state.withLock { $0.tokens }.values.sorted { $0.name < $1.name } }
 
   /// Whose token this is, if it is good; that it was shown is remembered.
   ///

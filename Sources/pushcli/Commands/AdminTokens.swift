@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayProtocol
 import PushCore
+import PushPolicy
 
 /// `pushcli admin tokens`: credentials of those who administer the gateway from elsewhere.
 struct AdminTokens: AsyncParsableCommand {
@@ -20,15 +21,18 @@ struct AdminTokens: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List tokens: whose they are, their roles, and when they were last shown.")
+    @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let tokens: [AdministratorTokenRecord] = try await Admin(state).get("/admin/v1/tokens")
-      if format.json { return Output.json(lines: tokens) }
-      Output.table(
-        ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"],
-        tokens.map { [$0.name, $0.role, $0.created, $0.expires, $0.lastUsed ?? "never"] })
+      try await Admin(state).printList(
+        "/admin/v1/tokens", part, format, header: ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"]
+      ) { row in
+        (["name", "role", "created", "expires"] as [StaticString]).map { row[$0]?.string ?? "" } + [
+          row["last_used"]?.string ?? "never"
+        ]
+      }
     }
   }
 
@@ -74,7 +78,7 @@ struct AdminTokens: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove", abstract: "Take a token away: it is refused from the next request on.",
       discussion: "Example:\n  pushcli admin tokens remove ci")
-    @Argument(help: "The token's name, as `admin tokens` lists it.") var name: String
+    @Argument(help: "The token's name, as `admin tokens` lists it.", completion: Names.tokens) var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
