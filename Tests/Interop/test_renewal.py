@@ -3,6 +3,7 @@
 import datetime
 import ipaddress
 import ssl
+import subprocess
 
 import pytest
 from cryptography import x509
@@ -137,6 +138,10 @@ def test_another_authority_takes_over_and_nobody_is_cut_off(start):
         assert connection.request("GET", "/v1/health").status == 200
     with pytest.raises(ssl.SSLCertVerificationError):
         gateway.connect(context=ssl.create_default_context(cafile=str(gateway.state.parent / "old.pem")))
+    # The chain that is shown ends in the new one: who has its fingerprint finds it there.
+    shown = subprocess.run(
+        ["openssl", "s_client", "-showcerts", "-connect", gateway.address], input="", capture_output=True, text=True).stdout
+    assert (gateway.state / "ca.pem").read_text().strip() in shown and old.decode().strip() not in shown
     # A sender's certificate of the authority before is good, also after a restart, and so is one of the new.
     for shown in [sender, gateway.certificate()]:
         with gateway.connect(certificate=shown) as connection:

@@ -32,7 +32,7 @@ struct ListsAPI: Sendable {
       .init("GET", "/admin/v1/persons/{name}", .reader) { request in
         Response(record(try services.registrations.person(named: request.parameters[0])))
       },
-      .init("GET", "/admin/v1/invitations", .admin) { request in
+      .init("GET", "/admin/v1/invitations", .reader) { request in
         let invitations = try await services.registrations.invitations(now: services.clock.seconds)
         return Response(rows: try ListsAPI.page(request, invitations.map(InvitationRecord.init), \.id))
       },

@@ -109,7 +109,7 @@ import Testing
       "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
       "/admin/v1/backup",
     ]
-    let texts = ["GET /admin/v1/invitations": Role.admin, "GET /admin/v1/ads/reports": .operator]
+    let texts = ["GET /admin/v1/ads/reports": Role.operator]
     return routes(router, .admin).map { route in
       var route = route
       route.role =
