@@ -40,6 +40,7 @@ extension DeviceEvent {
     case .unreadablePush(let seq): [.unreadable(seq: seq)]
     case .gap(_, _, let dropped): [.gap(dropped: dropped)]
     case .retract(let id): [.retract(id: id)]
+    case .takenBack(let id, let topic): [.takenBack(id: id, topic: topic)]
     case .answered(let id, let action): [.answered(id: id, action: action)]
     case .undeliverable(_, let topic): [.undeliverable(topic: topic)]
     case .preferences(let preferences): [.preferences(preferences)]

@@ -15,6 +15,8 @@ package enum GatewayLine: Equatable, Sendable {
   case gap(from: UInt64, to: UInt64, dropped: Int)
   /// The push is not to be shown any longer.
   case retract(id: String)
+  /// The sender of this push of an app has taken it back: nothing of it is to be shown.
+  case takenBack(id: String, topic: String)
   /// This answer to the push counts, and the gateway keeps it; nil: what was answered is not there to be answered.
   case answered(id: String, action: String?)
   /// A stored push of this topic can't be read by the gateway, and is not sent.
@@ -96,7 +98,7 @@ package enum GatewayLine: Equatable, Sendable {
     case "preferences": self = .preferences(Preferences())
     case "retract":
       guard let id = root["id"]?.string else { return nil }
-      self = .retract(id: id)
+      self = root["topic"]?.string.map { .takenBack(id: id, topic: $0) } ?? .retract(id: id)
     case "answered":
       guard let id = root["id"]?.string else { return nil }
       self = .answered(id: id, action: root["action"]?.string)

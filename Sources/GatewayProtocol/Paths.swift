@@ -6,6 +6,8 @@ package enum Paths {
   package static let deviceStreamQuery: StaticString = "/v1/device/stream?"
   /// Pushes to a device token, which follows.
   package static let devicePush: StaticString = "/3/device/"
+  /// Pushes that were sent, to be taken back: a device token and an `apns-id` follow. Apple has no such path.
+  package static let pushes: StaticString = "/v1/pushes/"
   /// Broadcasts to a channel of an app, whose bundle id follows.
   package static let broadcast: StaticString = "/4/broadcasts/apps/"
   /// The management of an app's channels; its bundle id follows.

@@ -289,6 +289,11 @@ package enum Limits {
   package static let rememberedAnswers = 1_000
   /// How long an answer is kept, in seconds: as long as its push can wait on another screen.
   package static let answerRetention: Int64 = 30 * 86_400
+  /// Pushes of one app that were taken back, each from one person, which are remembered; the oldest are forgotten. One is
+  /// some 150 bytes of memory.
+  package static let maximumRetractions = 100_000
+  /// How long it is remembered that a push was taken back, in seconds: as long as one can wait.
+  package static let retractionRetention: Int64 = 30 * 86_400
   /// Actions of administrators that are kept, and of each body so many bytes: some 100 MB at most.
   package static let maximumAuditRecords = 100_000
   package static let maximumAuditedBody = 1_024

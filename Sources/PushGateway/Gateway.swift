@@ -114,7 +114,8 @@ package final class Gateway: Sendable {
         backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
         remote: RemoteAdministration(try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered),
         schedule: try Schedule(store: store, backend: backend, log: log, clock: clock),
-        environment: configuration.environment, senderRates: SenderRates(configuration.rateLimits), clock: clock,
+        retractions: try Retractions(store: store), environment: configuration.environment,
+        senderRates: SenderRates(configuration.rateLimits), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
           logger.log(
@@ -135,6 +136,7 @@ package final class Gateway: Sendable {
           "the keys of every team reach some apps: `pushcli apps set TOPIC --team TEAMID` gives each to one",
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
+      RestoreRetractions(services)()
       Digests(services).deliverDue(isStart: true)
       // A log that can't be read decides nothing: its own thread says so.
       try? await RestoreAnswers(services)()
@@ -271,6 +273,10 @@ package final class Gateway: Sendable {
         await Gateway.writeDownPresence(services, logger)
         // What can't be forgotten now is forgotten later.
         try? await services.answers.trim(now: services.clock.milliseconds())
+        try? await services.retractions.trim(now: services.clock.milliseconds()) {
+          [registrations = services.registrations] in
+          registrations.person($0) != nil
+        }
         try? await services.registrations.expireCategories(now: services.clock.seconds)
         // When a token was last shown is known for the hour: nothing is lost by trying again.
         try? await services.remote.tokens.settle()
@@ -423,6 +429,7 @@ extension MailboxRemoval {
       case .overflow: (.dropped, .fact(.mailboxFull))
       case .unregistered: (.dropped, .fact(.unregistered))
       case .undeliverable: (.undeliverable, .fact(.unreadable))
+      case .retracted: (.dropped, .fact(.retracted))
       }
     return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }

@@ -160,8 +160,13 @@ final class GatewayHandler: Handler {
 
   /// Whether a request is for a route of our own, whose errors are those of HTTP; others know those of APNs alone.
   private static func isControl(_ request: Message) -> Bool {
-    request.has(.path, beginningWith: devicePrefix) || request.has(.path, beginningWith: AdminAPI.prefix)
+    isForDevices(request) || request.has(.path, beginningWith: AdminAPI.prefix)
       || isForHealth(request)
+  }
+
+  /// Whether a request is for a route of devices; beside these a sender takes pushes back.
+  private static func isForDevices(_ request: Message) -> Bool {
+    request.has(.path, beginningWith: devicePrefix) && !request.has(.path, beginningWith: Paths.pushes)
   }
 
   /// Whether a request asks whether the gateway is alive, or ready.
@@ -191,7 +196,7 @@ final class GatewayHandler: Handler {
   func receivedRequest(_ exchange: Exchange) {
     guard !exchange.stream.hasSubmittedHead else { return }
     let request = exchange.request
-    if request.has(.path, beginningWith: GatewayHandler.devicePrefix), !exchange.connection.servesChannelsOnly {
+    if GatewayHandler.isForDevices(request), !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if exchange.connection.peer == .adminSocket, AdminAPI.isFor(request) {
       serve(exchange, adminRouter, for: administrator(of: exchange))
@@ -225,6 +230,8 @@ final class GatewayHandler: Handler {
       broadcast.serve(exchange)
     } else if exchange.connection.servesChannelsOnly {
       provider.refuse(exchange, .badPath)
+    } else if exchange.request.has(.path, beginningWith: Paths.pushes) {
+      provider.retract(exchange)
     } else {
       provider.serve(exchange)
     }

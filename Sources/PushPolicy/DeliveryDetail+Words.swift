@@ -14,6 +14,7 @@ extension DeliveryDetail {
     case .answered(let action): action
     case .fault(let name, let effect): "\(name): \(effect)"
     case .trace(let parent): parent
+    case .takenBack(let sender): "by \(sender)"
     case .words(let words): words
     }
   }

@@ -24,6 +24,8 @@ package enum DeliveryDetail: Sendable, Equatable {
   case fault(name: String, effect: String)
   /// The `traceparent` of its sender (`traced`): 55 letters, of which 32 are the trace's id.
   case trace(String)
+  /// Who took the push back (`retracted`).
+  case takenBack(by: String)
   /// What only words tell: a row of an older version that its parser does not know.
   case words(String)
 
@@ -44,6 +46,8 @@ package enum DeliveryDetail: Sendable, Equatable {
     case unreadable
     /// It was scheduled, and taken back before its time.
     case cancelled
+    /// Its sender took it back.
+    case retracted
 
     /// Its byte in the log; these never change.
     package var code: UInt8 {
@@ -56,6 +60,7 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .mailboxFull: 6
       case .unreadable: 7
       case .cancelled: 8
+      case .retracted: 9
       }
     }
 
@@ -69,6 +74,7 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .mailboxFull: "the mailbox is full"
       case .unreadable: "the payload can't be read"
       case .cancelled: "cancelled before its time"
+      case .retracted: "taken back by its sender"
       }
     }
   }
@@ -157,6 +163,7 @@ extension DeliveryDetail {
       object.member("fault", name)
       object.member("effect", effect)
     case .trace(let parent): object.member("traceparent", parent)
+    case .takenBack(let sender): object.member("by", sender)
     case .words(let words): object.member("words", words)
     }
     bytes = object.end()
@@ -241,11 +248,12 @@ extension DeliveryDetail: Codable {
     var fault: String?
     var effect: String?
     var traceparent: String?
+    var by: String?
     var words: String?
 
     enum CodingKeys: String, CodingKey {
       case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
-      case channel, held, scheduled, presented, action, fault, effect, traceparent, words
+      case channel, held, scheduled, presented, action, fault, effect, traceparent, by, words
       case isReportOnly = "report_only"
     }
   }
@@ -281,6 +289,8 @@ extension DeliveryDetail: Codable {
       self = .fault(name: fault, effect: form.effect ?? "")
     } else if let parent = form.traceparent {
       self = .trace(parent)
+    } else if let sender = form.by {
+      self = .takenBack(by: sender)
     } else {
       self = form.words.map { .words($0) } ?? .nothing
     }
@@ -308,6 +318,7 @@ extension DeliveryDetail: Codable {
     case .answered(let action): form.action = action
     case .fault(let name, let effect): (form.fault, form.effect) = (name, effect)
     case .trace(let parent): form.traceparent = parent
+    case .takenBack(let sender): form.by = sender
     case .words(let words): form.words = words
     }
     try form.encode(to: encoder)

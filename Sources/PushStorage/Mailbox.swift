@@ -98,7 +98,7 @@ package struct PendingPushes: Sendable {
 }
 
 /// Why an entry left the mailbox other than by acknowledgement.
-package enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered, undeliverable }
+package enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered, undeliverable, retracted }
 
 /// An entry that left the mailbox without being acknowledged.
 package struct MailboxRemoval: Sendable {
@@ -178,6 +178,11 @@ package protocol Mailbox: Sendable {
   /// What is removed is read no longer once that has been called. It is told true when this is durable: not even a crash
   /// brings any of it back. False says that the store refused, so that it may return when the home is opened anew.
   func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (_ isDurable: Bool) -> Void)
+
+  /// Removes the pushes of an id that wait for devices, of one app or of all, and then calls `completion` once, as
+  /// ``purge(_:app:completion:)`` does.
+  func retract(
+    _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (_ isDurable: Bool) -> Void)
 
   /// Removes one push, which its device can't read. A number that does not wait changes nothing.
   func discard(_ device: DeviceID, seq: UInt64)

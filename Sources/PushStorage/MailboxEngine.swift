@@ -7,6 +7,8 @@ package enum MailboxOperation: Sendable {
   case acknowledge(DeviceID, UInt64)
   /// Calls back when that is on disk, or with false when it is not.
   case purge([DeviceID], AppID?, @Sendable (Bool) -> Void)
+  /// Likewise, of the pushes of an id.
+  case retract(APNSID, AppID?, [DeviceID], @Sendable (Bool) -> Void)
   case discard(DeviceID, UInt64)
   /// See ``MailboxIndex/advance(_:past:)``; calls back when that is on disk, or with false when it is not.
   case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
@@ -15,7 +17,7 @@ package enum MailboxOperation: Sendable {
   /// Whether somebody looks for its effect; an acknowledgement may be applied later, before the next append at the latest.
   package var isAwaited: Bool {
     switch self {
-    case .append, .advance, .purge, .discard, .expire: true
+    case .append, .advance, .purge, .retract, .discard, .expire: true
     case .acknowledge: false
     }
   }
@@ -94,7 +96,8 @@ package final class MailboxEngine: Sendable {
     for operation in operations {
       switch operation {
       case .append(let pushes, let completion): appends.append((pushes, completion))
-      case .advance(_, _, let completion), .purge(_, _, let completion): awaited.append(completion)
+      case .advance(_, _, let completion), .purge(_, _, let completion), .retract(_, _, _, let completion):
+        awaited.append(completion)
       case .acknowledge, .discard, .expire: break
       }
     }
@@ -151,6 +154,11 @@ package final class MailboxEngine: Sendable {
     case .purge(let devices, let app, _):
       for device in devices {
         index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
+        unsettled.devices.insert(device)
+      }
+    case .retract(let id, let app, let devices, _):
+      for device in devices {
+        index.retract(id, app: app, from: device, now: now, changes: &unsettled.changes, removals: &removals)
         unsettled.devices.insert(device)
       }
     case .discard(let device, let seq):
@@ -302,7 +310,8 @@ extension MailboxEngine {
       case .operation(let operation):
         MailboxEngine.apply(operation, to: &read, &backlog.unsettled, now: now, removals: &backlog.removals)
         switch operation {
-        case .advance(_, _, let completion), .purge(_, _, let completion): awaited.append(completion)
+        case .advance(_, _, let completion), .purge(_, _, let completion), .retract(_, _, _, let completion):
+          awaited.append(completion)
         case .append, .acknowledge, .discard, .expire: break
         }
       }

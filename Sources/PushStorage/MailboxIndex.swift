@@ -295,6 +295,20 @@ package struct MailboxIndex: Sendable {
     }
   }
 
+  /// Removes what waits with an id, of one app or of all.
+  package mutating func retract(
+    _ id: APNSID, app: AppID?, from device: DeviceID, now: Int64, changes: inout [RowChange],
+    removals: inout [MailboxRemoval]
+  ) {
+    guard let place = boxes.index(forKey: device) else { return }
+    change(place) { index, box in
+      for entry in box.entries where !entry.isRemoved && entry.id == id && (app == nil || entry.app == app) {
+        index.remove(
+          entry, from: &box, of: device, cause: .retracted, now: now, changes: &changes, removals: &removals)
+      }
+    }
+  }
+
   /// Removes one entry that its device can't read; a number that does not wait changes nothing.
   package mutating func discard(
     _ device: DeviceID, seq: UInt64, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]

@@ -47,7 +47,7 @@ final class FuzzGateway {
       audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      environment: .development,
+      retractions: try Retractions(store: store), environment: .development,
       clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
     let announce = AnnounceChanges(services)
     backend.registrations.onChange { announce($0) }

@@ -33,6 +33,12 @@ final class FuzzMailbox: Mailbox {
     submit(.purge(devices, app, completion))
   }
 
+  func retract(
+    _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    submit(.retract(id, app, devices, completion))
+  }
+
   func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
 
   func expire(now: Int64) { submit(.expire(now)) }

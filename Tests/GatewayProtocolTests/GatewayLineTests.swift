@@ -43,6 +43,7 @@ import Testing
       (#"{"type":"gap","dropped":2}"#, .gap(from: 0, to: 0, dropped: 2)),
       (#"{"type":"gap","from":-1,"to":9223372036854775807,"dropped":-3}"#, .gap(from: 0, to: 1 << 53, dropped: 0)),
       (#"{"type":"retract","id":"x"}"#, .retract(id: "x")),
+      (#"{"type":"retract","id":"x","topic":"a.b"}"#, .takenBack(id: "x", topic: "a.b")),
       (#"{"type":"undeliverable"}"#, .undeliverable(id: "", topic: "")), (#"{"type":"bye"}"#, .bye(reason: "")),
       (#"{"type":"bye","reason":"shutdown"}"#, .bye(reason: "shutdown")),
       (#"{"type":"push","seq":-1,"id":"i","topic":"t"}"#, .push(seq: 0)),

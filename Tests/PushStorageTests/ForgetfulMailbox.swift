@@ -33,6 +33,10 @@ final class ForgetfulMailbox: Mailbox {
     case ignoresCollapseIDs
     /// A purge takes also what the next append brings.
     case purgesLate
+    /// What was taken back stays.
+    case retractsNothing
+    /// What was taken back takes another app's with it.
+    case retractsOtherApps
     /// What a device can't read stays.
     case discardsNothing
     /// What has expired stays.
@@ -60,6 +64,7 @@ final class ForgetfulMailbox: Mailbox {
       case .swapsCompletions: "completions come in order"
       case .knowsNoRetries: "a retry is stored once"
       case .ignoresCollapseIDs: "a collapse id replaces"
+      case .retractsNothing, .retractsOtherApps: "what was taken back leaves, and nothing else"
       case .purgesLate: "a purge takes what was appended before it, and nothing after"
       case .discardsNothing: "what a device can't read leaves, and nothing else"
       case .expiresNothing: "expired pushes are not read, and go"
@@ -166,6 +171,16 @@ final class ForgetfulMailbox: Mailbox {
       purged.withLock { $0.append((devices, app)) }
       home.purge(devices, app: app, completion: completion)
     default: home.purge(devices, app: app, completion: completion)
+    }
+  }
+
+  func retract(
+    _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    switch fault {
+    case .retractsNothing: completion(true)
+    case .retractsOtherApps: home.retract(id, app: nil, from: devices, completion: completion)
+    default: home.retract(id, app: app, from: devices, completion: completion)
     }
   }
 

@@ -30,6 +30,7 @@ struct MailboxConformance {
     ("a collapse id replaces", { try await $0.collapsing() }),
     ("purging takes an app's pushes", { try await $0.purging() }),
     ("a purge takes what was appended before it, and nothing after", { try await $0.purgeKeepsItsPlace() }),
+    ("what was taken back leaves, and nothing else", { try await $0.retracting() }),
     ("what a device can't read leaves, and nothing else", { try await $0.discarding() }),
     ("expired pushes are not read, and go", { try await $0.expiring() }),
     ("numbers begin after one that the device knows", { try await $0.deviceKnowsMore() }),
@@ -167,6 +168,31 @@ struct MailboxConformance {
     try await mailbox.purge([1, 3], app: nil)
     #expect(try await mailbox.waiting() == [])
     #expect(try await mailbox.waiting(2) == [1])
+  }
+
+  private func retracting() async throws {
+    _ = await mailbox.append([
+      samplePush(1), samplePush(2), samplePush(1, app: 2), samplePush(1, to: 2), samplePush(1, to: 3),
+    ])
+    // What was appended before is taken out, what comes afterwards is a retry.
+    mailbox.append([samplePush(3)]) { _ in }
+    for id in [1, 3, 9] {
+      let isDurable = await withCheckedContinuation { continuation in
+        mailbox.retract(.number(id), app: 1, from: [1, 2, 9]) { continuation.resume(returning: $0) }
+      }
+      #expect(isDurable)
+    }
+    #expect(try await mailbox.waiting() == [2, 3])
+    #expect(try await mailbox.waiting(2) == [])
+    #expect(try await mailbox.waiting(3) == [1])
+    let told = home.removals.all.filter { $0.device != DeviceID(row: .max) }
+    #expect(told.map(\.cause) == [.retracted, .retracted, .retracted])
+    #expect(told.map(\.id) == [.number(1), .number(1), .number(3)])
+    #expect(await mailbox.append([samplePush(1), samplePush(3)]).map(\.seq) == [nil, nil])
+    await withCheckedContinuation { continuation in
+      mailbox.retract(.number(1), app: nil, from: [1]) { _ in continuation.resume() }
+    }
+    #expect(try await mailbox.waiting() == [2])
   }
 
   private func discarding() async throws {

@@ -221,10 +221,12 @@ struct AdminAPI: Sendable {
       RegistrationRecord(token: registration.token.hex, topic: wanted.topic, environment: environment.rawValue))
   }
 
-  private func retract(_ request: ControlRequest) throws -> Response {
+  /// `topic`: whose push it is; without it whichever app's.
+  private func retract(_ request: ControlRequest) async throws -> Response {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
-    Retract(services)(id, of: try device(request).person)
+    let app = try request.query["topic"].map { try services.registrations.app(topic: $0).id }
+    _ = try await TakeBack(services)(id, of: app, from: [try device(request).person], by: "an administrator")
     return .noContent
   }
 

@@ -76,6 +76,13 @@ package enum PushLine {
   /// `retract`: the push is not to be shown any longer.
   package static func retract(_ id: APNSID) -> [UInt8] { Array(#"{"type":"retract","id":"\#(id)"}"#.utf8) }
 
+  /// `retract`: the sender has taken this push of an app back.
+  package static func takenBack(_ id: APNSID, topic: String) -> [UInt8] {
+    var line = Array(#"{"type":"retract","id":"\#(id)","topic":"#.utf8)
+    appendJSONString(topic, to: &line)
+    return line + "}".utf8
+  }
+
   /// `answered`: the answer to a push that counts, on disk; without an action: there is nothing to answer.
   package static func answered(_ id: APNSID, _ action: String?) -> [UInt8] {
     var line = Array(#"{"type":"answered","id":"\#(id)""#.utf8)

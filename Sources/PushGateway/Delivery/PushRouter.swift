@@ -18,6 +18,8 @@ protocol LiveSubscription: AnyObject {
 enum DeviceNotice: Sendable {
   /// The push is not to be shown any longer: answered elsewhere, replaced, or taken back.
   case retract(APNSID)
+  /// The sender of this push of an app has taken it back.
+  case takenBack(APNSID, topic: String)
   /// The person's choices, as JSON.
   case preferences([UInt8])
   /// The device subscribes to other channels than before.

@@ -54,6 +54,15 @@ final class Schedule: Sendable {
   /// - Returns: how many there were.
   func cancel(_ id: APNSID) async throws -> Int { note(try await pushes.cancel(id), .cancelled) }
 
+  /// Takes back the pushes of an id that are scheduled for devices, of one app or of all, for their sender.
+  ///
+  /// - Returns: the devices for which there was one.
+  func cancel(_ id: APNSID, of app: AppID?, for devices: [DeviceID]) async throws -> Set<DeviceID> {
+    let removed = try await pushes.cancel(id, of: app, for: devices)
+    _ = note(removed, .retracted)
+    return Set(removed.map(\.device))
+  }
+
   /// Takes back what is scheduled for devices, of one app or of all.
   func purge(_ devices: [DeviceID], app: AppID? = nil) async throws {
     _ = note(try await pushes.purge(devices, app: app), .unregistered)

@@ -10,14 +10,14 @@ struct PostponedNotices {
   static let maximumRetractions = 1000
 
   private var preferences: [UInt8]?
-  private var retracted = Deque<APNSID>()
+  private var retracted = Deque<DeviceNotice>()
 
   mutating func add(_ notice: DeviceNotice) {
     defer { checkInvariants() }
     switch notice {
     case .preferences(let json): preferences = json
-    case .retract(let id):
-      retracted.append(id)
+    case .retract, .takenBack:
+      retracted.append(notice)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
     // What the device subscribes to is looked up at once, and a stream that ends postpones nothing.
     case .channels, .revoked: break
@@ -27,7 +27,7 @@ struct PostponedNotices {
   /// Everything that is kept, which is not kept any longer.
   mutating func take() -> [DeviceNotice] {
     defer { self = PostponedNotices() }
-    return (preferences.map { [.preferences($0)] } ?? []) + retracted.map(DeviceNotice.retract)
+    return (preferences.map { [.preferences($0)] } ?? []) + retracted
   }
 
   /// What does not fit; nil when all does.

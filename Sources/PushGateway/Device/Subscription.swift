@@ -151,6 +151,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard isKnown() else { return end(reason: "revoked") }
       shared.services.presence.note(device.id, at: now / 1000)
       sayWelcome()
+      sayTakenBack()
       for action in state.hello(cursor: cursor) { perform(action) }
       channels.begin(self, number: number)
       sendDueBroadcasts()
@@ -308,6 +309,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
+    case .takenBack(let id, let topic): write(PushLine.takenBack(id, topic: topic))
     case .preferences(let json): write(PushLine.preferences(json))
     case .channels, .revoked: break
     }
@@ -393,6 +395,11 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let now = shared.services.clock.milliseconds()
     // Whether its time is over is known best now.
     guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
+    if !shared.services.retractions.isEmpty, message == nil,
+      shared.services.retractions.contains(push.id, of: device.person, app: push.app)
+    {
+      return withhold(entry, now: now)
+    }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
@@ -454,6 +461,22 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let apps = shared.services.registrations.registrations(of: device.id).map(\.1)
     let preferences = controlJSON(shared.services.registrations.preferences(of: device.id))
     write(PushLine.welcome(device: device, apps: apps, preferences: preferences))
+  }
+
+  /// Tells what was taken back, perhaps while the device was away.
+  private func sayTakenBack() {
+    if shared.services.retractions.isEmpty { return }
+    for one in shared.services.retractions.retractions(of: device.person) {
+      notify(DeviceNotice(takenBack: one.id, topic: one.app.flatMap { shared.services.registrations.app($0)?.topic }))
+    }
+  }
+
+  /// A push that was taken back leaves the mailbox instead, where it came too late for that.
+  private func withhold(_ entry: MailboxEntry, now: Int64) {
+    guard entry.seq == 0 else {
+      return shared.services.mailbox.retract(entry.push.id, app: entry.push.app, from: [device.id]) { _ in }
+    }
+    shared.log.append(entry.push.event(.dropped, at: now, detail: .fact(.retracted)))
   }
 
   private func end(reason: String) {

@@ -9,7 +9,7 @@ import PushStorage
 ///
 /// One for each loop; not `Sendable`.
 final class ProviderAPI {
-  private let services: Services
+  let services: Services
   private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
   private let shared: LoopServices
@@ -17,7 +17,7 @@ final class ProviderAPI {
   private var random = BufferedRandom()
   private var rate = RateLimit<DeviceToken>()
 
-  private let topics: TopicMemory
+  let topics: TopicMemory
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
@@ -93,11 +93,7 @@ final class ProviderAPI {
     let content = try content(of: request, type: type)
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
-    guard rate.allows(registration.token, now: now / 1000, perSecond: services.senderRates.perToken) else {
-      shared.meter.reached(.rate)
-      throw Rejection(.tooManyRequests)
-    }
-    if services.senderRates.boundsSenders { try count(app, of: sender, now: now) }
+    try allow(registration.token, app, of: sender, now: now)
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     try admit(advertising: content, id: id, registration, app, now: now)
@@ -105,6 +101,17 @@ final class ProviderAPI {
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
       priority: headers.priority, collapseID: headers.collapseID, payload: content.payload, content: content)
+  }
+
+  /// Counts a request to a token of an app.
+  ///
+  /// - Throws: `TooManyRequests`.
+  func allow(_ token: DeviceToken, _ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
+    guard rate.allows(token, now: now / 1000, perSecond: services.senderRates.perToken) else {
+      shared.meter.reached(.rate)
+      throw Rejection(.tooManyRequests)
+    }
+    if services.senderRates.boundsSenders { try count(app, of: sender, now: now) }
   }
 
   /// Keeps a push for its time; the answer comes when that is on disk.
@@ -187,7 +194,11 @@ final class ProviderAPI {
     guard let path = request[.path], path.count > Paths.devicePush.utf8CodeUnitCount else {
       throw Rejection(.missingDeviceToken)
     }
-    let text = path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount)
+    return try deviceToken(path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount))
+  }
+
+  /// - Throws: `BadDeviceToken`.
+  func deviceToken(_ text: Span<UInt8>) throws(Rejection) -> DeviceToken? {
     if let token = DeviceToken(hex: text) { return token }
     guard text.count.isMultiple(of: 2), text.count <= Limits.maximumTokenDigits,
       text.indices.allSatisfy({ hexValue(text[$0]) != nil })
@@ -209,7 +220,7 @@ final class ProviderAPI {
   }
 
   /// - Throws: `BadDeviceToken`, `Unregistered`, `ExpiredToken`, `DeviceTokenNotForTopic`, `TopicDisallowed`.
-  private func registration(
+  func registration(
     _ token: DeviceToken?, bundleID: String, environment: Environment, now: Int64
   ) throws(Rejection) -> (Registration, App) {
     guard let token, let (registration, app) = services.registrations.registration(token),

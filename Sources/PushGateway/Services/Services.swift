@@ -15,6 +15,8 @@ struct Services: Sendable {
   let remote: RemoteAdministration
   /// Pushes for a later time.
   let schedule: Schedule
+  /// What senders have taken back.
+  let retractions: Retractions
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes device tokens take, and teams and apps may send.

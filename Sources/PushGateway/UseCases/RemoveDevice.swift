@@ -26,6 +26,7 @@ struct RemovePerson: Sendable {
   let mailbox: any Mailbox
   let held: HeldPushes
   let answers: Answers
+  let retractions: Retractions
   let log: DeliveryLog
   let remove: RemoveDevice
 
@@ -37,6 +38,7 @@ struct RemovePerson: Sendable {
     await held.settle()
     try await log.erase(devices)
     try await answers.forget(person)
+    try await retractions.forget(person)
     try await registrations.remove(person)
   }
 }

@@ -108,7 +108,7 @@ extension RemovePerson {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held, answers: services.answers,
-      log: services.log, remove: RemoveDevice(services))
+      retractions: services.retractions, log: services.log, remove: RemoveDevice(services))
   }
 }
 
@@ -125,6 +125,21 @@ extension RestoreAnswers {
 extension Retract {
   init(_ services: Services) {
     self.init(registrations: services.registrations, held: services.held, router: services.router)
+  }
+}
+
+extension RestoreRetractions {
+  init(_ services: Services) {
+    self.init(registrations: services.registrations, held: services.held, retractions: services.retractions)
+  }
+}
+
+extension TakeBack {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held,
+      schedule: services.schedule, retractions: services.retractions, log: services.log, router: services.router,
+      clock: services.clock)
   }
 }
 

@@ -17,6 +17,8 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case undeliverable
   /// Its sender said to which trace it belongs.
   case traced
+  /// Its sender took it back.
+  case retracted
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.

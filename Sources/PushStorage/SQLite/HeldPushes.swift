@@ -118,10 +118,14 @@ package final class HeldPushes: Sendable {
     }
   }
 
-  /// Lets go of a push that the person has answered.
-  package func release(_ id: APNSID, of device: DeviceID) {
+  /// Lets go of a push that the person has answered, or its sender taken back.
+  ///
+  /// - Parameter app: whose push it is; nil: whichever app's.
+  package func release(_ id: APNSID, of device: DeviceID, app: AppID? = nil) {
     change { state in
-      guard state.held[device]?.contains(where: { $0.id == id }) == true else { return }
+      guard state.held[device]?.contains(where: { $0.id == id && (app == nil || $0.app == app) }) == true else {
+        return
+      }
       state.remove([id], of: device)
     }
   }

@@ -186,6 +186,12 @@ package final class SQLiteMailbox: Mailbox {
     for (app, devices) in ended { submit(.purge(devices, app) { _ in }) }
   }
 
+  package func retract(
+    _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    if !submit(.retract(id, app, devices, completion)) { completion(false) }
+  }
+
   package func discard(_ device: DeviceID, seq: UInt64) { submit(.discard(device, seq)) }
 
   package func expire(now: Int64) { submit(.expire(now)) }
@@ -351,7 +357,8 @@ package final class SQLiteMailbox: Mailbox {
         case .append(let pushes, let completion):
           inbox.withLock { $0.uncommitted -= pushes.count }
           completion(pushes.map { _ in outcome })
-        case .advance(_, _, let completion), .purge(_, _, let completion): completion(false)
+        case .advance(_, _, let completion), .purge(_, _, let completion), .retract(_, _, _, let completion):
+          completion(false)
         case .acknowledge, .discard, .expire: break
         }
       }
@@ -453,14 +460,14 @@ package final class SQLiteMailbox: Mailbox {
     }
   }
 
-  /// Cuts operations where a purge follows an append: what it takes out has to be in the mailbox first.
+  /// Cuts operations where a purge or a retraction follows an append: what it takes out has to be in the mailbox first.
   private static func turns(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
     var turns: [[MailboxOperation]] = []
     var (start, hasAppend) = (0, false)
     for (place, operation) in operations.enumerated() {
       switch operation {
       case .append: hasAppend = true
-      case .purge where hasAppend:
+      case .purge where hasAppend, .retract where hasAppend:
         turns.append(Array(operations[start..<place]))
         (start, hasAppend) = (place, false)
       default: break

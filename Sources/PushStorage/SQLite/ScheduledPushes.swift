@@ -213,6 +213,19 @@ package final class ScheduledPushes: Sendable {
     try await remove([("substr(apns_id, 1, 16) = ?", [Data(id.stored.prefix(16)).databaseValue])])
   }
 
+  /// Takes back the pushes of an id that are scheduled for devices, of one app or of all.
+  package func cancel(_ id: APNSID, of app: AppID?, for devices: [DeviceID]) async throws -> [Removed] {
+    if count == 0 { return [] }
+    let id = Data(id.stored.prefix(16)).databaseValue
+    return try await remove(
+      devices.map { device in
+        (
+          "device = ?1 AND substr(apns_id, 1, 16) = ?2 AND (?3 IS NULL OR app = ?3)",
+          [device.row.databaseValue, id, app?.row.databaseValue ?? .null]
+        )
+      })
+  }
+
   /// Takes back what is scheduled for devices, of one app or of all.
   package func purge(_ devices: [DeviceID], app: AppID? = nil) async throws -> [Removed] {
     if count == 0 { return [] }

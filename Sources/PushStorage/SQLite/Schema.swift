@@ -315,6 +315,20 @@ package enum Schema {
           ALTER TABLE audit ADD COLUMN who TEXT;
           """)
     }
+    migrator.registerMigration("retractions") { db in
+      try db.execute(
+        sql: """
+          -- What senders have taken back: it is not delivered, and devices that are away are told when they are back.
+          CREATE TABLE retraction (
+            number INTEGER PRIMARY KEY,
+            person INTEGER NOT NULL,
+            app INTEGER,                   -- NULL: whichever
+            apns_id BLOB NOT NULL,
+            at INTEGER NOT NULL            -- milliseconds since 1970
+          );
+          CREATE INDEX retraction_app ON retraction (app);
+          """)
+    }
     return migrator
   }
 }

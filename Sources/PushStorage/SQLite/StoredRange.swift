@@ -24,7 +24,9 @@ package enum StoredRange {
     case ("mailbox", "id"), ("channel_message", "number"), ("scheduled", "number"), (_, "gap_from"), (_, "gap_to"),
       (_, "gap_dropped"):
       number
-    case ("app", "id"), ("mailbox", "app"), ("scheduled", "app"): app
+    case ("app", "id"), ("mailbox", "app"), ("scheduled", "app"),
+      ("retraction", "app"):
+      app
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case ("certificate", "expires"): certificateEnd

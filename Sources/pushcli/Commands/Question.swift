@@ -76,15 +76,8 @@ final class Question: Sendable {
   }
 
   private func takeBack(_ id: String, from device: String, _ admin: Admin) async {
-    try? await admin.delete("/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))")
-    guard let record: DeviceRecord = try? await admin.get("/admin/v1/devices/\(pathPart(device))"),
-      record.streams == 0, record.waiting > 0
-    else { return }
-    // It may wait for a device that is away: what says nothing takes its place, and ends at once.
-    let silent = [
-      "--to", "\(device)/\(topic)", "--data=over=true", "--collapse-id", collapseID, "--expires", "2s",
-    ]
-    _ = try? await options.send(silent)
+    try? await admin.delete(
+      "/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))?topic=\(pathPart(topic))")
   }
 
   private func askUntilAnswered() async throws -> (id: String, QuestionProgress.Outcome) {

@@ -23,7 +23,7 @@ struct QuestionProgress: Sendable {
   private(set) var answer: Outcome?
 
   /// Events of the delivery log that say anything here.
-  static let events = "action,viewed,closed,suppressed,dropped,expired,collapsed"
+  static let events = "action,viewed,closed,suppressed,dropped,expired,collapsed,retracted"
 
   /// All devices that were asked.
   var devices: [String] { parties.flatMap { $0 } }
@@ -39,7 +39,7 @@ struct QuestionProgress: Sendable {
     guard let device = record.device, let party = parties.first(where: { $0.contains(device) }) else { return }
     switch record.event {
     case "action": answer = answer ?? .answered(action: record.detail ?? "", device: device)
-    case "viewed", "closed": for device in party { ends[device] = .closed(event: record.event) }
+    case "viewed", "closed", "retracted": for device in party { ends[device] = .closed(event: record.event) }
     case "suppressed":
       guard case .removed(let removals) = record.facts,
         let removal = removals.first(where: { $0.part == .alert && $0.isRefusal })

@@ -26,6 +26,7 @@ struct Send: AsyncParsableCommand {
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
         pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
         pushcli send --to me/com.example.news --title "Stand-up in Five Minutes" --at 09:55
+        pushcli send --to me/com.example.news --retract 2F3A1C5E-8B7D-4E09-9C61-5D0A7F3B2E14
         pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
       """)
 
@@ -49,6 +50,8 @@ struct Send: AsyncParsableCommand {
     completion: .list(PushType.allCases.map(\.rawValue)))
   var pushType: String?
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
+  @Option(help: "Take back the push with this apns-id instead of sending one: it leaves the screens.")
+  var retract: String?
   @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
@@ -93,6 +96,7 @@ struct Send: AsyncParsableCommand {
       throw ValidationError("say whom to send to: --to DEVICE/TOPIC, --token TOKEN --topic TOPIC, or --channel ID")
     }
     guard at == nil || delay == nil else { throw ValidationError("give one of --at and --in, not both") }
+    if let retract { try validateRetraction(retract) }
     guard channel == nil || (at ?? delay) == nil else {
       throw ValidationError("a broadcast can't be scheduled: leave --at and --in out")
     }
@@ -102,6 +106,7 @@ struct Send: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let retract { return try await takeBack(retract) }
     let timeout = try TimeSpan(timeout, option: "--timeout")
     _ = try deliveryTime(now: Date())
     var payload = try Payload(source(reading: .current), options: content)
@@ -218,16 +223,25 @@ struct Send: AsyncParsableCommand {
 
   private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
     let now = Date()
-    var (path, fields) = try head(token: token, topic: topic, id: randomUUID(), now: now)
+    let (path, fields) = try head(token: token, topic: topic, id: randomUUID(), now: now)
+    return try await request("POST", path, fields, payload)
+  }
+
+  /// Asks the gateway for something, as the sender, and again where no answer comes.
+  private func request(
+    _ method: String, _ path: String, _ fields: [(Client.Field, String)], _ body: [UInt8]
+  ) async throws -> Client.Answer {
+    var fields = fields
     if certificate == nil {
-      fields.append((.authorization, "bearer " + (try signer().token(now: Int(now.timeIntervalSince1970)))))
+      let now = Int(Date().timeIntervalSince1970)
+      fields.append((.authorization, "bearer " + (try signer().token(now: now))))
     }
     var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
       do {
         let client = try await Client.connect(to: try await endpoint())
         defer { client.close() }
-        return try await client.request("POST", path, fields, body: payload)
+        return try await client.request(method, path, fields, body: body)
       } catch let error as ClientError {
         if attempt == 3 || error.isPermanent { throw CommandFailure(error) }
         try await Task.sleep(for: backoff.next())
@@ -329,6 +343,55 @@ struct Send: AsyncParsableCommand {
     }
   }
 
+  // MARK: Taking back
+
+  private func validateRetraction(_ id: String) throws {
+    guard APNSID(id) != nil else { throw ValidationError("--retract is an apns-id, a UUID, not \"\(id)\"") }
+    guard channel == nil else {
+      throw ValidationError("a broadcast can't be taken back: name a device with --to, or --token and --topic")
+    }
+    guard words.isEmpty, file == nil, !content.isGiven, (at ?? delay) == nil, wait == nil, self.id == nil else {
+      throw ValidationError("--retract takes a push back and sends none: leave out what would be sent")
+    }
+  }
+
+  /// What a gateway says of a push that was to be taken back.
+  private struct Retracted: Codable {
+    var result: String
+    var apnsID: String?
+
+    enum CodingKeys: String, CodingKey {
+      case result
+      case apnsID = "apns_id"
+    }
+
+    /// In a line for people.
+    var words: String {
+      switch result {
+      case "retracted": "taken back: it leaves the screens, and is not delivered where it was not yet"
+      case "already": "it was taken back before"
+      default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
+      }
+    }
+  }
+
+  private func takeBack(_ id: String) async throws {
+    var payload = Payload(bytes: [])
+    let (token, topic) = try await target(&payload)
+    let path = Paths.pushes.description + token + "/" + id
+    let answer = try await request("DELETE", path, [(.apnsTopic, topic)], [])
+    guard answer.status == 200, var result = try? decodeJSON(Retracted.self, from: answer.body) else {
+      guard answer.status != 404 else {
+        throw CommandFailure(.failed, "this gateway takes nothing back: it is of an earlier version")
+      }
+      let refusal = try? decodeJSON(Refusal.self, from: answer.body)
+      report(answer, refusal, [])
+      throw CommandFailure(Send.exit(answer.status, refusal?.reason))
+    }
+    result.apnsID = id
+    if format.json { Output.json(result) } else { Output.words(result.words) }
+  }
+
   // MARK: Waiting
 
   /// Follows the push until it is where it should be, or never will be, also over restarts of the gateway.
@@ -389,6 +452,7 @@ struct DeliveryProgress {
     // Whoever answered it has seen it.
     case "viewed", "closed", "action": return true
     case "presented": isSuppressed = false
+    case "retracted": throw CommandFailure(.suppressed, "the push was taken back by its sender")
     case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(event) before it arrived")
     case awaited.rawValue:
       guard isSuppressed else { return true }

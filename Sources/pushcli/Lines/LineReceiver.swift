@@ -129,6 +129,7 @@ struct LineReceiver {
     case .answered(let id, let action):
       if let push = questions?.confirm(id), let action { try await run(answer: action, to: push) }
     case .retract(let id): questions?.retract(id)
+    case .takenBack(let id, let topic): questions?.retract(id, topic: topic)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
     case .apps, .preferences, .pushes, .ended, .connecting: break
@@ -213,12 +214,16 @@ private final class Questions: Sendable {
     }
   }
 
-  /// The alert is over elsewhere.
-  func retract(_ id: String) {
+  /// The alert is over elsewhere, or its sender has taken it back.
+  ///
+  /// - Parameter topic: the app's whose push it is; nil: whichever.
+  func retract(_ id: String, topic: String? = nil) {
     let wasAsked = state.withLock { state in
-      state.waiting.removeAll { $0.id == id }
-      defer { if state.asked == id { state.asked = nil } }
-      return state.asked == id
+      func isOver(_ push: DevicePush) -> Bool { push.id == id && (topic == nil || push.topic == topic) }
+      let wasAsked = state.waiting.contains { $0.id == state.asked && isOver($0) }
+      state.waiting.removeAll(where: isOver)
+      if wasAsked { state.asked = nil }
+      return wasAsked
     }
     guard wasAsked else { return }
     Output.data("")

@@ -23,6 +23,8 @@ enum PhoneMessage: Sendable {
   case push(DevicePush)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
   case retract(id: String)
+  /// The sender of this push of an app has taken it back.
+  case takenBack(id: String, topic: String)
   /// The gateway has an answer to the push; nil: there was nothing to answer.
   case answered(id: String, action: String?)
   /// Answers that the gateway has not confirmed are to be sent again.

@@ -116,6 +116,7 @@ struct PhoneSession {
             if let push = DevicePush(line: line, parser: parser) { await inbox.send(.push(push)) }
           }
         case .retract(let id): await inbox.send(.retract(id: id))
+        case .takenBack(let id, let topic): await inbox.send(.takenBack(id: id, topic: topic))
         case .answered(let id, let action): await inbox.send(.answered(id: id, action: action))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
         case .unreadable, .undeliverable: await inbox.send(.notice(event.wordsOfLoss ?? ""))

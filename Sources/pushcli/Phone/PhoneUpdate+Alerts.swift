@@ -27,6 +27,15 @@ extension PhoneModel {
     }
   }
 
+  /// The sender has taken a push back: its alert goes, and its entry leaves the center. The badge is the sender's to set.
+  mutating func takeBack(_ id: String, _ topic: String) {
+    func isTakenBack(_ push: DevicePush) -> Bool { push.id == id && push.topic == topic }
+    if alerts.first.map({ isTakenBack($0.push) }) ?? false { forgetFocus() }
+    for alert in alerts where isTakenBack(alert.push) { record(.answered(ordinal: alert.ordinal, isRead: true)) }
+    let gone = state.entries.filter { isTakenBack($0.push) }.map(\.ordinal)
+    if !gone.isEmpty { record(.cleared(gone)) }
+  }
+
   mutating func moveFocus(_ step: Int) {
     if let sheet = sheetInFront {
       self.sheet?.focus = min(max(sheet.focus + step, 0), sheet.titles.count - 1)

@@ -40,6 +40,7 @@ extension PhoneModel: ProgramModel {
     case .alertReady(let number): noteReadiness(number)
     case .answersDue: return sendAnswers(state.pendingAnswers)
     case .retract(let id): retract(id)
+    case .takenBack(let id, let topic): takeBack(id, topic)
     case .gap(let dropped): record(.gap(dropped: dropped))
     case .apps(let apps): if apps != state.apps.map(\.app) { record(.apps(apps)) }
     case .preferences(let preferences): if preferences != state.preferences { record(.preferences(preferences)) }

@@ -65,7 +65,7 @@ extension PlainPhone: LineModel {
       let isNew = effects.contains { if case .save(.received(let new)) = $0 { new == push } else { false } }
       if isNew { tell(push, &effects) }
     case .connection(let connection): tell(connection)
-    case .retract: tellRetracted()
+    case .retract, .takenBack: tellRetracted()
     case .gap(let dropped): say("\(PlainPhone.dropped(dropped)).")
     case .finished(.saving, true, nil): say("Saved.")
     case .finished(.sending, _, _): prompt()

@@ -103,6 +103,7 @@ private final class DamagedDatabase {
       + "(2, 1700000000000, 'POST', '/', '{}', NULL, NULL)",
     "administrator VALUES (zeroblob(32), 'ada', 'admin', 1700000000000, 1800000000, NULL), "
       + "(randomblob(32), 'ci', 'reader', 1700000000000, 1800000000, 1700000000)",
+    "retraction VALUES (1, 1, 1, zeroblob(20), 1700000000000), (2, 2, NULL, randomblob(20), 1700000000000)",
   ]
 
   private static let publicKey = """

@@ -66,6 +66,9 @@ import Testing
         method: "POST", pattern: "/3/device/{token}", path: "/3/device/" + device.token, fields: [(.apnsTopic, topic)],
         body: OwnershipTests.question, role: .provider),
       Route(
+        method: "DELETE", pattern: "/v1/pushes/{token}/{id}", path: "/v1/pushes/\(device.token)/\(SampleRequest.id)",
+        fields: [(.apnsTopic, topic)], role: .provider),
+      Route(
         method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,
         role: .provider),
       Route(

@@ -70,6 +70,9 @@ import Testing
       (PushLine.gap(.init(from: 1, to: 30, dropped: 29)), .gap(from: 1, to: 30, dropped: 29), .gap(dropped: 29)),
       (PushLine.retract(.number(10)), .retract(id: "\(APNSID.number(10))"), nil),
       (
+        PushLine.takenBack(.number(10), topic: "a.\"b"), .takenBack(id: "\(APNSID.number(10))", topic: "a.\"b"), nil
+      ),
+      (
         PushLine.answered(.number(10), "view"), .answered(id: "\(APNSID.number(10))", action: "view"), nil
       ),
       (PushLine.answered(.number(10), nil), .answered(id: "\(APNSID.number(10))", action: nil), nil),
@@ -94,7 +97,7 @@ import Testing
     // A new case of GatewayLine is to be named here, and its line above.
     for line in try lines().map(\.read) {
       switch line {
-      case .welcome, .push, .caughtUp, .gap, .retract, .answered, .undeliverable, .preferences, .bye: break
+      case .welcome, .push, .caughtUp, .gap, .retract, .takenBack, .answered, .undeliverable, .preferences, .bye: break
       // No gateway writes one.
       case .unreadablePush: Issue.record("a line can't be read: \(line)")
       }

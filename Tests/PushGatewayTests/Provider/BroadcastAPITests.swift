@@ -43,7 +43,7 @@ import Testing
       audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      environment: .development,
+      retractions: try Retractions(store: store), environment: .development,
       senderRates: SenderRates(RateLimits(perToken: 3)), clock: clock.wallClock,
       channels: try Channels(store: store, logger: .silent))
     key = try ES256Key.generate()

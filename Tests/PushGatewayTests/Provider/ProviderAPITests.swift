@@ -23,6 +23,9 @@ import Testing
     }
     func acknowledge(_ device: DeviceID, through seq: UInt64) {}
     func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
+    func retract(
+      _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+    ) { completion(true) }
     func discard(_ device: DeviceID, seq: UInt64) {}
     func expire(now: Int64) {}
     var problem: HealthProblem? { HealthProblem(part: "mailbox", problem: "the disk is full", since: 1) }

@@ -50,7 +50,8 @@ final class TestGateway: Sendable {
       answers: Answers(store: store), audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      environment: environment, senderRates: SenderRates(RateLimits(perToken: rateLimit)), clock: clock.wallClock,
+      retractions: try Retractions(store: store), environment: environment,
+      senderRates: SenderRates(RateLimits(perToken: rateLimit)), clock: clock.wallClock,
       provider: provider,
       enrollment: enrollment,
       channels: try Channels(store: store, logger: .silent))

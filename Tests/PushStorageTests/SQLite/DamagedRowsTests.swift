@@ -73,6 +73,7 @@ import Testing
     Table(name: "administrator", first: "token_hash = \(blob(1, size: 32))") {
       "(\(blob($0, size: 32)), 'a\($0)', 'reader', 1700000000000, 1800000000, 1700000000)"
     },
+    Table(name: "retraction", first: "number = 1") { "(\($0), \($0), 1, \(blob($0, size: 20)), 1700000000000)" },
     Table(name: "ad_report", first: "id = 1") {
       "(\($0), 1700000000000, \($0), 1, \(blob($0, size: 20)), 'Buy now')"
     },

@@ -185,6 +185,15 @@ enum ReleasedSchemas {
         ALTER TABLE audit ADD COLUMN who TEXT;
         INSERT INTO audit VALUES (2, 1700000000000, 'DELETE', '/admin/v1/devices/laptop', '', 204, 'ada (token, admin)');
         """),
+    Step(
+      migration: "retractions",
+      dump: """
+        CREATE TABLE retraction (
+          number INTEGER PRIMARY KEY, person INTEGER NOT NULL, app INTEGER, apns_id BLOB NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE INDEX retraction_app ON retraction (app);
+        INSERT INTO retraction VALUES (1, 1, 1, randomblob(20), 1700000000000);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

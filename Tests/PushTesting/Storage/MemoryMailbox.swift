@@ -82,6 +82,20 @@ package final class MemoryMailbox: Mailbox {
     }
   }
 
+  package func retract(
+    _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    change { [clock] state, removals in
+      for device in devices {
+        state.remove(.retracted, of: device, now: clock.seconds, &removals) {
+          $0.id == id && (app == nil || $0.app == app)
+        }
+      }
+    } then: {
+      completion(true)
+    }
+  }
+
   package func discard(_ device: DeviceID, seq: UInt64) {
     change { [clock] state, removals in
       guard let push = state.push(seq, of: device) else { return }

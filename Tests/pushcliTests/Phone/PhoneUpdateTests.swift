@@ -272,6 +272,17 @@ import Testing
     #expect(phone.state.app("com.example.news")?.badge == 3)
   }
 
+  @Test func `what its sender took back leaves the screen and the center, and another app's of its id stays`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, Sample.mail, alert: Sample.done)),
+    ])
+    phone.happens(.takenBack(id: "push-2", topic: "com.example.news"))
+    #expect(phone.alerts.map(\.id) == ["push-1", "push-2"])
+    phone.happens(.takenBack(id: "push-1", topic: "com.example.news"))
+    #expect(phone.alerts.map(\.id) == ["push-2"])
+    #expect(phone.state.entries.map(\.push.id) == ["push-2"])
+  }
+
   @Test func `an alert that is over elsewhere goes, whether it shows or waits`() {
     var phone = Sample.phone([
       .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, alert: Sample.dinner)),

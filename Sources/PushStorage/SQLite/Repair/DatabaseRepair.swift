@@ -271,6 +271,7 @@ private struct RepairTable {
         && values[9].isPriority
         && values[11].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
           ?? false
+    case "retraction": values[3].blob.flatMap { APNSID(stored: $0) } != nil
     case "mailbox_state":
       // All of a gap, or none.
       Set(values[3...5].map { $0 == .null }).count == 1

@@ -30,5 +30,6 @@ package enum StoredRows {
     try AuditTrail.checkRows(db)
     try AdministratorTokens.checkRows(db)
     try ScheduledPushes.checkRows(db)
+    try Retractions.checkRows(db)
   }
 }

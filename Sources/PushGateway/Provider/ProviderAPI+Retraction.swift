@@ -1,0 +1,93 @@
+import GatewayProtocol
+import HTTP2Transport
+import NIOCore
+import PushCore
+import PushStorage
+
+/// `DELETE /v1/pushes/<token>/<apns-id>`, which Apple does not have: a sender takes back what it sent.
+///
+/// Who may push to the token under the topic may take back; the checks are those of a push, but for what is of a payload.
+extension ProviderAPI {
+  /// Serves one request; the answer comes when what it asks for is on disk.
+  func retract(_ exchange: Exchange) {
+    do throws(Rejection) {
+      takeBack(try checkRetraction(exchange), for: exchange)
+    } catch {
+      refuse(exchange, error)
+    }
+  }
+
+  private func takeBack(_ wanted: Wanted, for exchange: Exchange) {
+    // Also what was reset is at work: see GatewayHandler.
+    let connection = exchange.connection
+    guard connection.runningRequests < Limits.maximumConcurrentStreams else {
+      return refuse(exchange, Rejection(.tooManyRequests))
+    }
+    connection.runningRequests += 1
+    let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
+    let takeBack = TakeBack(services)
+    Task {
+      let result: Result<TakeBack.Outcome, Rejection>
+      do {
+        result = .success(try await takeBack(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
+      } catch {
+        let isDamage = (error as? StoreError)?.isDamage ?? false
+        result = .failure(Rejection(isDamage ? .internalServerError : .serviceUnavailable))
+      }
+      later.eventLoop.execute {
+        let (api, reference) = later.value
+        reference.connection.runningRequests -= 1
+        guard let exchange = reference.exchange else { return }
+        switch result {
+        case .success(let outcome): api.answer(exchange, wanted.id, outcome)
+        case .failure(let rejection): api.refuse(exchange, rejection)
+        }
+      }
+    }
+  }
+
+  private struct Wanted: Sendable {
+    var id: APNSID
+    var app: AppID
+    var persons: [PersonID]
+    var sender: String
+  }
+
+  private func checkRetraction(_ exchange: Exchange) throws(Rejection) -> Wanted {
+    let request = exchange.request
+    let now = services.clock.milliseconds()
+    guard request.has(.method, "DELETE") else { throw Rejection(.methodNotAllowed) }
+    if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
+    let sender = try authenticate(exchange, now: now / 1000)
+    let topic = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic).topic
+    guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
+    let parts = (request.text(.path) ?? "").dropFirst(Paths.pushes.utf8CodeUnitCount)
+      .split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { throw Rejection(.badPath) }
+    let token = try deviceToken(Array(parts[0].utf8).span)
+    guard let id = APNSID(String(parts[1])) else { throw Rejection(.badMessageId) }
+    let (registration, app) = try registration(
+      token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
+    try allow(registration.token, app, of: sender, now: now)
+    let persons = services.registrations.device(registration.device).map { [$0.person] } ?? []
+    return Wanted(id: id, app: app.id, persons: persons, sender: sender.words)
+  }
+
+  private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: TakeBack.Outcome) {
+    exchange.connection.allowAllStreams()
+    var fields = HeaderFields(status: 200)
+    fields.append(.apnsID, id.text)
+    fields.append(.contentType, "application/json")
+    exchange.respond(fields, body: #"{"result":"\#(outcome.rawValue)"}"#.utf8)
+  }
+}
+
+extension ProviderSender {
+  /// Who it is, for the log.
+  fileprivate var words: String {
+    switch self {
+    case .token(let token): "key \(token.key.id) of team \(token.key.team)"
+    case .certificate(let identity): "a certificate for \(identity.topic ?? "several topics")"
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+package import PushCore
+import Synchronization
+
+/// What senders have taken back, of whom: on disk before anybody is told, so that no crash brings any of it back, and in
+/// memory, since what waits is looked at before it is delivered.
+///
+/// The last ``Limits/maximumRetractions`` of each app are kept, for ``Limits/retractionRetention`` at most: what is
+/// forgotten stays on the screen of a device that was away for so long.
+package final class Retractions: Sendable {
+  /// A push that is not to be shown to a person any longer.
+  package struct Retraction: Sendable, Equatable {
+    package var id: APNSID
+    package var person: PersonID
+    /// nil: whichever app's.
+    package var app: AppID?
+    /// Milliseconds since 1970.
+    package var at: Int64
+
+    package init(id: APNSID, person: PersonID, app: AppID?, at: Int64) {
+      (self.id, self.person, self.app, self.at) = (id, person, app, at)
+    }
+  }
+
+  private struct Key: Hashable {
+    var person: PersonID
+    var id: APNSID
+  }
+
+  private struct State {
+    var byPerson: [PersonID: [Retraction]] = [:]
+    /// The apps of each, which are few.
+    var apps: [Key: [AppID?]] = [:]
+    var counts: [AppID?: Int] = [:]
+
+    func contains(_ id: APNSID, of person: PersonID, app: AppID?) -> Bool {
+      apps[Key(person: person, id: id)]?.contains { $0 == nil || $0 == app } ?? false
+    }
+
+    mutating func add(_ one: Retraction) {
+      byPerson[one.person, default: []].append(one)
+      apps[Key(person: one.person, id: one.id), default: []].append(one.app)
+      counts[one.app, default: 0] += 1
+    }
+  }
+
+  private let store: SQLiteStore
+  private let state: Mutex<State>
+  private let count: Atomic<Int>
+
+  package init(store: SQLiteStore) throws(StoreError) {
+    self.store = store
+    do {
+      let all = try store.pool.read { try Retractions.rows($0) }
+      var state = State()
+      for one in all { state.add(one) }
+      self.state = Mutex(state)
+      count = Atomic(all.count)
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// Whether nothing was taken back.
+  package var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+  /// Whether a push of an app was taken back from a person.
+  package func contains(_ id: APNSID, of person: PersonID, app: AppID) -> Bool {
+    state.withLock { $0.contains(id, of: person, app: app) }
+  }
+
+  /// What was taken back from a person, the oldest first.
+  package func retractions(of person: PersonID) -> [Retraction] { state.withLock { $0.byPerson[person] ?? [] } }
+
+  /// Keeps that a push was taken back from persons; when this returns it is on disk.
+  ///
+  /// - Parameter app: nil: whichever app's it is.
+  /// - Returns: whether that is news of any of them.
+  package func add(_ id: APNSID, app: AppID?, from persons: [PersonID], at now: Int64) async throws -> Bool {
+    try await write { [self] db in
+      let (new, excess) = state.withLock { state in
+        let new = Set(persons).filter { !state.contains(id, of: $0, app: app) }
+        return (new, (state.counts[app] ?? 0) + new.count - Limits.maximumRetractions)
+      }
+      guard !new.isEmpty else { return false }
+      let insert = try db.cachedStatement(sql: "INSERT INTO retraction (person, app, apns_id, at) VALUES (?, ?, ?, ?)")
+      for person in new { try insert.execute(arguments: [person.row, app?.row, Data(id.stored), now]) }
+      if excess > 0 {
+        try db.execute(
+          sql: """
+            DELETE FROM retraction WHERE number IN
+              (SELECT number FROM retraction WHERE app IS ? ORDER BY number LIMIT ?)
+            """, arguments: [app?.row, excess])
+        try adopt(db)
+      } else {
+        db.afterNextTransaction { [self] _ in
+          state.withLock { state in
+            for person in new { state.add(Retraction(id: id, person: person, app: app, at: now)) }
+          }
+          count.add(new.count, ordering: .relaxed)
+        }
+      }
+      return true
+    }
+  }
+
+  /// Forgets what was taken back from a person.
+  package func forget(_ person: PersonID) async throws {
+    if isEmpty { return }
+    try await write { [self] db in
+      try db.execute(sql: "DELETE FROM retraction WHERE person = ?", arguments: [person.row])
+      if db.changesCount > 0 { try adopt(db) }
+    }
+  }
+
+  /// Forgets what is older than ``Limits/retractionRetention`` at `now`, in milliseconds since 1970, or of nobody any
+  /// longer.
+  package func trim(now: Int64, isPerson: @escaping @Sendable (PersonID) -> Bool) async throws {
+    let end = now - Limits.retractionRetention * 1000
+    let gone = state.withLock { state in
+      state.byPerson.filter { person, all in all.contains { $0.at < end } || !isPerson(person) }.keys
+    }
+    guard !gone.isEmpty else { return }
+    try await write { [self] db in
+      try db.execute(sql: "DELETE FROM retraction WHERE at < ?", arguments: [end])
+      for person in gone where !isPerson(person) {
+        try db.execute(sql: "DELETE FROM retraction WHERE person = ?", arguments: [person.row])
+      }
+      try adopt(db)
+    }
+  }
+
+  /// Remembers what is on disk when this transaction is.
+  private func adopt(_ db: Database) throws {
+    let all = try Retractions.rows(db)
+    db.afterNextTransaction { [self] _ in
+      var fresh = State()
+      for one in all { fresh.add(one) }
+      let made = fresh
+      state.withLock { $0 = made }
+      count.store(all.count, ordering: .relaxed)
+    }
+  }
+
+  /// Reads all of it, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try rows(db) }
+
+  private static func rows(_ db: Database) throws -> [Retraction] {
+    let rows = try PreparedStatement(db, "SELECT person, app, apns_id, at FROM retraction ORDER BY number")
+    var all: [Retraction] = []
+    while try rows.next() {
+      guard let id = rows.id(2) else { throw rows.damage(2, "20 bytes are expected") }
+      all.append(
+        Retraction(
+          id: id, person: PersonID(row: try rows.integer(0)),
+          app: try rows.optionalInteger(1, in: StoredRange.app).map { AppID(row: $0) },
+          at: try rows.integer(3, in: StoredRange.milliseconds)))
+    }
+    return all
+  }
+
+  private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do { return try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
+  }
+}
