@@ -289,6 +289,14 @@ package enum Limits {
   package static let rememberedAnswers = 1_000
   /// How long an answer is kept, in seconds: as long as its push can wait on another screen.
   package static let answerRetention: Int64 = 30 * 86_400
+  /// Groups, the members of each, and the devices that one push to it goes to: all of them are one commit, which other
+  /// pushes wait for.
+  package static let maximumGroups = 1_000
+  package static let maximumGroupMembers = 1_000
+  package static let maximumGroupDevices = 5_000
+  /// Pushes to groups of which it is remembered to whom they went, so that one answer counts for all: 70 MB of the disk
+  /// where all went to the largest groups.
+  package static let rememberedGroupPushes = 10_000
   /// Pushes of one app that were taken back, each from one person, which are remembered; the oldest are forgotten. One is
   /// some 150 bytes of memory.
   package static let maximumRetractions = 100_000

@@ -109,12 +109,13 @@ package final class Gateway: Sendable {
       let (held, channels) = (
         try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
       )
+      let groups = try Groups(store: store)
       let registrations = backend.registrations
       let services = Services(
         backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
         remote: RemoteAdministration(try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered),
-        schedule: try Schedule(store: store, backend: backend, log: log, clock: clock),
-        retractions: try Retractions(store: store), environment: configuration.environment,
+        schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock),
+        retractions: try Retractions(store: store), groups: groups, environment: configuration.environment,
         senderRates: SenderRates(configuration.rateLimits), clock: clock,
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
@@ -272,6 +273,7 @@ package final class Gateway: Sendable {
         await services.channels.expire(now: services.clock.milliseconds())
         await Gateway.writeDownPresence(services, logger)
         // What can't be forgotten now is forgotten later.
+        try? await services.groups.trim(now: services.clock.milliseconds())
         try? await services.answers.trim(now: services.clock.milliseconds())
         try? await services.retractions.trim(now: services.clock.milliseconds()) {
           [registrations = services.registrations] in
@@ -352,6 +354,7 @@ package final class Gateway: Sendable {
     await services.held.settle()
     await services.channels.settle()
     await services.answers.settle()
+    await services.groups.settle()
     await Gateway.writeDownPresence(services, logger)
     try? await services.remote.tokens.settle()
     services.backend.close()

@@ -46,8 +46,10 @@ package enum DeliveryDetail: Sendable, Equatable {
     case unreadable
     /// It was scheduled, and taken back before its time.
     case cancelled
-    /// Its sender took it back.
+    /// Its sender took it back, or another member of its group answered it.
     case retracted
+    /// No device of the group is registered for the app.
+    case nobodyRegistered = "nobody_registered"
 
     /// Its byte in the log; these never change.
     package var code: UInt8 {
@@ -61,6 +63,7 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .unreadable: 7
       case .cancelled: 8
       case .retracted: 9
+      case .nobodyRegistered: 10
       }
     }
 
@@ -74,7 +77,8 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .mailboxFull: "the mailbox is full"
       case .unreadable: "the payload can't be read"
       case .cancelled: "cancelled before its time"
-      case .retracted: "taken back by its sender"
+      case .retracted: "taken back, or answered"
+      case .nobodyRegistered: "nobody in the group is registered"
       }
     }
   }

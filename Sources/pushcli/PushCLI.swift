@@ -52,7 +52,8 @@ struct PushCLI: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       Serve.self, Send.self, Run.self, Ask.self, Subscribe.self, Bench.self, Log.self, Prefs.self, PolicyCommand.self,
-      Lint.self, Devices.self, Persons.self, Apps.self, Teams.self, Keys.self, Certs.self, Channels.self, Faults.self,
+      Lint.self, Devices.self, Persons.self, Groups.self, Apps.self, Teams.self, Keys.self, Certs.self, Channels.self,
+      Faults.self,
       Scheduled.self, AdminCommand.self, ConfigCommand.self, Doctor.self, Metrics.self, Ads.self,
       Join.self, Login.self, ContextsCommand.self,
     ])

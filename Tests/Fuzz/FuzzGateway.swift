@@ -42,12 +42,13 @@ final class FuzzGateway {
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
       promise: .localDisk(.normal), close: {})
+    let groups = try Groups(store: store)
     services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), answers: Answers(store: store),
       audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
-      schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      retractions: try Retractions(store: store), environment: .development,
+      schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
+      retractions: try Retractions(store: store), groups: groups, environment: .development,
       clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
     let announce = AnnounceChanges(services)
     backend.registrations.onChange { announce($0) }

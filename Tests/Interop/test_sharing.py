@@ -1,5 +1,7 @@
 """What senders take back, as a sender and the people with their screens see it."""
 
+import json
+import subprocess
 import uuid
 
 from gateway import PUSHCLI, TOPIC, poll, run
@@ -117,7 +119,7 @@ def test_what_is_wrong_with_a_retraction_is_said(start):
 
 
 def test_who_waits_for_a_push_hears_that_it_was_taken_back(start):
-    import subprocess
+
 
     gateway = start()
     device = gateway.device()
@@ -129,3 +131,143 @@ def test_who_waits_for_a_push_hears_that_it_was_taken_back(start):
     send(gateway, device.name, "--retract", apns_id)
     _, words = waiting.communicate(timeout=30)
     assert waiting.returncode == 3 and ("taken back" in words or "dropped" in words), words
+
+
+# Groups
+
+
+def team(gateway, *members, name=None):
+    """A group of persons, each with a device that is registered, and its token."""
+    name = name or f"ops-{uuid.uuid4().hex[:6]}"
+    devices = {member: gateway.device(person=f"{member}-{uuid.uuid4().hex[:6]}") for member in members}
+    people = {row["name"]: row for row in gateway.run("devices", "list", "--json").records}
+    persons = {member: people[device.name]["person"] for member, device in devices.items()}
+    gateway.run("groups", "add", name, *persons.values())
+    token = gateway.run("groups", "register", name, TOPIC).out.strip()
+    assert len(token) == 64 and int(token, 16) >= 0
+    return name, token, devices, persons
+
+
+@needs_tmux
+def test_one_of_a_group_answers_for_all_of_it(start):
+    gateway = start()
+    name, _, devices, _ = team(gateway, "anna", "ben")
+    screens = {member: phone(gateway, device) for member, device in devices.items()}
+    try:
+        for screen in screens.values():
+            screen.shows("News")
+        question = subprocess.Popen(
+            [PUSHCLI, "ask", "--state", str(gateway.state), "--to", f"{name}/{TOPIC}", "--title", "Restart the Database?",
+             "--action", "yes=Restart", "--timeout", "60s", "--json"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for screen in screens.values():
+            screen.shows("Restart the Database?", "Restart ")
+        screens["anna"].press("v")
+        out, err = question.communicate(timeout=30)
+        for screen in screens.values():
+            poll(lambda screen=screen: "Restart the Database?" not in screen.text, "the alert to leave")
+        answer = json.loads(out)
+        assert answer["outcome"] == "answered" and answer["device"] == devices["anna"].name, (out, err)
+    finally:
+        for screen in screens.values():
+            screen.close()
+
+
+def test_a_later_answer_of_a_group_comes_too_late_also_over_a_kill(start):
+    gateway = start()
+    name, token, devices, persons = team(gateway, "anna", "ben", "cleo")
+    gateway.run("apps", "category", TOPIC, "DEPLOY", "--action", "approve=Approve", "--action", "deny=Deny")
+    question = {"aps": {"alert": {"title": "Deploy?"}, "category": "DEPLOY"}}
+    apns_id = gateway.accepted(token, question)
+    streams = {member: gateway.stream(devices[member]) for member in ["anna", "ben"]}
+    for stream in streams.values():
+        assert stream.next("welcome") and stream.next("push")["id"] == apns_id
+        stream.next("caught-up")
+    # Who closes it has not answered for the others.
+    streams["anna"].say(type="answer", id=apns_id, action="close")
+    assert streams["anna"].next("answered")["action"] == "close"
+    streams["ben"].say(type="answer", id=apns_id, action="approve")
+    assert streams["ben"].next("answered")["action"] == "approve"
+    assert streams["anna"].next("retract")["id"] == apns_id
+    gateway.events(apns_id, "action")
+    gateway.kill()
+    gateway.restart()
+    # Who was away is not asked any more; should they have it all the same, they come too late.
+    cleo = gateway.stream(devices["cleo"])
+    assert not any(line["type"] == "push" for line in cleo.caught_up())
+    again = gateway.stream(devices["anna"], cursor=1)
+    again.caught_up()
+    again.say(type="answer", id=apns_id, action="deny")
+    assert again.next("answered")["action"] in ("approve", "close")
+    actions = [event for event in gateway.events(apns_id, "action") if event["event"] == "action"]
+    assert [(event["device"], event["detail"]) for event in actions] == [(devices["ben"].name, "approve")]
+
+
+def test_a_group_is_addressed_as_a_device_is(start):
+    gateway = start()
+    name, token, devices, persons = team(gateway, "anna", "ben")
+    again = gateway.run("groups", "register", name, TOPIC).out.strip()
+    assert again == token
+    assert gateway.run("groups", "--json").records == [{"name": name, "members": 2, "topics": [TOPIC]}]
+    shown = gateway.run("groups", "show", name, "--json").json
+    assert [member["person"] for member in shown["members"]] == list(persons.values())
+    # Names are taken once.
+    assert "group" in gateway.run("devices", "enrol", name, code=1).err
+    assert "device" in gateway.run("groups", "add", devices["anna"].name, code=1).err
+    # By name, collapsed, and later.
+    for title in ["First", "Second"]:
+        send(gateway, name, "--title", title, "--collapse-id", "x")
+    later = send(gateway, name, "--title", "Later", "--in", "1s", "--json").json["apns_id"]
+    assert [row["device"] for row in gateway.run("scheduled", "list", "--json").records] == [name]
+    gateway.events(later, "stored")
+    for device in devices.values():
+        titles = [line["payload"]["aps"]["alert"]["title"] for line in gateway.stream(device).caught_up()
+                  if line["type"] == "push"]
+        assert titles == ["Second", "Later"]
+    # A sender takes it back from all.
+    assert send(gateway, name, "--retract", later, "--json").json["result"] == "retracted"
+    for device in devices.values():
+        assert [line["id"].lower() for line in gateway.stream(device, cursor=9).caught_up() if line["type"] == "retract"] == [
+            later.lower()]
+    # Members leave, and with the person, too.
+    gateway.run("groups", "remove", name, persons["ben"])
+    gateway.run("persons", "remove", persons["anna"])
+    assert gateway.run("groups", "show", name, "--json").json["members"] == []
+    nobody = gateway.accepted(token)
+    assert "nobody" in [event for event in gateway.events(nobody, "dropped") if event["event"] == "dropped"][0]["detail"]
+    done = send(gateway, name, "--title", "x", "--wait", "acknowledged", code=3)
+    assert "dropped" in done.err
+    gateway.run("groups", "unregister", name, TOPIC)
+    response = gateway.push(token)
+    assert response.status == 410 and json.loads(response.body)["timestamp"] > 0
+    other = gateway.run("groups", "register", name, TOPIC).out.strip()
+    assert other != token
+    gateway.run("groups", "remove", name)
+    assert gateway.push(other).status == 410
+    gateway.kill()
+    gateway.restart()
+    assert gateway.push(other).status == 410 and gateway.push(token).status == 410
+    assert gateway.run("groups", "--json").records == []
+
+
+def test_each_member_of_a_group_has_choices(start):
+    gateway = start()
+    name, token, devices, _ = team(gateway, "anna", "ben")
+    gateway.run("prefs", "set", "--device", devices["ben"].name, "alert=off")
+    apns_id = gateway.accepted(token)
+    parts = {}
+    for member, device in devices.items():
+        push = next(line for line in gateway.stream(device).caught_up() if line["type"] == "push")
+        parts[member] = "alert" in push["presentation"]
+        assert push["id"] == apns_id
+    assert parts == {"anna": True, "ben": False}
+    waiting = subprocess.Popen(
+        [PUSHCLI, "send", "--state", str(gateway.state), "--to", f"{name}/{TOPIC}", "--title", "x", "--wait", "viewed",
+         "--timeout", "30s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    sent = waiting.stdout.readline().strip()
+    stream = gateway.stream(devices["anna"])
+    stream.caught_up()
+    stream.say(type="answer", id=sent, action="view")
+    _, words = waiting.communicate(timeout=30)
+    # It shows who.
+    assert waiting.returncode == 0 and devices["anna"].name in words.splitlines()[-1], words

@@ -43,7 +43,7 @@ struct AdminAPI: Sendable {
   var router: Router {
     let audit = AuditAPI(audit: services.audit, clock: services.clock)
     let changing =
-      routes + lists.routes + ScheduleAPI(schedule: services.schedule, registrations: services.registrations).routes
+      routes + lists.routes + ScheduleAPI(services: services).routes + GroupsAPI(services: services).routes
       + (certificates?.routes ?? []) + TokensAPI(services: services, authority: authority).routes
       + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
       + (logLevel?.routes ?? [])
@@ -234,6 +234,10 @@ struct AdminAPI: Sendable {
     let wanted: BatchRequest = try request.decoded()
     guard (1...Limits.maximumBatchSize).contains(wanted.count), (0...999_999_999).contains(wanted.first) else {
       throw Problem.badRequest("a batch has 1 to \(Limits.maximumBatchSize) devices, with numbers below 1000000000")
+    }
+    let isTaken = services.groups.groups.contains { $0.name.hasPrefix(wanted.name + "-") }
+    guard !isTaken else {
+      throw Problem(409, "Conflict", "a group's name begins with \(wanted.name)-: choose another name for the batch")
     }
     let devices = try await services.registrations.enroll(
       batch: wanted.name, numbers: wanted.first..<(wanted.first + wanted.count), topic: wanted.topic,

@@ -5,8 +5,10 @@ import PushStorage
 
 /// `/admin/v1/scheduled`: what is to be delivered later. Texts are not told: they are for the device.
 struct ScheduleAPI: Sendable {
-  let schedule: Schedule
-  let registrations: any Registrations
+  let services: Services
+
+  private var schedule: Schedule { services.schedule }
+  private var registrations: any Registrations { services.registrations }
 
   var routes: [Router.Route] {
     [
@@ -32,7 +34,8 @@ struct ScheduleAPI: Sendable {
       rows: rows.map { row in
         ScheduledRecord(
           id: row.push.id.description, at: Schedule.timestamp(row.push.at),
-          device: registrations.device(row.push.device)?.name, topic: registrations.app(row.push.app)?.topic,
+          device: services.groups.group(at: row.push.device)?.name ?? registrations.device(row.push.device)?.name,
+          topic: registrations.app(row.push.app)?.topic,
           accepted: Schedule.timestamp(row.push.received), place: "\(row.push.at)-\(row.number)")
       })
   }

@@ -9,6 +9,7 @@ import PushStorage
 /// mailbox recognizes by its id, and delivers once.
 struct DeliverScheduled: Sendable {
   let scheduled: ScheduledPushes
+  let groups: Groups
   let registrations: any Registrations
   let mailbox: any Mailbox
   let router: any PushRouter
@@ -42,6 +43,13 @@ struct DeliverScheduled: Sendable {
         done.append(row.number)
         continue
       }
+      if push.device.isGroup {
+        guard let copies = await copies(of: push, now: now) else { continue }
+        stored += copies
+        numbers += copies.map { _ in row.number }
+        if copies.isEmpty { done.append(row.number) }
+        continue
+      }
       let isRegistered = registrations.registrations(of: push.device).contains { registration, app in
         app.id == push.app && !registration.isExpired(at: now)
       }
@@ -59,13 +67,38 @@ struct DeliverScheduled: Sendable {
       }
     }
     let outcomes = await append(stored)
+    var failed: Set<Int64> = []
     for (number, outcome) in zip(numbers, outcomes) {
       switch outcome {
-      case .queued, .deferred, .duplicate: done.append(number)
-      case .unavailable, .failed: break
+      case .queued, .deferred, .duplicate: break
+      case .unavailable, .failed: failed.insert(number)
       }
     }
+    done += Set(numbers).subtracting(failed)
     return (done, done.count == rows.count)
+  }
+
+  /// The pushes to a group's members that are to be stored: to those who are members now. What is never stored is delivered.
+  ///
+  /// - Returns: nil where the disk refuses.
+  private func copies(of push: StoredPush, now: Int64) async -> [StoredPush]? {
+    let delivery = GroupDelivery(groups: groups, registrations: registrations)
+    let recipients = delivery.recipients(of: push.device, app: push.app, now: now)
+    guard !recipients.isEmpty else {
+      log.append([push.event(.dropped, at: now, detail: .fact(.nobodyRegistered))])
+      return []
+    }
+    let isNoted = await withCheckedContinuation { continuation in
+      groups.note(GroupDelivery.note(push, to: recipients)) { continuation.resume(returning: $0) }
+    }
+    guard isNoted else { return nil }
+    let copies = recipients.map { push.copy(to: $0.device) }
+    guard push.expires == 0 else {
+      log.append(copies.map { $0.event(.accepted, at: now) })
+      return copies
+    }
+    Dispatcher.deliverNow(copies, to: .init(mailbox: mailbox, router: router, log: log, clock: clock))
+    return []
   }
 
   private func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {

@@ -85,7 +85,7 @@ final class Dispatcher {
   }
 
   /// On the mailbox's thread: what was stored goes to live streams and into the log.
-  private static func distribute(
+  static func distribute(
     _ pushes: [StoredPush], _ outcomes: [AppendOutcome], to destinations: Destinations
   ) {
     var entries: [MailboxEntry] = []
@@ -109,6 +109,16 @@ final class Dispatcher {
     }
     destinations.log.append(&rows)
     destinations.router.deliver(entries)
+  }
+
+  /// Delivers pushes that are never stored to devices that are connected now, on any thread.
+  static func deliverNow(_ pushes: [StoredPush], to destinations: Destinations) {
+    for push in pushes {
+      destinations.log.append([push.event(.accepted, at: push.received)])
+      if destinations.router.deliverNow(push) == .nowhere {
+        destinations.log.append([push.event(.dropped, at: push.received, detail: .fact(.notConnected))])
+      }
+    }
   }
 
   private func report(_ number: UInt64, _ outcomes: [AppendOutcome], since handedOver: NIODeadline) {

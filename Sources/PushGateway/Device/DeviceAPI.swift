@@ -116,6 +116,7 @@ struct DeviceAPI: Sendable {
     }
     let record = isAdmin ? try await audit(enrollment, request) : nil
     do {
+      try services.groups.requireFree(enrollment.name)
       let (device, secret) = try await enroll(name: enrollment.name, person: enrollment.person, by: warrant)
       if let record { try? await services.audit.note(status: 201, of: record) }
       let person = services.registrations.person(device.person)?.name

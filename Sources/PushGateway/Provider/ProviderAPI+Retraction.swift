@@ -29,7 +29,10 @@ extension ProviderAPI {
     Task {
       let result: Result<TakeBack.Outcome, Rejection>
       do {
-        result = .success(try await takeBack(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
+        result = .success(
+          wanted.device.isGroup
+            ? try await takeBack(wanted.id, of: wanted.app, fromGroup: wanted.device, by: wanted.sender)
+            : try await takeBack(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
       } catch {
         let isDamage = (error as? StoreError)?.isDamage ?? false
         result = .failure(Rejection(isDamage ? .internalServerError : .serviceUnavailable))
@@ -49,6 +52,7 @@ extension ProviderAPI {
   private struct Wanted: Sendable {
     var id: APNSID
     var app: AppID
+    var device: DeviceID
     var persons: [PersonID]
     var sender: String
   }
@@ -70,7 +74,7 @@ extension ProviderAPI {
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     try allow(registration.token, app, of: sender, now: now)
     let persons = services.registrations.device(registration.device).map { [$0.person] } ?? []
-    return Wanted(id: id, app: app.id, persons: persons, sender: sender.words)
+    return Wanted(id: id, app: app.id, device: registration.device, persons: persons, sender: sender.words)
   }
 
   private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: TakeBack.Outcome) {

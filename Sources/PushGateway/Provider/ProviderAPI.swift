@@ -47,6 +47,7 @@ final class ProviderAPI {
       var later: (time: Int64, expiration: Int64?)?
       let push = try check(exchange, &later)
       if let value = exchange.request[.traceparent], let trace = TraceParent(value) { note(trace, of: push) }
+      if push.device.isGroup, later == nil { return sendToGroup(push, exchange) }
       if let later {
         schedule(push, at: later.time, later.expiration, exchange)
       } else if push.expires > push.received / 1000 {
@@ -96,7 +97,8 @@ final class ProviderAPI {
     try allow(registration.token, app, of: sender, now: now)
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
-    try admit(advertising: content, id: id, registration, app, now: now)
+    // Of a group's members each has choices: see sendToGroup.
+    if !registration.device.isGroup { try admit(advertising: content, id: id, registration.device, app, now: now) }
     return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
       uniqueID: APNSID(using: &random), received: now, expires: headers.expires(now: now / 1000) ?? 0,
@@ -223,7 +225,7 @@ final class ProviderAPI {
   func registration(
     _ token: DeviceToken?, bundleID: String, environment: Environment, now: Int64
   ) throws(Rejection) -> (Registration, App) {
-    guard let token, let (registration, app) = services.registrations.registration(token),
+    guard let token, let (registration, app) = services.registrations.registration(token) ?? groupRegistration(token),
       registration.environment == environment
     else { throw Rejection(.badDeviceToken) }
     if let time = registration.unregistered { throw Rejection(.unregistered, timestamp: time) }
@@ -233,6 +235,13 @@ final class ProviderAPI {
       let isUnknownSuffix = bundleID.hasPrefix(app.topic + ".") && !services.registrations.hasApp(topic: bundleID)
       throw Rejection(isUnknownSuffix ? .topicDisallowed : .deviceTokenNotForTopic)
     }
+    return (registration, app)
+  }
+
+  /// A group's token, which no device has.
+  private func groupRegistration(_ token: DeviceToken) -> (Registration, App)? {
+    guard let registration = services.groups.registration(token), let app = services.registrations.app(registration.app)
+    else { return nil }
     return (registration, app)
   }
 
@@ -274,18 +283,18 @@ final class ProviderAPI {
   /// No advertising reaches a person who has not allowed it to the app (A9). What is held is taken off at delivery.
   ///
   /// - Throws: `Forbidden` with the evidence, when it is plain and the app's advertising is refused.
-  private func admit(
-    advertising content: PushContent, id: APNSID, _ registration: Registration, _ app: App, now: Int64
+  func admit(
+    advertising content: PushContent, id: APNSID, _ device: DeviceID, _ app: App, now: Int64
   ) throws(Rejection) {
     guard
       let violation = shared.ads.violation(
-        content, of: app, for: services.registrations.preferences(of: registration.device))
+        content, of: app, for: services.registrations.preferences(of: device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     shared.meter.policy.find(violation.rule, isRefused: isRefused)
     services.log.append([
       DeliveryLog.Row(
-        at: now, event: .refused, id: id, device: registration.device, app: app.id,
+        at: now, event: .refused, id: id, device: device, app: app.id,
         detail: .finding(.init(violation, isReportOnly: !isRefused)))
     ])
     if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
@@ -293,7 +302,7 @@ final class ProviderAPI {
 
   // MARK: Answers (reference §3.1)
 
-  private func accept(_ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance) {
+  func accept(_ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance) {
     shared.meter.accept(outcome)
     exchange.connection.allowAllStreams()
     // An id that was accepted is a UUID, and one of the sender's keeps the case of its digits: it goes back as it came.

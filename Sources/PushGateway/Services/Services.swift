@@ -17,6 +17,8 @@ struct Services: Sendable {
   let schedule: Schedule
   /// What senders have taken back.
   let retractions: Retractions
+  /// Groups of persons.
+  let groups: Groups
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes device tokens take, and teams and apps may send.
@@ -47,11 +49,12 @@ struct Services: Sendable {
 extension Schedule {
   /// What is scheduled in the gateway's own database, for the mailboxes of a backend.
   convenience init(
-    store: SQLiteStore, backend: GatewayBackend, log: DeliveryLog, clock: WallClock
+    store: SQLiteStore, backend: GatewayBackend, groups: Groups, log: DeliveryLog, clock: WallClock
   ) throws(StoreError) {
     self.init(
       DeliverScheduled(
-        scheduled: try ScheduledPushes(store: store), registrations: backend.registrations, mailbox: backend.mailbox,
+        scheduled: try ScheduledPushes(store: store), groups: groups, registrations: backend.registrations,
+        mailbox: backend.mailbox,
         router: backend.router, log: log, clock: clock))
   }
 }

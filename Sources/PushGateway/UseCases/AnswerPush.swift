@@ -8,6 +8,7 @@ struct AnswerPush: Sendable {
   let answers: Answers
   let log: DeliveryLog
   let retract: Retract
+  let mailbox: any Mailbox
 
   /// Calls back when an answer counts that no crash takes back: with its action, or with nil where the push offers none
   /// such. Where the disk refuses it is a ``StoreError``.
@@ -24,13 +25,23 @@ struct AnswerPush: Sendable {
     guard push.offers(action, by: registrations) else { return completion(.success(nil)) }
     let answer = Answer(
       id: push.id, person: device.person, action: action, device: device.id, app: push.app, at: now)
-    answers.take(answer) { [log, retract] outcome in
+    let isPick = !SentPush.commonActions.contains(action)
+    answers.take(answer, isPick: isPick) { outcome in
       if case .success(let taken) = outcome, taken.isFirst {
         log.append([answer.row])
-        retract(push.id, of: device.person, except: stream)
+        for person in taken.persons { retract(push.id, of: person, except: stream) }
+        if taken.persons.count > 1 { forget(push, waitingFor: taken.persons, except: device) }
       }
       completion(outcome.map(\.counting.action))
     }
+  }
+}
+
+extension AnswerPush {
+  /// What other members of a group are to be asked no more leaves their mailboxes.
+  private func forget(_ push: SentPush, waitingFor persons: [PersonID], except device: Device) {
+    let others = persons.filter { $0 != device.person }.flatMap(registrations.devices)
+    mailbox.retract(push.id, app: push.app, from: others) { _ in }
   }
 }
 

@@ -8,7 +8,7 @@ extension LogRecord {
     let row = found.record.row
     self.init(
       number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
-      uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device?.name,
+      uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device,
       topic: found.app?.topic, row.detail, text: found.record.text)
   }
 }

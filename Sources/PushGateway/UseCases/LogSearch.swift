@@ -8,11 +8,13 @@ struct LogSearch: Sendable {
   let registrations: any Registrations
   /// Who asks: a device, of its own pushes; nil: whoever may read all of the log, as senders do.
   var reader: DeviceID?
+  var groups: Groups?
 
   /// A row, and what it names.
   struct Found: Sendable {
     var record: DeliveryLog.Record
-    var device: Device?
+    /// The name of the device, or of the group.
+    var device: String?
     var app: App?
   }
 
@@ -24,7 +26,7 @@ struct LogSearch: Sendable {
       guard let id = APNSID(text) else { throw invalid("\(text) is no apns-id and no apns-unique-id: a UUID") }
       query.id = id
     }
-    if let name = values["device"] { query.device = try registrations.device(named: name).id }
+    if let name = values["device"] { query.device = try device(named: name) }
     if let topic = values["app"] { query.app = try registrations.app(topic: topic).id }
     if let names = values["event"] {
       var events: Set<DeliveryEvent> = []
@@ -60,14 +62,24 @@ struct LogSearch: Sendable {
     return query
   }
 
+  /// A device, or what stands for a group.
+  private func device(named name: String) throws(RegistrationRefusal) -> DeviceID {
+    if let groups, let group = groups.find(name) {
+      return groups.registrations(of: group).first?.device ?? group.address(in: .development)
+    }
+    return try registrations.device(named: name).id
+  }
+
   /// The newest rows that match, oldest first.
   func callAsFunction(_ query: DeliveryLog.Query) async throws -> [Found] {
     var query = query
     if let id = query.id {
       guard let push = try await log.push(named: id, atMost: query.maximumReadSize) else { return [] }
       // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
-      if let device = push.device, query.device.map({ $0 != device }) ?? false { return [] }
-      (query.id, query.device) = (push.id, query.device ?? push.device)
+      // A group's own is the push to all of them.
+      let device = push.device.flatMap { $0.isGroup ? nil : $0 }
+      if let device, query.device.map({ $0 != device }) ?? false { return [] }
+      (query.id, query.device) = (push.id, query.device ?? device)
     }
     return try await log.rows(query).map(found)
   }
@@ -93,9 +105,13 @@ struct LogSearch: Sendable {
   static let tooManyWaits = Problem(
     503, "Service Unavailable", "\(Limits.maximumLogWaits) requests wait for the delivery log already: try again")
 
+  private func name(of device: DeviceID) -> String? {
+    device.isGroup ? groups?.group(at: device)?.name : registrations.device(device)?.name
+  }
+
   private func found(_ record: DeliveryLog.Record) -> Found {
     Found(
-      record: record, device: record.row.device.flatMap(registrations.device),
+      record: record, device: record.row.device.flatMap(name),
       app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) })
   }
 }

@@ -6,6 +6,7 @@ struct RemoveBatch: Sendable {
   let mailbox: any Mailbox
   let schedule: Schedule
   let channels: Channels
+  let groups: Groups
 
   func callAsFunction(_ name: String) async throws {
     let removed = try await registrations.remove(batch: name)
@@ -13,5 +14,6 @@ struct RemoveBatch: Sendable {
     try await schedule.purge(removed.map(\.device))
     try await mailbox.purge(removed.map(\.device), app: nil)
     try await channels.unsubscribe(removed.map(\.device))
+    try await groups.forget { registrations.person($0) == nil }
   }
 }

@@ -27,6 +27,7 @@ struct RemovePerson: Sendable {
   let held: HeldPushes
   let answers: Answers
   let retractions: Retractions
+  let groups: Groups
   let log: DeliveryLog
   let remove: RemoveDevice
 
@@ -38,6 +39,7 @@ struct RemovePerson: Sendable {
     await held.settle()
     try await log.erase(devices)
     try await answers.forget(person)
+    try await groups.forget { $0 == person }
     try await retractions.forget(person)
     try await registrations.remove(person)
   }

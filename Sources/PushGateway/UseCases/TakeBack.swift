@@ -12,6 +12,7 @@ struct TakeBack: Sendable {
   let held: HeldPushes
   let schedule: Schedule
   let retractions: Retractions
+  let groups: Groups
   let log: DeliveryLog
   let router: any PushRouter
   let clock: WallClock
@@ -48,6 +49,17 @@ struct TakeBack: Sendable {
     log.append(
       known.map { .init(at: now, event: .retracted, id: id, device: $0, app: app, detail: .takenBack(by: sender)) })
     return known.isEmpty ? .unknown : .retracted
+  }
+
+  /// Takes back what was sent to a group, from all to whom it went and who are members now.
+  ///
+  /// - Parameter address: what stands for the group.
+  func callAsFunction(
+    _ id: APNSID, of app: AppID, fromGroup address: DeviceID, by sender: String
+  ) async throws -> Outcome {
+    let members = groups.group(at: address)?.members ?? []
+    let persons = Set(try await groups.persons(of: id, app: app, at: address)).union(members)
+    return try await self(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
   /// The devices for which such a push was accepted, as far as the log tells.

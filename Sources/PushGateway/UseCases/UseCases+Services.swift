@@ -19,7 +19,8 @@ extension AnnouncePreferences {
 extension AnswerPush {
   init(_ services: Services) {
     self.init(
-      registrations: services.registrations, answers: services.answers, log: services.log, retract: Retract(services))
+      registrations: services.registrations, answers: services.answers, log: services.log, retract: Retract(services),
+      mailbox: services.mailbox)
   }
 }
 
@@ -68,7 +69,7 @@ extension ListAdReports {
 
 extension LogSearch {
   init(_ services: Services, for reader: DeviceID? = nil) {
-    self.init(log: services.log, registrations: services.registrations, reader: reader)
+    self.init(log: services.log, registrations: services.registrations, reader: reader, groups: services.groups)
   }
 }
 
@@ -92,7 +93,7 @@ extension RemoveBatch {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, schedule: services.schedule,
-      channels: services.channels)
+      channels: services.channels, groups: services.groups)
   }
 }
 
@@ -108,7 +109,7 @@ extension RemovePerson {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held, answers: services.answers,
-      retractions: services.retractions, log: services.log, remove: RemoveDevice(services))
+      retractions: services.retractions, groups: services.groups, log: services.log, remove: RemoveDevice(services))
   }
 }
 
@@ -138,7 +139,8 @@ extension TakeBack {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held,
-      schedule: services.schedule, retractions: services.retractions, log: services.log, router: services.router,
+      schedule: services.schedule, retractions: services.retractions, groups: services.groups, log: services.log,
+      router: services.router,
       clock: services.clock)
   }
 }

@@ -33,10 +33,12 @@ package final class Answers: Sendable {
     package var counting: Answer
     /// Whether it is the one that was just given.
     package var isFirst: Bool
+    /// For whom it counts: whoever gave it, and where it is the answer of a group all to whom its push went.
+    package var persons: [PersonID]
   }
 
   private struct Line {
-    var waiting: [(answer: Answer, completion: @Sendable (Result<Taken, StoreError>) -> Void)] = []
+    var waiting: [(answer: Answer, isPick: Bool, completion: @Sendable (Result<Taken, StoreError>) -> Void)] = []
     var isWriting = false
     var settling: [CheckedContinuation<Void, Never>] = []
   }
@@ -48,9 +50,14 @@ package final class Answers: Sendable {
 
   /// Keeps an answer, unless its push has one of this person, and calls `completion` when that is on disk, or with a
   /// ``StoreError`` when the disk refuses. Of answers that one thread gives the first is the first.
-  package func take(_ answer: Answer, completion: @escaping @Sendable (Result<Taken, StoreError>) -> Void) {
+  ///
+  /// - Parameter isPick: whether it is one of the actions that the push offers, which counts for all members where the
+  ///   push is a group's; who only views or closes an alert does so alone.
+  package func take(
+    _ answer: Answer, isPick: Bool = false, completion: @escaping @Sendable (Result<Taken, StoreError>) -> Void
+  ) {
     let mustWrite = line.withLock { line in
-      line.waiting.append((answer, completion))
+      line.waiting.append((answer, isPick, completion))
       defer { line.isWriting = true }
       return !line.isWriting
     }
@@ -81,9 +88,9 @@ package final class Answers: Sendable {
         for continuation in now.settling { continuation.resume() }
         return
       }
-      let answers = taken.map(\.answer)
+      let answers = taken.map { ($0.answer, $0.isPick) }
       do {
-        let outcomes = try await store.pool.write { db in try answers.map { try Answers.take($0, db) } }
+        let outcomes = try await store.pool.write { db in try answers.map { try Answers.take($0, isPick: $1, db) } }
         for (outcome, waiting) in zip(outcomes, taken) { waiting.completion(.success(outcome)) }
       } catch {
         let failure = SQLiteStore.explain(error, path: store.path)
@@ -92,12 +99,21 @@ package final class Answers: Sendable {
     }
   }
 
-  private static func take(_ answer: Answer, _ db: Database) throws -> Taken {
-    let insert = try db.cachedStatement(
-      sql: "INSERT OR IGNORE INTO answer (person, apns_id, action, device, app, at) VALUES (?, ?, ?, ?, ?, ?)")
+  private static func take(_ answer: Answer, isPick: Bool, _ db: Database) throws -> Taken {
     let id = Data(answer.id.stored)
+    let group = try groupPush(of: answer, db)
+    if let group, let first = try first(of: group.number, db) {
+      return Taken(counting: first, isFirst: false, persons: [answer.person])
+    }
+    let push = isPick ? group : nil
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT OR IGNORE INTO answer (person, apns_id, action, device, app, at, group_push) VALUES (?, ?, ?, ?, ?, ?, ?)
+        """)
     try insert.execute(
-      arguments: [answer.person.row, id, answer.action, answer.device.row, answer.app.row, answer.at])
+      arguments: [
+        answer.person.row, id, answer.action, answer.device.row, answer.app.row, answer.at, push?.number,
+      ])
     if db.changesCount > 0 {
       let forget = try db.cachedStatement(
         sql: """
@@ -105,7 +121,7 @@ package final class Answers: Sendable {
             SELECT number FROM answer WHERE person = ? ORDER BY number DESC LIMIT 1 OFFSET \(Limits.rememberedAnswers))
           """)
       try forget.execute(arguments: [answer.person.row, answer.person.row])
-      return Taken(counting: answer, isFirst: true)
+      return Taken(counting: answer, isFirst: true, persons: push?.persons ?? [answer.person])
     }
     let rows = try PreparedStatement(
       db, "SELECT \(columns) FROM answer WHERE person = ? AND apns_id = ?", isKept: true)
@@ -114,8 +130,29 @@ package final class Answers: Sendable {
       rows.bind(answer.person.row)
       unsafe rows.bind(borrowed: bytes)
       guard try rows.next() else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-      return Taken(counting: try Answers.answer(rows), isFirst: false)
+      return Taken(counting: try Answers.answer(rows), isFirst: false, persons: [answer.person])
     }
+  }
+
+  /// The group's push that is answered, where it is one.
+  private static func groupPush(of answer: Answer, _ db: Database) throws -> (number: Int64, persons: [PersonID])? {
+    let select = try db.cachedStatement(
+      sql: "SELECT number, persons FROM group_push WHERE substr(apns_id, 1, 16) = ? AND app = ? ORDER BY number DESC")
+    let rows = try GRDB.Row.fetchCursor(
+      select, arguments: [Data(answer.id.stored.prefix(16)), answer.app.row])
+    while let row = try rows.next() {
+      let persons = try Groups.persons(row["persons"])
+      if persons.contains(answer.person) { return (row["number"], persons) }
+    }
+    return nil
+  }
+
+  /// The answer that a group has given.
+  private static func first(of groupPush: Int64, _ db: Database) throws -> Answer? {
+    let rows = try PreparedStatement(db, "SELECT \(columns) FROM answer WHERE group_push = ?", isKept: true)
+    defer { rows.reset() }
+    rows.bind(groupPush)
+    return try rows.next() ? try Answers.answer(rows) : nil
   }
 
   /// The answers since a time in milliseconds since 1970, the oldest first: at most ``Limits/rememberedAnswers`` of each

@@ -3,7 +3,7 @@ package import PushPolicy
 
 /// Rows of the delivery log as bytes, one after another.
 ///
-/// A row is the time (8 bytes), the event's code (1), the id (20), the device and the app (8 each, -1 for none), the size
+/// A row is the time (8 bytes), the event's code (1), the id (20), the device or what stands for a group, and the app (8 each, -1 for none), the size
 /// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
 /// begins with the 20 bytes of the unique id. Where the next bit is set, the detail is a code, which is one byte, or JSON
 /// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them. Where the bit after that is set, the
@@ -256,7 +256,7 @@ package struct LogBatch: Sendable {
           let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
           var row = DeliveryLog.Row(
             at: at, event: events[code], id: rowID, uniqueID: uniqueID,
-            device: device < 0 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
+            device: device == -1 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
           if matches(index, row) {
             let whole = unsafe Array(bytes[start..<end])
             let size = textSize(of: whole[...])

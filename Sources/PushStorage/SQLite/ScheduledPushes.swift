@@ -294,7 +294,8 @@ package final class ScheduledPushes: Sendable {
       throw row.damage(11, "a JSON object is expected")
     }
     let push = StoredPush(
-      device: DeviceID(row: try row.integer(2)), app: AppID(row: try row.integer(3, in: StoredRange.app)), id: id,
+      device: DeviceID(row: try row.integer(2, in: StoredRange.recipient)),
+      app: AppID(row: try row.integer(3, in: StoredRange.app)), id: id,
       isSenderID: true, uniqueID: uniqueID, received: try row.integer(7, in: StoredRange.milliseconds), expires: 0,
       priority: try row.priority(9), collapseID: try row.text(10), payload: payload)
     return Row(

@@ -329,6 +329,41 @@ package enum Schema {
           CREATE INDEX retraction_app ON retraction (app);
           """)
     }
+    migrator.registerMigration("groups") { db in
+      try db.execute(
+        sql: """
+          -- Persons that are sent the same, by tokens of their group.
+          CREATE TABLE person_group (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+          CREATE TABLE group_member (
+            id INTEGER PRIMARY KEY,
+            person_group INTEGER NOT NULL,
+            person INTEGER NOT NULL,
+            UNIQUE (person_group, person)
+          );
+          -- Those of groups that are gone stay, and say since when they are good no longer.
+          CREATE TABLE group_token (
+            token BLOB PRIMARY KEY,
+            person_group INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            environment TEXT NOT NULL,
+            unregistered INTEGER           -- milliseconds since 1970; NULL while in use
+          );
+          -- To whom a push to a group went: the first answer of them counts.
+          CREATE TABLE group_push (
+            number INTEGER PRIMARY KEY,
+            person_group INTEGER NOT NULL,
+            address INTEGER NOT NULL,      -- GroupAddress, which is negative
+            app INTEGER NOT NULL,
+            apns_id BLOB NOT NULL,
+            persons TEXT NOT NULL,         -- JSON array of numbers
+            at INTEGER NOT NULL            -- milliseconds since 1970
+          );
+          -- The bytes of an id without the case of its digits.
+          CREATE INDEX group_push_id ON group_push (substr(apns_id, 1, 16));
+          ALTER TABLE answer ADD COLUMN group_push INTEGER;            -- the push for all of whose persons it counts
+          CREATE UNIQUE INDEX answer_group ON answer (group_push);
+          """)
+    }
     return migrator
   }
 }

@@ -15,6 +15,7 @@ import Synchronization
 enum Names {
   static let devices = kind { line, start in await line.list("devices", "name", start) }
   static let persons = kind { line, start in await line.list("persons", "name", start) }
+  static let groups = kind { line, start in await line.list("groups", "name", start) }
   static let apps = kind { line, start in await line.list("apps", "topic", start) }
   static let keys = kind { line, start in await line.list("keys", "key_id", start) }
   static let teams = kind { line, start in await line.list("teams", "team_id", start) }
@@ -24,7 +25,7 @@ enum Names {
   static let tokens = kind { line, start in await line.list("tokens", "name", start) }
   static let certificates = kind { line, start in await line.list("certificates", "id", start) }
   static let faults = kind { line, start in await line.list("faults", "name", start) }
-  /// `DEVICE/TOPIC`, for all that is registered.
+  /// `DEVICE/TOPIC`, or `GROUP/TOPIC`, for all that is registered.
   static let targets = kind { line, start in await line.targets(start) }
   /// The categories of the app that the line names, else of all.
   static let categories = kind { line, _ in await line.categories() }
@@ -116,10 +117,12 @@ struct CompletedLine: Sendable {
   /// Each device with each of its apps.
   func targets(_ start: String) async -> [String] {
     let name = String(start.prefix { $0 != "/" })
-    return await rows("devices", name).flatMap { row -> [String] in
+    func targets(_ row: [String: Any], _ apps: String) -> [String] {
       guard let device = row["name"] as? String else { return [] }
-      return (row["apps"] as? [String] ?? []).map { device + "/" + $0 }
+      return (row[apps] as? [String] ?? []).map { device + "/" + $0 }
     }
+    let (devices, groups) = (await rows("devices", name), await rows("groups", name))
+    return devices.flatMap { targets($0, "apps") } + groups.flatMap { targets($0, "topics") }
   }
 
   func categories() async -> [String] {

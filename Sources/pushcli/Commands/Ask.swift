@@ -25,11 +25,12 @@ struct Ask: AsyncParsableCommand {
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
           --action approve=Approve --action reject=Reject! --timeout 5m && ./deploy
         pushcli ask --to me/com.example.builds --title "Ready?" --action yes=Ready --timeout 1h --repeat
+        pushcli ask --to ops/com.example.ops --title "Who Takes It?" --action mine=Mine
         pushcli ask --to ann/com.example.ops --title "Restart the Database?" --action yes=Restart! --timeout 1h \\
           --escalate-to bob --after 2m
       """)
 
-  @Option(help: "DEVICE/TOPIC, by the names of this gateway.", completion: Names.targets) var to: String
+  @Option(help: "DEVICE/TOPIC, or GROUP/TOPIC, by the names of this gateway.", completion: Names.targets) var to: String
   @Option(name: .shortAndLong, help: "The question.") var title: String
   @Option(name: .shortAndLong, help: "More words.") var body: String?
   @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [ActionArgument] = []
@@ -84,6 +85,13 @@ struct Ask: AsyncParsableCommand {
     let admin = try await Admin(gateway.state)
     let parts = to.split(separator: "/", maxSplits: 1).map(String.init)
     var parties = Question.Parties(first: [parts[0]], grace: .seconds(grace))
+    if let group = try await group(parts[0], parts[1], admin) {
+      parties.group = group.name
+      parties.members = group.members.map(\.devices).filter { !$0.isEmpty }
+      guard !parties.members.isEmpty else {
+        throw CommandFailure(.suppressed, "nobody in \(group.name) has a device that is registered for \(parts[1])")
+      }
+    }
     if let escalateTo {
       parties.next = try await devices(of: escalateTo, parts[1], admin).filter { $0 != parts[0] }
       guard !parties.next.isEmpty else {
@@ -101,6 +109,15 @@ struct Ask: AsyncParsableCommand {
     defer { stopping.cancel() }
     let (id, outcome) = try await question.ask()
     try report(outcome, id)
+  }
+
+  /// The group of this name with the devices that are registered for an app; nil where there is none.
+  private func group(_ name: String, _ topic: String, _ admin: Admin) async throws -> GroupRecord? {
+    do {
+      return try await admin.get("/admin/v1/groups/\(pathPart(name))?topic=\(pathPart(topic))")
+    } catch let failure as CommandFailure where failure.status == 404 {
+      return nil
+    }
   }
 
   /// The device of this name, or the devices of the person of this name that are registered for the app.

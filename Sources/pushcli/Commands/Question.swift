@@ -15,6 +15,10 @@ final class Question: Sendable {
     var next: [String] = []
     /// How long the first have for an answer.
     var grace = Duration.zero
+    /// The group that is asked at once, in place of devices; its name is the one of ``first``.
+    var group: String?
+    /// The devices of each of its members.
+    var members: [[String]] = []
   }
 
   private struct State {
@@ -77,7 +81,8 @@ final class Question: Sendable {
 
   private func takeBack(_ id: String, from device: String, _ admin: Admin) async {
     try? await admin.delete(
-      "/admin/v1/devices/\(pathPart(device))/alerts/\(pathPart(id))?topic=\(pathPart(topic))")
+      "/admin/v1/\(device == parties.group ? "groups" : "devices")/\(pathPart(device))/alerts/\(pathPart(id))?topic=\(pathPart(topic))"
+    )
   }
 
   private func askUntilAnswered() async throws -> (id: String, QuestionProgress.Outcome) {
@@ -94,7 +99,11 @@ final class Question: Sendable {
         try await Task.sleep(for: Question.repeatPause)
         continue
       }
-      if case .answered(_, let device) = outcome { state.withLock { $0.devices.removeAll { $0 == device } } }
+      if case .answered(_, let device) = outcome {
+        // A group's answer has taken the question off all of its screens.
+        let isGroups = parties.members.joined().contains(device)
+        state.withLock { $0.devices.removeAll { $0 == device || (isGroups && $0 == parties.group) } }
+      }
       return (id, outcome)
     }
   }
@@ -125,6 +134,11 @@ final class Question: Sendable {
 
   /// Asks some more, but for those whose choices refuse the question: nothing is sent that nobody can see.
   private func ask(_ devices: [String], _ id: String, _ progress: inout QuestionProgress) async throws {
+    if let group = parties.group, devices == [group] {
+      for member in parties.members { progress.ask(member) }
+      state.withLock { if !$0.devices.contains(group) { $0.devices.append(group) } }
+      return try await send(id, to: group)
+    }
     progress.ask(devices)
     for device in devices {
       if let refused = try await Refused([.alert], category: category, topic: topic, on: device, admin) {

@@ -30,7 +30,9 @@ struct Send: AsyncParsableCommand {
         pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
       """)
 
-  @Option(help: "DEVICE/TOPIC: the token is looked up at the gateway, as an administrator.", completion: Names.targets)
+  @Option(
+    help: "DEVICE/TOPIC, or GROUP/TOPIC: the token is looked up at the gateway, as an administrator.",
+    completion: Names.targets)
   var to: String?
   @Option(help: "The device token, in hex.") var token: String?
   @Option(help: "A broadcast channel instead of a device; --topic is the app.", completion: Names.channels)
@@ -149,14 +151,25 @@ struct Send: AsyncParsableCommand {
     }
     let admin = try await Admin(gateway.state)
     let environment = try await targetEnvironment(admin)
-    let registrations: [RegistrationRecord] = try await admin.get(
-      "/admin/v1/devices/\(pathPart(name))/registrations")
+    let (registrations, kind) = try await registrations(of: name, admin)
     let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
     guard let found = matching.first(where: { $0.environment == environment }) else {
       throw CommandFailure(
-        .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
+        .suppressed, "\(name) is not registered for \(topic): `pushcli \(kind) register \(name) \(topic)`")
     }
     return (found.token, topic)
+  }
+
+  /// What a device is registered for; where no device has this name a group.
+  private func registrations(
+    of name: String, _ admin: Admin
+  ) async throws -> (registrations: [RegistrationRecord], kind: String) {
+    do {
+      return (try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations"), "devices")
+    } catch let failure as CommandFailure where failure.status == 404 {
+      guard let group: GroupRecord = try? await admin.get("/admin/v1/groups/\(pathPart(name))") else { throw failure }
+      return (group.registrations, "groups")
+    }
   }
 
   /// The environment of the listener that the push goes to.
@@ -401,6 +414,9 @@ struct Send: AsyncParsableCommand {
     let end = ContinuousClock.now + timeout.duration
     var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
     var progress = DeliveryProgress(awaited: awaited)
+    if let name = to.map({ String($0.prefix { $0 != "/" }) }), try await isGroup(name) {
+      return try await follow(&events, of: name, until: awaited, end: end)
+    }
     // What other devices say of a push with the same id does not count. A broadcast has no device.
     var device = to.map { String($0.prefix { $0 != "/" }) }
     while let records = try await events.next(until: end) {
@@ -418,6 +434,34 @@ struct Send: AsyncParsableCommand {
 }
 
 extension Send {
+  private func isGroup(_ name: String) async throws -> Bool {
+    let group: GroupRecord? = try? await Admin(gateway.state).get("/admin/v1/groups/\(pathPart(name))")
+    return group != nil
+  }
+
+  /// Follows a push to a group until it is where it should be on one device, or never will be on any.
+  private func follow(
+    _ events: inout PushEvents, of group: String, until awaited: Awaited, end: ContinuousClock.Instant
+  ) async throws {
+    var (progress, failures): ([String: DeliveryProgress], [String: CommandFailure]) = ([:], [:])
+    while let records = try await events.next(until: end) {
+      for record in records {
+        guard let device = record.device else { continue }
+        if !format.json { Output.words("\(record.at)  \(device)  \(record.event)  \(record.detail ?? "")") }
+        if device == group, record.event != "dropped" { continue }
+        var one = progress[device] ?? DeliveryProgress(awaited: awaited)
+        do throws(CommandFailure) {
+          if try one.take(record.event, record.facts) { return }
+        } catch {
+          failures[device] = error
+        }
+        progress[device] = one
+      }
+      if let failure = failures.values.first, failures.count == progress.count { throw failure }
+    }
+    throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout)")
+  }
+
   /// The choice by which the person refuses all of an accepted push; nil where something of it can be shown, and where
   /// that can't be asked now.
   private func refusal(of payload: [UInt8], _ record: LogRecord) async -> Refused? {

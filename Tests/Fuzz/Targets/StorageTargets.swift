@@ -95,7 +95,12 @@ private final class DamagedDatabase {
     "channel_subscription VALUES (1, 1, zeroblob(16), 0)",
     "broadcast_off VALUES (2)",
     "mailbox_commit VALUES (1, 7)",
-    "answer VALUES (1, 1, zeroblob(20), 'view', 1, 1, 1700000000000), (2, 1, randomblob(20), 'close', 1, 1, 1700000000000)",
+    "answer VALUES (1, 1, zeroblob(20), 'view', 1, 1, 1700000000000, 1), "
+      + "(2, 1, randomblob(20), 'close', 1, 1, 1700000000000, NULL)",
+    "person_group VALUES (1, 'ops'), (2, 'all')",
+    "group_member VALUES (1, 1, 1), (2, 1, 2)",
+    "group_token VALUES (randomblob(32), 1, 1, 'development', NULL), (randomblob(32), 2, 1, 'production', 1700000000000)",
+    "group_push VALUES (1, 1, -4, 1, zeroblob(20), '[1,2]', 1700000000000)",
     "scheduled VALUES (1, 1800000000000, 1, 1, 'TEAM000001', zeroblob(20), zeroblob(20), 1700000000000, NULL, 10, '', "
       + "CAST('{}' AS BLOB)), (2, 1800000000000, 1, 1, NULL, randomblob(20), zeroblob(20), 1700000000000, 0, 5, 'c', "
       + "CAST('{}' AS BLOB))",

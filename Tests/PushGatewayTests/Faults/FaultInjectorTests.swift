@@ -35,7 +35,8 @@ import Testing
     let (mailbox, router) = (MemoryMailbox(clock: clock) { _ in }, SubscriptionRegistry())
     let schedule = Schedule(
       DeliverScheduled(
-        scheduled: try ScheduledPushes(store: store), registrations: registrations, mailbox: mailbox, router: router,
+        scheduled: try ScheduledPushes(store: store), groups: try Groups(store: store), registrations: registrations,
+        mailbox: mailbox, router: router,
         log: log, clock: clock.wallClock))
     let unregister = Unregister(
       registrations: registrations, mailbox: mailbox, held: try HeldPushes(store: store, logger: .silent),

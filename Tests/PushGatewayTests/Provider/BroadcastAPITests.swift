@@ -38,12 +38,13 @@ import Testing
     let backend = GatewayBackend(
       registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: SubscriptionRegistry(),
       promise: .localDisk(.full), close: {})
+    let groups = try Groups(store: store)
     services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent), answers: Answers(store: store),
       audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
-      schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      retractions: try Retractions(store: store), environment: .development,
+      schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
+      retractions: try Retractions(store: store), groups: groups, environment: .development,
       senderRates: SenderRates(RateLimits(perToken: 3)), clock: clock.wallClock,
       channels: try Channels(store: store, logger: .silent))
     key = try ES256Key.generate()

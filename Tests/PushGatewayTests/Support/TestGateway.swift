@@ -45,12 +45,13 @@ final class TestGateway: Sendable {
     let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     let backend = try backend ?? TestGateway.sqlite(store, log, cap: cap, clock: clock, mailbox: mailbox)
     let registrations = backend.registrations
+    let groups = try Groups(store: store)
     let services = Services(
       backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
       answers: Answers(store: store), audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
-      schedule: try Schedule(store: store, backend: backend, log: log, clock: clock.wallClock),
-      retractions: try Retractions(store: store), environment: environment,
+      schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
+      retractions: try Retractions(store: store), groups: groups, environment: environment,
       senderRates: SenderRates(RateLimits(perToken: rateLimit)), clock: clock.wallClock,
       provider: provider,
       enrollment: enrollment,

@@ -73,6 +73,14 @@ import Testing
     Table(name: "administrator", first: "token_hash = \(blob(1, size: 32))") {
       "(\(blob($0, size: 32)), 'a\($0)', 'reader', 1700000000000, 1800000000, 1700000000)"
     },
+    Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
+    Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
+    Table(name: "group_token", first: "token = \(blob(1, size: 32))") {
+      "(\(blob($0, size: 32)), \($0), 1, 'development', 1700000000000)"
+    },
+    Table(name: "group_push", first: "number = 1") {
+      "(\($0), 1, -4, 1, \(blob($0, size: 20)), '[1,2]', 1700000000000)"
+    },
     Table(name: "retraction", first: "number = 1") { "(\($0), \($0), 1, \(blob($0, size: 20)), 1700000000000)" },
     Table(name: "ad_report", first: "id = 1") {
       "(\($0), 1700000000000, \($0), 1, \(blob($0, size: 20)), 'Buy now')"

@@ -194,6 +194,29 @@ enum ReleasedSchemas {
         CREATE INDEX retraction_app ON retraction (app);
         INSERT INTO retraction VALUES (1, 1, 1, randomblob(20), 1700000000000);
         """),
+    Step(
+      migration: "groups",
+      dump: """
+        CREATE TABLE person_group (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+        CREATE TABLE group_member (
+          id INTEGER PRIMARY KEY, person_group INTEGER NOT NULL, person INTEGER NOT NULL, UNIQUE (person_group, person)
+        );
+        CREATE TABLE group_token (
+          token BLOB PRIMARY KEY, person_group INTEGER NOT NULL, app INTEGER NOT NULL, environment TEXT NOT NULL,
+          unregistered INTEGER
+        );
+        CREATE TABLE group_push (
+          number INTEGER PRIMARY KEY, person_group INTEGER NOT NULL, address INTEGER NOT NULL, app INTEGER NOT NULL,
+          apns_id BLOB NOT NULL, persons TEXT NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE INDEX group_push_id ON group_push (substr(apns_id, 1, 16));
+        ALTER TABLE answer ADD COLUMN group_push INTEGER;
+        CREATE UNIQUE INDEX answer_group ON answer (group_push);
+        INSERT INTO person_group VALUES (1, 'ops');
+        INSERT INTO group_member VALUES (1, 1, 1);
+        INSERT INTO group_token VALUES (randomblob(32), 1, 1, 'development', NULL);
+        INSERT INTO group_push VALUES (1, 1, -4, 1, randomblob(20), '[1]', 1700000000000);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

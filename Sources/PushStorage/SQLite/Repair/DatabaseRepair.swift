@@ -271,6 +271,9 @@ private struct RepairTable {
         && values[9].isPriority
         && values[11].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
           ?? false
+    case "group_token":
+      values[0].blob?.count == DeviceToken.size && values[3].text.map { Environment(rawValue: $0) != nil } ?? false
+    case "group_push": values[4].blob.flatMap { APNSID(stored: $0) } != nil && isJSON(5, [Int64].self)
     case "retraction": values[3].blob.flatMap { APNSID(stored: $0) } != nil
     case "mailbox_state":
       // All of a gap, or none.

@@ -31,5 +31,6 @@ package enum StoredRows {
     try AdministratorTokens.checkRows(db)
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
+    try Groups.checkRows(db)
   }
 }

@@ -1,0 +1,109 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// `/admin/v1/groups…`: groups of persons, with device tokens of their own.
+struct GroupsAPI: Sendable {
+  let services: Services
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/admin/v1/groups") { request in
+        Response(rows: try ListsAPI.page(request, services.groups.groups, \.name).map(summary))
+      },
+      .init("POST", "/admin/v1/groups", add),
+      .init("GET", "/admin/v1/groups/{name}") { request in
+        Response(record(try group(request), topic: request.query["topic"]))
+      },
+      .init("DELETE", "/admin/v1/groups/{name}", remove),
+      .init("DELETE", "/admin/v1/groups/{name}/members/{person}") { request in
+        let person = try services.registrations.person(named: request.parameters[1])
+        try await services.groups.remove(person.id, from: try group(request))
+        return .noContent
+      },
+      .init("POST", "/admin/v1/groups/{name}/registrations", register),
+      .init("DELETE", "/admin/v1/groups/{name}/registrations/{topic}", unregister),
+      .init("DELETE", "/admin/v1/groups/{name}/alerts/{id}", retract),
+    ]
+  }
+
+  private func group(_ request: ControlRequest) throws -> Groups.Group {
+    try services.groups.group(named: request.parameters[0])
+  }
+
+  private func add(_ request: ControlRequest) async throws -> Response {
+    let wanted: GroupRequest = try request.decoded()
+    let persons = try wanted.members.map { try services.registrations.person(named: $0).id }
+    if (try? services.registrations.device(named: wanted.name)) != nil {
+      throw RegistrationRefusal(
+        kind: .conflict, description: "there is a device \(wanted.name) already: choose another name for the group")
+    }
+    return Response(record(try await services.groups.add(wanted.name, persons)), status: 201)
+  }
+
+  private func remove(_ request: ControlRequest) async throws -> Response {
+    let group = try group(request)
+    try await services.groups.remove(group, now: services.clock.milliseconds())
+    try await services.schedule.purge(Environment.allCases.map(group.address))
+    return .noContent
+  }
+
+  private func register(_ request: ControlRequest) async throws -> Response {
+    let wanted: RegistrationRequest = try request.decoded()
+    let app = try services.registrations.app(topic: wanted.topic)
+    let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
+    return Response(
+      record(try await services.groups.register(try group(request), app: app.id, environment: environment)))
+  }
+
+  private func unregister(_ request: ControlRequest) async throws -> Response {
+    let (group, app) = (try group(request), try services.registrations.app(topic: request.parameters[1]))
+    try await services.groups.unregister(group, app: app.id, now: services.clock.milliseconds())
+    try await services.schedule.purge(Environment.allCases.map(group.address), app: app.id)
+    return .noContent
+  }
+
+  /// `topic`: whose push it is.
+  private func retract(_ request: ControlRequest) async throws -> Response {
+    let text = request.parameters[1]
+    guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
+    guard let topic = request.query["topic"] else { throw Problem.badRequest("say of which app: ?topic=TOPIC") }
+    let (group, app) = (try group(request), try services.registrations.app(topic: topic))
+    for address in Environment.allCases.map(group.address) {
+      _ = try await TakeBack(services)(id, of: app.id, fromGroup: address, by: "an administrator")
+    }
+    return .noContent
+  }
+
+  // MARK: Records
+
+  private func summary(_ group: Groups.Group) -> GroupSummary {
+    GroupSummary(
+      name: group.name, members: group.members.count,
+      topics: services.groups.registrations(of: group).compactMap { services.registrations.app($0.app)?.topic }.sorted()
+    )
+  }
+
+  private func record(_ group: Groups.Group, topic: String? = nil) -> GroupRecord {
+    let registrations = services.registrations
+    let members = group.members.compactMap { id -> GroupRecord.Member? in
+      guard let person = registrations.person(id) else { return nil }
+      let devices = registrations.devices(of: id).filter { device in
+        guard let topic else { return true }
+        return registrations.registrations(of: device).contains {
+          topic == $0.1.topic || topic.hasPrefix($0.1.topic + ".")
+        }
+      }
+      return GroupRecord.Member(person: person.name, devices: devices.compactMap { registrations.device($0)?.name })
+    }
+    return GroupRecord(
+      name: group.name, members: members, registrations: services.groups.registrations(of: group).map(record))
+  }
+
+  private func record(_ registration: Registration) -> RegistrationRecord {
+    RegistrationRecord(
+      token: registration.token.hex, topic: services.registrations.app(registration.app)?.topic ?? "",
+      environment: registration.environment.rawValue)
+  }
+}

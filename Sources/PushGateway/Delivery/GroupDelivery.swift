@@ -1,0 +1,46 @@
+import PushCore
+import PushStorage
+
+/// Whom a push to a group goes to, as it is now: every device of every member that is registered for the app.
+struct GroupDelivery: Sendable {
+  let groups: Groups
+  let registrations: any Registrations
+
+  struct Recipient: Sendable {
+    var device: DeviceID
+    var person: PersonID
+  }
+
+  /// At most ``Limits/maximumGroupDevices`` devices, those of the first members before others.
+  func recipients(of address: DeviceID, app: AppID, now: Int64) -> [Recipient] {
+    guard let environment = GroupAddress(address)?.environment, let group = groups.group(at: address) else { return [] }
+    var found: [Recipient] = []
+    for person in group.members {
+      for device in registrations.devices(of: person) {
+        let isRegistered = registrations.registrations(of: device).contains { registration, _ in
+          registration.app == app && registration.environment == environment && !registration.isExpired(at: now)
+        }
+        if isRegistered { found.append(Recipient(device: device, person: person)) }
+        if found.count == Limits.maximumGroupDevices { return found }
+      }
+    }
+    return found
+  }
+
+  /// To whom the group's push goes, for the store.
+  static func note(_ push: StoredPush, to recipients: [Recipient]) -> Groups.Push {
+    var persons: [PersonID] = []
+    for recipient in recipients where persons.last != recipient.person { persons.append(recipient.person) }
+    return Groups.Push(address: push.device, app: push.app, id: push.id, persons: persons, at: push.received)
+  }
+}
+
+extension StoredPush {
+  /// The same push for a device.
+  func copy(to device: DeviceID) -> StoredPush {
+    var random = SystemRandomNumberGenerator()
+    return StoredPush(
+      device: device, app: app, id: id, isSenderID: isSenderID, uniqueID: APNSID(using: &random), received: received,
+      expires: expires, priority: priority, collapseID: collapseID, payload: payload, content: content)
+  }
+}

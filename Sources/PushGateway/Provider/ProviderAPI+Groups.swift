@@ -1,0 +1,102 @@
+import GatewayProtocol
+import HTTP2Transport
+import NIOCore
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// Pushes to the token of a group: one for each device, and one answer for all.
+extension ProviderAPI {
+  /// Sends a push to the members of its group; the answer comes when all of it is on disk, or refused as a whole.
+  func sendToGroup(_ push: StoredPush, _ exchange: Exchange) {
+    let delivery = GroupDelivery(groups: services.groups, registrations: services.registrations)
+    let all = delivery.recipients(of: push.device, app: push.app, now: push.received)
+    services.log.append([push.event(.accepted, at: push.received)])
+    let recipients: [GroupDelivery.Recipient]
+    do throws(Rejection) {
+      recipients = try admit(push, to: all)
+    } catch {
+      return refuse(exchange, error)
+    }
+    guard !recipients.isEmpty else {
+      services.log.append([push.event(.dropped, at: push.received, detail: .fact(.nobodyRegistered))])
+      return accept(exchange, push, .unstored)
+    }
+    store(push, for: recipients, exchange)
+  }
+
+  /// Those of whom nobody refuses the advertising that it may be.
+  ///
+  /// - Throws: `Forbidden` where all do.
+  private func admit(
+    _ push: StoredPush, to all: [GroupDelivery.Recipient]
+  ) throws(Rejection) -> [GroupDelivery.Recipient] {
+    guard let content = push.content, let app = services.registrations.app(push.app) else { return all }
+    var (admitted, refusal): ([GroupDelivery.Recipient], Rejection?) = ([], nil)
+    for recipient in all {
+      do throws(Rejection) {
+        try admit(advertising: content, id: push.id, recipient.device, app, now: push.received)
+        admitted.append(recipient)
+      } catch {
+        refusal = error
+      }
+    }
+    if admitted.isEmpty, let refusal { throw refusal }
+    return admitted
+  }
+
+  private func store(_ push: StoredPush, for recipients: [GroupDelivery.Recipient], _ exchange: Exchange) {
+    let connection = exchange.connection
+    guard connection.runningRequests < Limits.maximumConcurrentStreams else {
+      return refuse(exchange, Rejection(.tooManyRequests))
+    }
+    connection.runningRequests += 1
+    let copies = recipients.map { push.copy(to: $0.device) }
+    let isStored = push.expires > push.received / 1000
+    let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
+    let destinations = Dispatcher.Destinations(
+      mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock)
+    @Sendable func answer(_ outcome: AppendOutcome) {
+      later.eventLoop.execute {
+        let (api, reference) = later.value
+        reference.connection.runningRequests -= 1
+        if let exchange = reference.exchange { api.answer(exchange, push, outcome, isStored: isStored) }
+      }
+    }
+    services.groups.note(GroupDelivery.note(push, to: recipients)) { isDurable in
+      guard isDurable else { return answer(.unavailable) }
+      guard isStored else {
+        Dispatcher.deliverNow(copies, to: destinations)
+        return answer(.queued(seq: 0, replaced: nil))
+      }
+      destinations.mailbox.append(copies) { outcomes in
+        answer(outcomes.ofAll)
+        Dispatcher.distribute(copies, outcomes, to: destinations)
+      }
+    }
+  }
+
+  private func answer(_ exchange: Exchange, _ push: StoredPush, _ outcome: AppendOutcome, isStored: Bool) {
+    switch outcome {
+    case .queued, .deferred: accept(exchange, push, isStored ? .stored : .unstored)
+    case .duplicate: accept(exchange, push, .duplicate)
+    case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
+    case .failed: refuse(exchange, Rejection(.internalServerError))
+    }
+  }
+}
+
+extension [AppendOutcome] {
+  /// What became of all of them together, which were stored as one.
+  var ofAll: AppendOutcome {
+    var found = AppendOutcome.duplicate
+    for outcome in self {
+      switch outcome {
+      case .unavailable, .failed: return outcome
+      case .queued, .deferred: found = outcome
+      case .duplicate: break
+      }
+    }
+    return found
+  }
+}

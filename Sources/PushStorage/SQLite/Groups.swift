@@ -1,0 +1,426 @@
+import Foundation
+import GRDB
+package import PushCore
+import PushPolicy
+import Synchronization
+
+/// A group of persons in an environment, which stands where a device stands otherwise: in a registration, in what is
+/// scheduled, and in the delivery log. It has no mailbox.
+package struct GroupAddress: Sendable, Hashable {
+  /// The group's row.
+  package var group: Int64
+  package var environment: Environment
+
+  package init(group: Int64, environment: Environment) { (self.group, self.environment) = (group, environment) }
+
+  /// The address that this stands for; nil for a device.
+  package init?(_ device: DeviceID) {
+    guard device.isGroup, device.row > -Limits.maximumNumber else { return nil }
+    let number = -device.row - 2
+    self.init(group: number / 2, environment: number % 2 == 0 ? .development : .production)
+  }
+
+  /// What stands for it.
+  package var device: DeviceID { DeviceID(row: -(2 * group + (environment == .development ? 2 : 3))) }
+}
+
+extension DeviceID {
+  /// Whether this stands for a group (``GroupAddress``).
+  package var isGroup: Bool { row < -1 }
+}
+
+/// Groups of persons with device tokens of their own, and who was sent what of theirs: groups, members and tokens in memory,
+/// each change on disk first.
+package final class Groups: Sendable {
+  package typealias Refusal = RegistrationRefusal
+
+  /// Persons that are sent the same.
+  package struct Group: Sendable {
+    package var id: Int64
+    package var name: String
+    /// In the order in which they came.
+    package var members: [PersonID] = []
+
+    /// What stands for it in an environment.
+    package func address(in environment: Environment) -> DeviceID {
+      GroupAddress(group: id, environment: environment).device
+    }
+  }
+
+  /// A push to a group.
+  package struct Push: Sendable {
+    package var address: DeviceID
+    package var app: AppID
+    package var id: APNSID
+    /// Those to whom it goes.
+    package var persons: [PersonID]
+    /// Milliseconds since 1970.
+    package var at: Int64
+
+    package init(address: DeviceID, app: AppID, id: APNSID, persons: [PersonID], at: Int64) {
+      (self.address, self.app, self.id, self.persons, self.at) = (address, app, id, persons, at)
+    }
+  }
+
+  fileprivate struct State {
+    var groups: [Int64: Group] = [:]
+    var byName: [String: Int64] = [:]
+    var tokens: [DeviceToken: Registration] = [:]
+
+    func registrations(of group: Int64) -> [Registration] {
+      tokens.values.filter { $0.unregistered == nil && GroupAddress($0.device)?.group == group }
+    }
+  }
+
+  private struct Line {
+    var waiting: [(push: Push, completion: @Sendable (Bool) -> Void)] = []
+    var isWriting = false
+    var settling: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let store: SQLiteStore
+  private let state: Mutex<State>
+  private let line = Mutex(Line())
+
+  package init(store: SQLiteStore) throws(StoreError) {
+    self.store = store
+    do {
+      state = Mutex(try store.pool.read { try Groups.load($0) })
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  // MARK: Looking
+
+  /// All of them, in the order of their names.
+  package var groups: [Group] { state.withLock { Array($0.groups.values) }.sorted { $0.name < $1.name } }
+
+  package func find(_ name: String) -> Group? {
+    state.withLock { state in state.byName[name].flatMap { state.groups[$0] } }
+  }
+
+  package func group(named name: String) throws(Refusal) -> Group {
+    guard let group = find(name) else {
+      throw Refusal(kind: .unknown, description: "there is no group \(name): `pushcli groups` shows them")
+    }
+    return group
+  }
+
+  /// The group that an address stands for; nil for a device, and for one that is gone.
+  package func group(at address: DeviceID) -> Group? {
+    GroupAddress(address).flatMap { address in state.withLock { $0.groups[address.group] } }
+  }
+
+  /// A group's token, when it was ever one, with the address of its group in place of a device.
+  package func registration(_ token: DeviceToken) -> Registration? { state.withLock { $0.tokens[token] } }
+
+  /// A group's tokens that are in use.
+  package func registrations(of group: Group) -> [Registration] {
+    state.withLock { $0.registrations(of: group.id) }.sorted {
+      ($0.app.row, $0.device.row) > ($1.app.row, $1.device.row)
+    }
+  }
+
+  /// - Throws: a refusal when a group has this name.
+  package func requireFree(_ name: String) throws(Refusal) {
+    guard find(name) == nil else {
+      throw Refusal(kind: .conflict, description: "there is a group \(name) already: choose another name")
+    }
+  }
+
+  // MARK: Changing
+
+  /// Makes a group, or adds members to one.
+  package func add(_ name: String, _ persons: [PersonID]) async throws -> Group {
+    guard ShownName.isValid(name), !name.contains("/") else {
+      throw Refusal(kind: .invalid, description: "a group's name has \(ShownName.expected), and no slash")
+    }
+    return try await write { [self] db in
+      var group = find(name) ?? Group(id: 0, name: name)
+      let new = persons.reduce(into: [PersonID]()) {
+        if !group.members.contains($1), !$0.contains($1) { $0.append($1) }
+      }
+      group.members += new
+      guard group.members.count <= Limits.maximumGroupMembers else {
+        throw Refusal(kind: .conflict, description: "a group has at most \(Limits.maximumGroupMembers) members")
+      }
+      if group.id == 0 {
+        guard state.withLock({ $0.groups.count < Limits.maximumGroups }) else {
+          throw Refusal(
+            kind: .conflict, description: "there are at most \(Limits.maximumGroups) groups: remove one first")
+        }
+        group.id = try Groups.nextNumber(db)
+        try db.execute(sql: "INSERT INTO person_group (id, name) VALUES (?, ?)", arguments: [group.id, name])
+      }
+      let insert = try db.cachedStatement(sql: "INSERT INTO group_member (person_group, person) VALUES (?, ?)")
+      for person in new { try insert.execute(arguments: [group.id, person.row]) }
+      let made = group
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          state.groups[made.id] = made
+          state.byName[name] = made.id
+        }
+      }
+      return made
+    }
+  }
+
+  /// A number that none has had of whom something is left.
+  private static func nextNumber(_ db: Database) throws -> Int64 {
+    let last = try Int64.fetchOne(
+      db,
+      sql: """
+        SELECT max((SELECT ifnull(max(id), 0) FROM person_group), (SELECT ifnull(max(person_group), 0) FROM group_token),
+          (SELECT ifnull(max(person_group), 0) FROM group_push))
+        """)
+    return (last ?? 0) + 1
+  }
+
+  /// Takes a member out of a group.
+  package func remove(_ person: PersonID, from group: Group) async throws {
+    guard group.members.contains(person) else {
+      throw Refusal(kind: .unknown, description: "this person is no member of \(group.name)")
+    }
+    try await write { [self] db in
+      try db.execute(
+        sql: "DELETE FROM group_member WHERE person_group = ? AND person = ?", arguments: [group.id, person.row])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.groups[group.id]?.members.removeAll { $0 == person } }
+      }
+    }
+  }
+
+  /// Takes persons out of all groups who are gone.
+  package func forget(where isGone: (PersonID) -> Bool) async throws {
+    let gone = Set(groups.flatMap(\.members)).filter(isGone)
+    guard !gone.isEmpty else { return }
+    try await write { [self] db in
+      for person in gone {
+        try db.execute(sql: "DELETE FROM group_member WHERE person = ?", arguments: [person.row])
+      }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for id in state.groups.keys { state.groups[id]?.members.removeAll { gone.contains($0) } }
+        }
+      }
+    }
+  }
+
+  /// Removes a group: its tokens end at `now`, in milliseconds since 1970.
+  package func remove(_ group: Group, now: Int64) async throws {
+    try await write { [self] db in
+      try db.execute(
+        sql: "UPDATE group_token SET unregistered = ? WHERE person_group = ? AND unregistered IS NULL",
+        arguments: [now, group.id])
+      try db.execute(sql: "DELETE FROM group_member WHERE person_group = ?", arguments: [group.id])
+      try db.execute(sql: "DELETE FROM person_group WHERE id = ?", arguments: [group.id])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for one in state.registrations(of: group.id) { state.tokens[one.token]?.unregistered = now }
+          state.groups[group.id] = nil
+          state.byName[group.name] = nil
+        }
+      }
+    }
+  }
+
+  /// Registers a group for an app; the same token as before when there is one.
+  package func register(_ group: Group, app: AppID, environment: Environment) async throws -> Registration {
+    let address = group.address(in: environment)
+    return try await write { [self] db in
+      let (known, isThere, count) = state.withLock { state in
+        (
+          state.registrations(of: group.id).first { $0.app == app && $0.device == address },
+          state.groups[group.id] != nil, state.tokens.values.count { GroupAddress($0.device)?.group == group.id }
+        )
+      }
+      if let known { return known }
+      guard isThere else { throw Refusal(kind: .unknown, description: "there is no group \(group.name)") }
+      guard count < Limits.maximumDeviceTokens else {
+        throw Refusal(
+          kind: .conflict, description: "a group has at most \(Limits.maximumDeviceTokens) tokens, also ended ones")
+      }
+      let made = Registration(token: .random(), device: address, app: app, environment: environment)
+      try db.execute(
+        sql: "INSERT INTO group_token (token, person_group, app, environment) VALUES (?, ?, ?, ?)",
+        arguments: [Data(made.token.bytes), group.id, app.row, environment.rawValue])
+      db.afterNextTransaction { [self] _ in state.withLock { $0.tokens[made.token] = made } }
+      return made
+    }
+  }
+
+  /// Ends a group's registrations for an app at `now`, in milliseconds since 1970.
+  package func unregister(_ group: Group, app: AppID, now: Int64) async throws {
+    let tokens = registrations(of: group).filter { $0.app == app }.map(\.token)
+    guard !tokens.isEmpty else {
+      throw Refusal(kind: .unknown, description: "\(group.name) is not registered for this app")
+    }
+    try await write { [self] db in
+      for token in tokens {
+        try db.execute(
+          sql: "UPDATE group_token SET unregistered = ? WHERE token = ?", arguments: [now, Data(token.bytes)])
+      }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in for token in tokens { state.tokens[token]?.unregistered = now } }
+      }
+    }
+  }
+
+  // MARK: Pushes
+
+  /// Keeps to whom a push goes, and calls `completion` when that is on disk, or with false when the disk refuses: the first
+  /// answer of any of them counts (``Answers``). What was given first is called back first.
+  package func note(_ push: Push, completion: @escaping @Sendable (_ isDurable: Bool) -> Void) {
+    let mustWrite = line.withLock { line in
+      line.waiting.append((push, completion))
+      defer { line.isWriting = true }
+      return !line.isWriting
+    }
+    if mustWrite { Task { await writeNotes() } }
+  }
+
+  /// Returns when everything given so far is on disk, or can't be.
+  package func settle() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = line.withLock { line in
+        if line.isWriting { line.settling.append(continuation) }
+        return !line.isWriting
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
+  private func writeNotes() async {
+    while true {
+      let now = line.withLock { line in
+        let now = line
+        line.waiting = []
+        if now.waiting.isEmpty { line = Line() }
+        return now
+      }
+      guard !now.waiting.isEmpty else {
+        for continuation in now.settling { continuation.resume() }
+        return
+      }
+      let pushes = now.waiting.map(\.push)
+      let isDurable: Bool
+      do {
+        try await store.pool.write { db in for push in pushes { try Groups.note(push, db) } }
+        isDurable = true
+      } catch {
+        isDurable = false
+      }
+      for waiting in now.waiting { waiting.completion(isDurable) }
+    }
+  }
+
+  private static let isThis = "substr(apns_id, 1, 16) = ? AND app = ? AND address = ?"
+
+  private static func note(_ push: Push, _ db: Database) throws {
+    let id = Data(push.id.stored)
+    let known = try GRDB.Row.fetchOne(
+      db, sql: "SELECT number, persons FROM group_push WHERE \(isThis)",
+      arguments: [id.prefix(16), push.app.row, push.address.row])
+    if let known {
+      let before = try JSONDecoder().decode([Int64].self, from: Data((known["persons"] as String).utf8))
+      let all = before + push.persons.map(\.row).filter { !before.contains($0) }
+      try db.execute(
+        sql: "UPDATE group_push SET persons = ? WHERE number = ?", arguments: ["\(all)", known["number"] as Int64])
+      return
+    }
+    try db.execute(
+      sql: "INSERT INTO group_push (person_group, address, app, apns_id, persons, at) VALUES (?, ?, ?, ?, ?, ?)",
+      arguments: [
+        GroupAddress(push.address)?.group ?? 0, push.address.row, push.app.row, id, "\(push.persons.map(\.row))",
+        push.at,
+      ])
+    try db.execute(
+      sql: "DELETE FROM group_push WHERE number <= ?",
+      arguments: [db.lastInsertedRowID - Int64(Limits.rememberedGroupPushes)])
+  }
+
+  /// To whom a push went, as far as it is remembered.
+  package func persons(of id: APNSID, app: AppID, at address: DeviceID) async throws -> [PersonID] {
+    do {
+      return try await store.pool.read { db in
+        let text = try String.fetchOne(
+          db, sql: "SELECT persons FROM group_push WHERE \(Groups.isThis)",
+          arguments: [Data(id.stored.prefix(16)), app.row, address.row])
+        return try text.map { try Groups.persons($0) } ?? []
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  /// Reads the persons of a row.
+  static func persons(_ text: String) throws -> [PersonID] {
+    try JSONDecoder().decode([Int64].self, from: Data(text.utf8)).map { PersonID(row: $0) }
+  }
+
+  /// Forgets pushes whose answers are forgotten, at `now`, in milliseconds since 1970.
+  package func trim(now: Int64) async throws {
+    let end = now - Limits.answerRetention * 1000
+    let isDue = try? await store.pool.read { db in
+      try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM group_push WHERE at < ?)", arguments: [end])
+    }
+    guard isDue == true else { return }
+    try await write { try $0.execute(sql: "DELETE FROM group_push WHERE at < ?", arguments: [end]) }
+  }
+
+  // MARK: Rows
+
+  /// Reads all of it, and keeps nothing.
+  static func checkRows(_ db: Database) throws {
+    _ = try load(db)
+    let pushes = try PreparedStatement(db, "SELECT number, address, app, apns_id, persons, at FROM group_push")
+    while try pushes.next() {
+      _ = try (
+        pushes.integer(0, in: StoredRange.number), pushes.integer(1, in: StoredRange.address),
+        pushes.integer(2, in: StoredRange.app), pushes.integer(5, in: StoredRange.milliseconds)
+      )
+      guard pushes.id(3) != nil else { throw pushes.damage(3, "20 bytes are expected") }
+      guard (try? Groups.persons(try pushes.text(4))) != nil else {
+        throw pushes.damage(4, "a list of numbers is expected")
+      }
+    }
+  }
+
+  private static func load(_ db: Database) throws -> State {
+    var state = State()
+    let groups = try PreparedStatement(db, "SELECT id, name FROM person_group")
+    while try groups.next() {
+      let group = Group(id: try groups.integer(0, in: StoredRange.number), name: try groups.text(1))
+      state.groups[group.id] = group
+      state.byName[group.name] = group.id
+    }
+    let members = try PreparedStatement(db, "SELECT person_group, person FROM group_member ORDER BY id")
+    while try members.next() {
+      state.groups[try members.integer(0)]?.members.append(PersonID(row: try members.integer(1)))
+    }
+    let tokens = try PreparedStatement(
+      db, "SELECT token, person_group, app, environment, unregistered FROM group_token")
+    while try tokens.next() {
+      guard let token = DeviceToken(bytes: tokens.blob(0)) else { throw tokens.damage(0, "32 bytes are expected") }
+      guard let environment = Environment(rawValue: try tokens.text(3)) else {
+        throw tokens.damage(3, "an environment is expected")
+      }
+      let address = GroupAddress(group: try tokens.integer(1, in: StoredRange.number), environment: environment)
+      state.tokens[token] = Registration(
+        token: token, device: address.device, app: AppID(row: try tokens.integer(2, in: StoredRange.app)),
+        environment: environment, unregistered: try tokens.optionalInteger(4, in: StoredRange.milliseconds))
+    }
+    return state
+  }
+
+  private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do {
+      return try await store.pool.write(body)
+    } catch let refusal as Refusal {
+      throw refusal
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+}

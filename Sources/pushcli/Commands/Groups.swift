@@ -1,0 +1,137 @@
+import ArgumentParser
+import GatewayProtocol
+import PushPolicy
+
+/// `pushcli groups`: persons that are sent the same, by one device token.
+struct Groups: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "groups", abstract: "Groups of persons: one push to all, and the first answer counts for all.",
+    discussion: """
+      A group has a device token of its own for each app. A push to it goes to every device of every member that is \
+      registered for the app then, as each member's choices have it.
+
+      Examples:
+        pushcli groups add ops ann bob
+        pushcli groups register ops com.example.ops
+        pushcli send --to ops/com.example.ops --title "Disk Full"
+        pushcli ask --to ops/com.example.ops --title "Restart?" --action yes=Restart
+        pushcli groups show ops
+        pushcli groups remove ops bob
+      """,
+    subcommands: [List.self, Show.self, Add.self, Remove.self, Register.self, Unregister.self],
+    defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List groups, in the order of their names.")
+    @OptionGroup var part: ListOptions
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).printList("/admin/v1/groups", part, format, header: ["GROUP", "MEMBERS", "APPS"]) { row in
+        [row["name"]?.string ?? "", String(row["members"]?.integer ?? 0), row["topics"]?.joinedTexts ?? ""]
+      }
+    }
+  }
+
+  struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "show", abstract: "Show a group's members with their devices, and its tokens.",
+      discussion: "Example:\n  pushcli groups show ops")
+    @Argument(help: "The group.", completion: Names.groups) var name: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let group: GroupRecord = try await Admin(state).get("/admin/v1/groups/\(pathPart(name))")
+      if format.json { return Output.json(group) }
+      var members = TableWriter(["MEMBER", "DEVICES"])
+      Output.data(lines: members.lines(of: group.members.map { [$0.person, $0.devices.joined(separator: " ")] }))
+      var tokens = TableWriter(["APP", "ENVIRONMENT", "TOKEN"])
+      Output.data(lines: tokens.lines(of: group.registrations.map { [$0.topic, $0.environment, $0.token] }))
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Make a group, or add members to one.",
+      discussion: "Example:\n  pushcli groups add ops ann bob")
+    @Argument(help: "The group.", completion: Names.groups) var name: String
+    @Argument(help: "The persons.", completion: Names.persons) var persons: [String] = []
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let group: GroupRecord = try await Admin(state).post(
+        "/admin/v1/groups", GroupRequest(name: name, members: persons))
+      if format.json { return Output.json(group) }
+      Output.words("\(name) has \(group.members.map(\.person).joined(separator: ", "))")
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Remove members of a group; without any, the group itself.",
+      discussion: """
+        The tokens of a group that is removed answer 410 Unregistered from then on.
+
+        Examples:
+          pushcli groups remove ops bob
+          pushcli groups remove ops
+        """)
+    @Argument(help: "The group.", completion: Names.groups) var name: String
+    @Argument(help: "The persons; none: the whole group.", completion: Names.persons) var persons: [String] = []
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      let path = "/admin/v1/groups/\(pathPart(name))"
+      for person in persons { try await admin.delete("\(path)/members/\(pathPart(person))") }
+      if persons.isEmpty { try await admin.delete(path) }
+      if format.json { return Output.json(["group": [name], "removed": persons.isEmpty ? [name] : persons]) }
+      Output.words(persons.isEmpty ? "removed \(name)" : "removed \(persons.joined(separator: ", ")) from \(name)")
+    }
+  }
+
+  struct Register: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "register", abstract: "Register a group for an app; prints its device token.",
+      discussion: "Example:\n  pushcli groups register ops com.example.ops")
+    @Argument(help: "The group.", completion: Names.groups) var name: String
+    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
+        throw ValidationError("--environment is development or production")
+      }
+    }
+
+    func run() async throws {
+      let registration: RegistrationRecord = try await Admin(state).post(
+        "/admin/v1/groups/\(pathPart(name))/registrations",
+        RegistrationRequest(topic: topic, environment: environment, validSeconds: nil))
+      if format.json { Output.json(registration) } else { Output.data(registration.token) }
+    }
+  }
+
+  struct Unregister: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "unregister", abstract: "End a group's registration: its token answers 410 Unregistered.",
+      discussion: "Example:\n  pushcli groups unregister ops com.example.ops")
+    @Argument(help: "The group.", completion: Names.groups) var name: String
+    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/groups/\(pathPart(name))/registrations/\(pathPart(topic))")
+      if format.json { return Output.json(["unregistered": name, "topic": topic]) }
+      Output.words("unregistered \(name) from \(topic)")
+    }
+  }
+}
