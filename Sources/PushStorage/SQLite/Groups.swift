@@ -323,7 +323,7 @@ package final class Groups: Sendable {
       db, sql: "SELECT number, persons FROM group_push WHERE \(isThis)",
       arguments: [id.prefix(16), push.app.row, push.address.row])
     if let known {
-      let before = try JSONDecoder().decode([Int64].self, from: Data((known["persons"] as String).utf8))
+      let before = try Groups.persons(known["persons"]).map(\.row)
       let all = before + push.persons.map(\.row).filter { !before.contains($0) }
       try db.execute(
         sql: "UPDATE group_push SET persons = ? WHERE number = ?", arguments: ["\(all)", known["number"] as Int64])
@@ -356,7 +356,7 @@ package final class Groups: Sendable {
 
   /// Reads the persons of a row.
   static func persons(_ text: String) throws -> [PersonID] {
-    try JSONDecoder().decode([Int64].self, from: Data(text.utf8)).map { PersonID(row: $0) }
+    try decodeJSON([Int64].self, from: text.utf8).map { PersonID(row: $0) }
   }
 
   /// Forgets pushes whose answers are forgotten, at `now`, in milliseconds since 1970.
