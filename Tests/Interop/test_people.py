@@ -75,5 +75,5 @@ def test_a_person_is_renamed_and_removed_while_a_terminal_is_open(gateway, phone
     gateway.run("send", "--to", f"daves/{TOPIC}", "--title", "Still Here")
     screen.shows("Still Here")
     gateway.run("persons", "remove", "David")
-    screen.shows("ended with")
+    screen.shows("does not know this device")
     assert "enrollment" in screen.machine.run("prefs", code=4).err

@@ -19,14 +19,14 @@ COMMANDS = [
     ("reader", "admin tokens"), ("reader", "admin log-level"), ("reader", "apps category {topic}"),
     ("operator", "ads"), ("operator", "prefs set --device {device} sound=on"),
     ("operator", "apps add com.example.remote --name Remote --team {team}"),
-    ("operator", "apps set com.example.remote --name Again"), ("operator", "teams add TEAM00000{n}"),
+    ("operator", "apps set {topic} --name News"), ("operator", "teams add TEAM00000{n}"),
     ("operator", "devices register {device} com.example.remote"),
     ("operator", "devices unregister {device} com.example.remote"), ("operator", "persons rename {device} {device}-{n}"),
-    ("operator", "channels enable {topic}"), ("operator", "faults add --name slow --status 503 --probability 0"),
+    ("operator", "channels enable {topic}"), ("operator", "faults add slow --delay 1ms --rate 0.5"),
     ("operator", "faults clear"), ("operator", "admin reload"), ("operator", "admin log-level info"),
     ("operator", "admin compact"), ("operator", "groups add crew{n} {person}"), ("operator", "groups remove crew{n}"),
-    ("admin", "devices invitations"), ("admin", "devices invite --host localhost"), ("admin", "devices enroll made-{n}"),
-    ("admin", "devices rotate made-{n}"), ("admin", "devices remove made-{n}"), ("admin", "persons remove made-{n}"),
+    ("reader", "devices invitations"), ("admin", "devices invite --host localhost"), ("admin", "devices enroll made-{n}"),
+    ("admin", "devices rotate made-{n}"), ("admin", "devices remove made-{n}"), ("admin", "persons remove gone-{n}"),
     ("admin", "keys create --team {team} --out {out}"), ("admin", "certs create --topic {topic} --out {out}/c{n}"),
     ("admin", "certs create-server --name localhost --out {out}/s{n}"), ("admin", "admin tokens create t{n} --role reader"),
     ("admin", "admin tokens remove t{n}"), ("admin", "admin backup {out}/backup-{n}"),
@@ -55,6 +55,7 @@ def test_each_role_does_what_it_may_and_nothing_else(office, machine, role):
     laptop = machine("laptop")
     login(office, laptop, role)
     office.device(name=f"of-{role}", person=f"of-{role}")
+    office.run("devices", "enroll", f"gone-{ROLES.index(role)}")
     names = {"topic": TOPIC, "device": f"of-{role}", "team": office.key.team_id, "n": ROLES.index(role), "person": "ada",
              "payload": office.state.parent / "payload.json", "out": laptop.home}
     wrong = []
