@@ -23,7 +23,7 @@ COMMANDS = [
     ("operator", "devices register {device} com.example.remote"),
     ("operator", "devices unregister {device} com.example.remote"), ("operator", "persons rename {device} {device}-{n}"),
     ("operator", "channels enable {topic}"), ("operator", "faults add slow --delay 1ms --rate 0.5"),
-    ("operator", "faults clear"), ("operator", "admin reload"), ("operator", "admin log-level info"),
+    ("operator", "faults remove"), ("operator", "admin reload"), ("operator", "admin log-level info"),
     ("operator", "admin compact"), ("operator", "groups add crew{n} {person}"), ("operator", "groups remove crew{n}"),
     ("reader", "devices invitations"), ("admin", "devices invite --host localhost"), ("admin", "devices enroll made-{n}"),
     ("admin", "devices rotate made-{n}"), ("admin", "devices remove made-{n}"), ("admin", "persons remove gone-{n}"),

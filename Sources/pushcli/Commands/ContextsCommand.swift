@@ -57,7 +57,7 @@ struct ContextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "use", abstract: "Have commands mean a gateway from now on.",
       discussion: "Example:\n  pushcli contexts use local")
-    @Argument(help: "Its name.", completion: Names.contexts) var name: String
+    @Argument(help: "Its name.", completion: ContextNames.completion) var name: String
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -76,7 +76,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts remove gateway.example
         """)
-    @Argument(help: "Its name.", completion: Names.contexts) var name: String
+    @Argument(help: "Its name.", completion: ContextNames.completion) var name: String
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 

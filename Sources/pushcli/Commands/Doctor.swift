@@ -30,7 +30,7 @@ struct Doctor: AsyncParsableCommand {
   @Flag(help: "Read every page of the database, however large it is.") var thorough = false
   @Option(
     help: "Look at this gateway instead: HOST:PORT, https://HOST, http://HOST:PORT or a name of `pushcli contexts`.",
-    completion: Names.contexts)
+    completion: ContextNames.completion)
   var gateway: String?
   @Option(
     name: .customLong("ca"),

@@ -20,7 +20,6 @@ enum Names {
   static let keys = kind { line, start in await line.list("keys", "key_id", start) }
   static let teams = kind { line, start in await line.list("teams", "team_id", start) }
   static let channels = kind { line, start in await line.list("channels", "id", start) }
-  static let contexts = kind { line, _ in line.contexts() }
   static let invitations = kind { line, start in await line.list("invitations", "id", start) }
   static let tokens = kind { line, start in await line.list("tokens", "name", start) }
   static let certificates = kind { line, start in await line.list("certificates", "id", start) }
@@ -106,12 +105,6 @@ struct CompletedLine: Sendable {
     defer { admin.close() }
     guard let body = try? await admin.bytes("/admin/v1/\(path)?\(query)") else { return [] }
     return (try? JSONSerialization.jsonObject(with: Data(body))) as? [[String: Any]] ?? []
-  }
-
-  /// The gateways that this machine knows.
-  func contexts() -> [String] {
-    guard let folder = try? state.local.folder else { return [] }
-    return [GatewayContext.localName] + Contexts(folder).remote.map(\.name)
   }
 
   /// Each device with each of its apps.
