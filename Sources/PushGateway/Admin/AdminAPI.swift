@@ -226,7 +226,8 @@ struct AdminAPI: Sendable {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
     let app = try request.query["topic"].map { try services.registrations.app(topic: $0).id }
-    _ = try await TakeBack(services)(id, of: app, from: [try device(request).person], by: "an administrator")
+    _ = try await TakeBack(services)(
+      id, of: app, from: [try device(request).person], by: request.administrator?.shown ?? "an administrator")
     return .noContent
   }
 

@@ -9,22 +9,22 @@ struct GroupsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/groups") { request in
+      .init("GET", "/admin/v1/groups", .reader) { request in
         Response(rows: try ListsAPI.page(request, services.groups.groups, \.name).map(summary))
       },
-      .init("POST", "/admin/v1/groups", add),
-      .init("GET", "/admin/v1/groups/{name}") { request in
+      .init("POST", "/admin/v1/groups", .operator, add),
+      .init("GET", "/admin/v1/groups/{name}", .reader) { request in
         Response(record(try group(request), topic: request.query["topic"]))
       },
-      .init("DELETE", "/admin/v1/groups/{name}", remove),
-      .init("DELETE", "/admin/v1/groups/{name}/members/{person}") { request in
+      .init("DELETE", "/admin/v1/groups/{name}", .admin, remove),
+      .init("DELETE", "/admin/v1/groups/{name}/members/{person}", .operator) { request in
         let person = try services.registrations.person(named: request.parameters[1])
         try await services.groups.remove(person.id, from: try group(request))
         return .noContent
       },
-      .init("POST", "/admin/v1/groups/{name}/registrations", register),
-      .init("DELETE", "/admin/v1/groups/{name}/registrations/{topic}", unregister),
-      .init("DELETE", "/admin/v1/groups/{name}/alerts/{id}", retract),
+      .init("POST", "/admin/v1/groups/{name}/registrations", .operator, register),
+      .init("DELETE", "/admin/v1/groups/{name}/registrations/{topic}", .operator, unregister),
+      .init("DELETE", "/admin/v1/groups/{name}/alerts/{id}", .operator, retract),
     ]
   }
 
@@ -71,7 +71,8 @@ struct GroupsAPI: Sendable {
     guard let topic = request.query["topic"] else { throw Problem.badRequest("say of which app: ?topic=TOPIC") }
     let (group, app) = (try group(request), try services.registrations.app(topic: topic))
     for address in Environment.allCases.map(group.address) {
-      _ = try await TakeBack(services)(id, of: app.id, fromGroup: address, by: "an administrator")
+      _ = try await TakeBack(services)(
+        id, of: app.id, fromGroup: address, by: request.administrator?.shown ?? "an administrator")
     }
     return .noContent
   }
