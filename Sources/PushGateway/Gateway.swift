@@ -214,7 +214,8 @@ package final class Gateway: Sendable {
       status: {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
-          listeners: listeners.records, http: announcement.http, pid: getpid())
+          listeners: listeners.records, http: announcement.http, pid: getpid(),
+          authority: certificate.authority)
       },
       backup: save,
       compact: { try await store.compact() },

@@ -44,6 +44,10 @@ struct PushCLI: AsyncParsableCommand {
         pushcli serve
         pushcli subscribe --device me --app com.example.news
         pushcli send --to me/com.example.news --title "Train in 5 Minutes"
+        pushcli join CODE@gateway.example
+
+      Guides, in docs/: second-machine.md, persons.md, remote-administration.md, \
+      ssh-tunnel.md, access.md (who may see and do what).
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \
       suppressed, 4 not authorized, 5 refused for good, 6 unreachable after \

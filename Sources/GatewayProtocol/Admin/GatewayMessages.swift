@@ -44,11 +44,14 @@ package struct GatewayStatus: Codable, Sendable {
   package var http: [String]?
   /// The gateway's process, to measure it from outside.
   package var pid: Int32
+  /// The fingerprint of the authority that clients see (`AuthorityFingerprint`); older gateways do not say it.
+  package var authority: String?
 
   package init(
     listening: [String], environment: String, started: String, listeners: [ListenerRecord] = [], http: [String]? = nil,
-    pid: Int32
+    pid: Int32, authority: String? = nil
   ) {
+    self.authority = authority
     self.listening = listening
     self.environment = environment
     self.started = started

@@ -40,6 +40,18 @@ package enum AuthorityFingerprint {
     return last.map(text(ofDER:))
   }
 
+  /// A fingerprint as people read it: four groups.
+  package static func grouped(_ text: String) -> String {
+    stride(from: 0, to: text.count, by: 4).map { String(text.dropFirst($0).prefix(4)) }.joined(separator: "-")
+  }
+
+  /// Reads a fingerprint as it was written down: in any case, with its groups apart in any way, O for 0, I or L for 1.
+  package static func read(_ text: String) -> String? {
+    let values = text.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") }.map(Base32.value)
+    let known = values.compactMap(\.self)
+    return known.count == count && values.count == count ? Base32.characters(known) : nil
+  }
+
   /// The fingerprint of a certificate.
   ///
   /// - Returns: 16 characters of Crockford's base 32.

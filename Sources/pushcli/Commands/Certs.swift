@@ -16,7 +16,25 @@ struct Certs: AsyncParsableCommand {
         pushcli certs revoke 4f0ce1a97b2c8d03
         pushcli certs rollover
       """,
-    subcommands: [List.self, Create.self, CreateServer.self, Revoke.self, RollOver.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Create.self, CreateServer.self, Revoke.self, Authority.self, RollOver.self],
+    defaultSubcommand: List.self)
+
+  struct Authority: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "authority",
+      abstract: "Print the fingerprint of the gateway's authority, for `contexts add` elsewhere.",
+      discussion: "Example:\n  pushcli certs authority")
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let status: GatewayStatus = try await Admin(state).get("/admin/v1/status")
+      guard let authority = status.authority.map(AuthorityFingerprint.grouped) else {
+        throw CommandFailure(.failed, "this gateway does not tell its authority: it is of an earlier version")
+      }
+      if format.json { Output.json(["authority": authority]) } else { Output.data(authority) }
+    }
+  }
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List senders' certificates.")

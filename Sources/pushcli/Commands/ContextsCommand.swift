@@ -13,10 +13,11 @@ struct ContextsCommand: AsyncParsableCommand {
 
       Examples:
         pushcli contexts
+        pushcli contexts add F85D-P90X-EWQC-C6B1@gateway.example:2197
         pushcli contexts use gateway.example
         pushcli log --gateway local
       """,
-    subcommands: [List.self, Use.self, Remove.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Add.self, Use.self, Refresh.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,6 +54,41 @@ struct ContextsCommand: AsyncParsableCommand {
     }
   }
 
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Know a gateway to send to, without a device and without administration.",
+      discussion: """
+        The fingerprint of its authority is what `pushcli certs authority` prints there; a gateway whose certificate this \
+        system trusts anyway needs none.
+
+        Examples:
+          pushcli contexts add F85D-P90X-EWQC-C6B1@gateway.example:2197
+          pushcli contexts add push.example.com:443
+        """)
+    @Argument(help: "FINGERPRINT@HOST:PORT, or HOST:PORT.") var gateway: String
+    @Option(help: "What it is called here. (its host)") var name: String?
+    @OptionGroup var state: FolderOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let parts = gateway.split(separator: "@", maxSplits: 1).map(String.init)
+      let address = try GatewayAddress(parts.last ?? gateway, defaultPort: GatewayAddress.usualPort)
+      let fingerprint = parts.count == 2 ? AuthorityFingerprint.read(parts[0]) : nil
+      guard parts.count < 2 || fingerprint != nil else {
+        throw CommandFailure(
+          .usage, "\"\(parts[0])\" is no fingerprint: expected 16 digits and letters, as F85D-P90X-EWQC-C6B1")
+      }
+      let found = try await FirstContact(address, fingerprint).connect()
+      found.client.close()
+      let contexts = Contexts(try state.folder)
+      let context = try contexts.add(
+        contexts[address]?.name ?? name ?? contexts.freeName(for: address), address, authority: found.authority)
+      try contexts.use(context.name)
+      if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
+      Output.words("commands mean \(address) from now on, and `pushcli contexts use local` changes that")
+    }
+  }
+
   struct Use: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "use", abstract: "Have commands mean a gateway from now on.",
@@ -64,6 +100,31 @@ struct ContextsCommand: AsyncParsableCommand {
     func run() async throws {
       try Contexts(try state.folder).use(name)
       if format.json { Output.json(["current": name]) } else { Output.words("commands mean \(name) from now on") }
+    }
+  }
+
+  struct Refresh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "refresh", abstract: "Ask a gateway which authority to trust from now on, over the present one.",
+      discussion: """
+        A gateway that rolls its authority over tells the next one before it uses it. `subscribe` asks at each start.
+
+        Example:
+          pushcli contexts refresh
+        """)
+    @Argument(help: "Its name. (the current one)", completion: ContextNames.completion) var name: String?
+    @OptionGroup var state: FolderOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let contexts = Contexts(try state.folder)
+      let known = try contexts.current
+      guard let context = name == nil ? known : contexts[name ?? ""], context.isRemote else {
+        throw CommandFailure(.usage, "\(name ?? known.name) is no gateway elsewhere: `pushcli contexts` lists them")
+      }
+      let isNew = try await context.refreshAuthority()
+      if format.json { return Output.json(["context": context.name, "refreshed": String(isNew)]) }
+      Output.words(isNew ? "\(context.name) has told another authority, which is trusted now" : "nothing has changed")
     }
   }
 

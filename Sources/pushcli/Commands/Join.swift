@@ -34,7 +34,7 @@ struct Join: AsyncParsableCommand {
     let invitation = try WrittenInvitation(code.joined(separator: " "))
     let code = try invitation.code ?? WrittenInvitation.ask()
     let contexts = Contexts(try state.folder)
-    let gateway = try await FirstContact(invitation.address, code.authority ?? "").connect()
+    let gateway = try await FirstContact(invitation.address, code.authority).connect()
     defer { gateway.client.close() }
     let known = contexts[invitation.address]
     let context = try contexts.add(

@@ -77,6 +77,7 @@ struct Subscribe: AsyncParsableCommand {
     // An address that is none stays so, however often it is tried.
     if gateway.gateway != nil { _ = try gateway.endpoint() }
     let credentials = try await enrolled()
+    refreshAuthority()
     let session = try DeviceSession(
       credentials, folder: try gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
     ) { [gateway] in try gateway.endpoint() }
@@ -94,6 +95,12 @@ struct Subscribe: AsyncParsableCommand {
       sender: PushSender(gateway)?.sending
     )
     try await isFullScreen ? phone.run() : phone.runInLines()
+  }
+
+  /// Asks which authority to trust from now on, beside everything else: nothing waits for it.
+  private func refreshAuthority() {
+    guard let context = try? gateway.state.context, context.isRemote else { return }
+    Task { try? await context.refreshAuthority() }
   }
 
   /// Whether a person types at it; what is for programs only receives.

@@ -6,9 +6,10 @@ import PushCore
 /// A first connection to a gateway of which only its authority's fingerprint is known.
 struct FirstContact {
   private let address: GatewayAddress
-  private let fingerprint: String
+  private let fingerprint: String?
 
-  init(_ address: GatewayAddress, _ fingerprint: String) {
+  /// - Parameter fingerprint: nil: this system has to trust the gateway's certificate.
+  init(_ address: GatewayAddress, _ fingerprint: String?) {
     (self.address, self.fingerprint) = (address, fingerprint)
   }
 
@@ -21,6 +22,7 @@ struct FirstContact {
 
   /// - Throws: ``CommandFailure``, also when somebody else answers there; nothing was sent to them.
   func connect() async throws -> Gateway {
+    guard let fingerprint else { return try await connectTrusted() }
     let pin = AuthorityPin(fingerprint)
     do {
       let client = try await Client.connect(to: .pinned(host: address.host, port: address.port, pin))
@@ -29,9 +31,23 @@ struct FirstContact {
       guard case .untrusted = error.kind, let other = pin.otherAuthority else { throw CommandFailure(error) }
       throw CommandFailure(
         .unreachable,
-        "\(address) is not the gateway of this code: its authority is \(FirstContact.grouped(other)), the code's "
-          + "\(FirstContact.grouped(fingerprint)); was it mistyped, or does somebody else answer there? Nothing was sent"
+        "\(address) is not the gateway of this code: its authority is \(AuthorityFingerprint.grouped(other)), the code's "
+          + "\(AuthorityFingerprint.grouped(fingerprint)); was it mistyped, or does somebody else answer there? Nothing was sent"
       )
+    }
+  }
+
+  private func connectTrusted() async throws -> Gateway {
+    let path = GatewayContext.systemTrustPath
+    do {
+      let client = try await Client.connect(to: .tls(host: address.host, port: address.port, trustPath: path))
+      return Gateway(client: client, authority: nil)
+    } catch let error as ClientError {
+      guard error.isPermanent else { throw CommandFailure(error) }
+      throw CommandFailure(
+        .unreachable,
+        "this system does not trust the certificate of \(address): name its authority, as "
+          + "`pushcli contexts add F85D-P90X-EWQC-C6B1@\(address)`; `pushcli certs authority` there tells it")
     }
   }
 
@@ -43,9 +59,5 @@ struct FirstContact {
     else { return false }
     client.close()
     return true
-  }
-
-  private static func grouped(_ text: String) -> String {
-    stride(from: 0, to: text.count, by: 4).map { String(text.dropFirst($0).prefix(4)) }.joined(separator: "-")
   }
 }

@@ -30,6 +30,16 @@ import Testing
     #expect(AuthorityFingerprint.text(ofLastIn: folder.path + "/nothing.pem") == nil)
   }
 
+  @Test func `a fingerprint is written in groups, and read in any`() {
+    #expect(AuthorityFingerprint.grouped("0123456789ABCDEF") == "0123-4567-89AB-CDEF")
+    for text in ["0123-4567-89AB-CDEF", "o123456789abcdef", " 0I23 4567 89ab-cdef"] {
+      #expect(AuthorityFingerprint.read(text) == "0123456789ABCDEF", "\(text)")
+    }
+    for text in ["", "0123-4567-89AB-CDE", "0123-4567-89AB-CDEFG", "0123-4567-89AB-CDEU"] {
+      #expect(AuthorityFingerprint.read(text) == nil, "\(text)")
+    }
+  }
+
   @Test func `a file without a certificate has none`() throws {
     let folder = try TemporaryFolder()
     #expect(AuthorityFingerprint.text(ofCertificateFile: folder.path + "/nothing.pem") == nil)

@@ -419,7 +419,9 @@ package final class MemoryRegistrations: Registrations {
       guard let place = found else { throw refusal(.wrongCode) }
       let terms = state.invitations[place].invitation.terms
       if fault != .redeemsTwice { state.invitations[place].invitation.terms.uses -= 1 }
-      if state.invitations[place].invitation.terms.uses <= (fault == .usesUpLinks ? 2 : 0) { state.invitations.remove(at: place) }
+      if state.invitations[place].invitation.terms.uses <= (fault == .usesUpLinks ? 2 : 0) {
+        state.invitations.remove(at: place)
+      }
       guard let invited = terms.person else {
         try require(isNew || fault == .joinsAnybody, .forbidden)
         return (owner, terms.role)
