@@ -83,6 +83,7 @@ import Testing
       stream.finish()
       gateway.clock.advance(seconds: 86_400)
       Digests(gateway.services).deliverDue()
+      try await eventually { gateway.services.mailbox.waitingCount(for: device.id) == 2 }
       // The device never acknowledged: it gets both again, and nothing is held a second time.
       for _ in 0..<2 {
         let again = try await TestStream.open(try await gateway.client(), device)
@@ -200,7 +201,12 @@ import Testing
       #expect(presentation(line)["budget"] as? Int == 20)
       #expect(((presentation(line)["centre"] as? [String: Any])?["body"] as? String) == "25")
       let id = try #require((line.json["id"] as? String).flatMap { APNSID($0) })
-      let suppressed = try await gateway.services.log.rows(.init(id: id, events: [.suppressed])).map(\.row.detail.words)
+      // The row is written after the line.
+      var suppressed: [String] = []
+      try await eventually {
+        suppressed = try await gateway.services.log.rows(.init(id: id, events: [.suppressed])).map(\.row.detail.words)
+        return !suppressed.isEmpty
+      }
       #expect(suppressed == ["alert A8 budget"])
       // What is time-sensitive comes through, and counts for nothing; so does a question.
       let app = try gateway.registrations.app(topic: Self.topic).id
@@ -243,6 +249,8 @@ import Testing
       _ = try await gateway.push(
         try await gateway.client(), to: device.token, [(.apnsExpiration, "\(gateway.clock.seconds + 60)")])
       _ = try await push(stream)
+      // The answer is kept before it counts.
+      try await eventually { gateway.services.held.count == 1 }
       gateway.clock.advance(seconds: 86_400)
       Digests(gateway.services).deliverDue()
       #expect(gateway.services.held.devices.isEmpty)
@@ -272,8 +280,8 @@ import Testing
     }
   }
 
-  func eventually(_ condition: () -> Bool) async throws {
+  func eventually(_ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(10)
-    while !condition(), ContinuousClock.now < end { await Task.yield() }
+    while try await !condition(), ContinuousClock.now < end { await Task.yield() }
   }
 }
