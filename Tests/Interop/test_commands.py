@@ -378,7 +378,7 @@ def test_the_json_of_each_command_has_its_form(gateway, tmp_path):
     assert made["path"] == str(tmp_path / f"AuthKey_{made['key_id']}.p8") and os.path.exists(made["path"])
     assert oct(os.stat(made["path"]).st_mode & 0o777) == "0o600"
     enrolled = gateway.run("devices", "enrol", "json", "--person", "p", "--json").json
-    assert set(enrolled) == {"device", "secret", "name"} and enrolled["name"] == "json"
+    assert set(enrolled) == {"device", "secret", "name", "person", "role"} and enrolled["name"] == "json"
     registered = gateway.run("devices", "register", "json", topic, "--json").json
     assert re.fullmatch(r"[0-9a-f]{64}", registered["token"])
     sent = gateway.run("send", "--to", f"json/{topic}", "--title", "T", "--badge", "1", "--json").json

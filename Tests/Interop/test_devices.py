@@ -42,7 +42,7 @@ def test_a_device_enrols_registers_receives_and_unregisters_over_http(gateway, c
     name = f"http-{uuid.uuid4().hex[:8]}"
     enrolled = call(connection, "POST", "/v1/devices", {"name": name})
     assert enrolled.status == 201
-    assert set(enrolled.json) == {"device", "secret", "name"}
+    assert set(enrolled.json) == {"device", "secret", "name", "person", "role"}
     secret = enrolled.json["secret"]
     first = call(connection, "PUT", f"/v1/device/apps/{TOPIC}", secret=secret)
     assert first.status == 200 and len(first.json["token"]) == 64

@@ -1,4 +1,4 @@
-"""The lines of docs/second-machine.md, persons.md and upgrading.md, run in their order as they stand there.
+"""The lines of docs/second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order as they stand there.
 
 A block says on which machine it runs (```sh gateway): each has a home of its own. Other blocks are not run.
 """
@@ -14,7 +14,9 @@ import pytest
 from gateway import PUSHCLI, TOPIC, Gateway
 
 DOCS = Path(__file__).parents[2] / "docs"
-CODE = r"\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){4}\b"
+#: A code of an invitation, and the fingerprint that it begins with.
+CODE = r"\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}(?:-[0-9A-Z]{5}){2}\b"
+AUTHORITY = r"\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}(?=@)"
 
 
 class Machines:
@@ -38,6 +40,8 @@ class Machines:
         """Runs a block; what it prints is known to the later ones, as to a person who reads it."""
         codes = re.findall(CODE, self.said)
         text = re.sub(CODE, codes[-1], block) if codes else block
+        authorities = re.findall(r"^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}$", self.said, re.M)
+        text = re.sub(AUTHORITY, authorities[-1], text) if authorities else text
         # The other end of the wire is this machine.
         text = text.replace("gateway.example:2197", self.gateway.address.replace("127.0.0.1", "localhost"))
         environment = {"HOME": str(self.home(machine)), "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", **self.known}
@@ -64,26 +68,46 @@ def machines():
     shutil.rmtree(folder)
 
 
+def bring(machines, name):
+    """What a person copies and reads: keys, and the token that was printed last."""
+    for key in (machines.home("gateway") / "keys").glob("AuthKey_*.p8"):
+        (machines.home(name) / key.name).write_text(key.read_text())
+        machines.known["KEYID"] = key.stem.removeprefix("AuthKey_")
+    tokens = re.findall(r"^[0-9a-f]{64}$", machines.said, re.M)
+    machines.known["TOKEN"] = tokens[-1] if tokens else ""
+
+
 def test_a_second_machine_is_set_up_as_its_page_says(machines):
     heard = ""
     for machine, block in blocks("second-machine.md"):
-        if machine == "laptop":
-            # What the person copied: the trust, and later a key; and the token, which was read.
-            (machines.home("laptop") / "ca.pem").write_text(Path(machines.gateway.trust).read_text())
-            for key in (machines.home("gateway") / "keys").glob("AuthKey_*.p8"):
-                (machines.home("laptop") / key.name).write_text(key.read_text())
-                machines.known["KEYID"] = key.stem.removeprefix("AuthKey_")
-            tokens = re.findall(r"^[0-9a-f]{64}$", machines.said, re.M)
-            machines.known["TOKEN"] = tokens[-1] if tokens else ""
+        if machine != "gateway":
+            bring(machines, machine)
         printed = machines.run(machine, block)
         if "subscribe" in block:
             heard = printed
     assert "Hello over there." in heard
-    # The one that the laptop sent waits for it.
+    # The one that the sender sent waits for it.
     waiting = machines.gateway.run("devices", "list", "--filter", "laptop", "--json").json
     assert waiting["person"] == "ada" and waiting["waiting"] == 1
-    secret = machines.home("laptop") / ".local/share/pushgateway/devices/laptop.json"
+    secret = machines.home("laptop") / ".local/share/pushgateway/contexts/localhost/devices/laptop.json"
     assert secret.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_gateway_is_administered_from_elsewhere_as_its_page_says(machines):
+    (machines.home("gateway") / "keys").mkdir()
+    made = machines.gateway.run("keys", "create", "--team", "DEVTEAM001", "--out", machines.home("gateway") / "keys")
+    assert made
+    for machine, block in blocks("remote-administration.md"):
+        if machine == "laptop":
+            bring(machines, machine)
+            token = re.findall(r"^pga-\S+$", machines.said, re.M)[-1]
+            (machines.home("laptop") / "token.txt").write_text(token + "\n")
+        printed = machines.run(machine, block)
+        if "admin audit" in block:
+            assert re.search(r"/admin/v1/tokens", printed)
+        if "ask" in block:
+            assert "nobody answered: 7" in printed
+    assert "anna" not in machines.gateway.run("admin", "tokens").out
 
 
 def test_persons_are_looked_after_as_their_page_says(machines):
@@ -116,7 +140,7 @@ def test_the_messages_of_troubleshooting_are_the_programs():
 
 def test_the_pages_are_in_the_index():
     index = (DOCS.parent / "README.md").read_text()
-    for page in ["second-machine.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
+    for page in ["second-machine.md", "remote-administration.md", "ssh-tunnel.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
         assert f"docs/{page}" in index
         for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", (DOCS / page).read_text()):
             assert (DOCS / link).exists(), f"{page} leads to {link}"

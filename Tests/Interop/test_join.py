@@ -198,3 +198,51 @@ def test_an_invitation_can_be_photographed(gateway, machine):
     [read] = zxingcpp.read_barcodes(view)
     assert read.text == f"https://localhost:{gateway.port}/join#{said.out.split('@')[0]}"
     machine("laptop").run("join", read.text, "--device", "photographed")
+
+
+def test_a_sender_elsewhere_needs_a_key_a_token_and_the_fingerprint(gateway, machine):
+    device = gateway.device()
+    office = machine("office")
+    authority = gateway.run("certs", "authority").out.strip()
+    place = f"localhost:{gateway.port}"
+    assert "does not trust the certificate" in office.run("contexts", "add", place, code=6).err
+    assert "is not the gateway" in office.run("contexts", "add", f"{mistyped(authority, 1)}@{place}", code=6).err
+    office.run("contexts", "add", f"{authority.lower()}@{place}")
+    key = ["--key", gateway.key.path, "--team", gateway.key.team_id]
+    sent = office.run("send", "--token", device.token, "--topic", TOPIC, *key, "From the office.").out.strip()
+    gateway.events(sent, "accepted")
+    # Who can't follow it is told so before it is sent.
+    before = len(gateway.run("log", "--json").records)
+    office.run("send", "--token", device.token, "--topic", TOPIC, *key, "--wait", "acknowledged", "And?", code=4)
+    assert len(gateway.run("log", "--json").records) == before
+
+
+def test_a_new_authority_is_told_before_it_is_used(start, machine):
+    gateway = start()
+    laptop, tablet, late = machine("laptop"), machine("tablet"), machine("late")
+    for there in [laptop, tablet, late]:
+        there.join(gateway)
+    gateway.run("certs", "rollover")
+    assert "told another authority" in laptop.run("contexts", "refresh").err
+    assert "nothing has changed" in laptop.run("contexts", "refresh").err
+    # A phone asks by itself.
+    trust = tablet.home / ".local/share/pushgateway/contexts/localhost/ca.pem"
+    receiving = tablet.begin("subscribe", "--json")
+    poll(lambda: trust.read_text().count("BEGIN CERTIFICATE") == 2, "the next authority is trusted, too")
+    receiving.terminate()
+    receiving.communicate()
+    gateway.run("certs", "rollover", "--finish")
+    for there in [laptop, tablet]:
+        there.run("prefs")
+    assert "has a new authority" in late.run("prefs", code=6).err
+    assert "told another authority" in laptop.run("contexts", "refresh").err
+    assert (laptop.home / ".local/share/pushgateway/contexts/localhost/ca.pem").read_text().count("BEGIN CERT") == 1
+
+
+def test_an_address_that_nothing_is_known_of_is_trusted_as_the_system_does(gateway, machine):
+    device = gateway.device()
+    office = machine("office")
+    key = ["--key", gateway.key.path, "--team", gateway.key.team_id, "--gateway", f"localhost:{gateway.port}"]
+    refused = office.run("send", "--token", device.token, "--topic", TOPIC, *key, "Hello.", code=6).err
+    assert "not trusted" in refused and "contexts add" in refused
+    office.run("send", "--token", device.token, "--topic", TOPIC, *key, "--ca", gateway.trust, "Hello.")

@@ -177,7 +177,7 @@ def test_a_program_on_this_machine_enrolls_new_persons_only(start):
 def test_invitations_are_listed_and_taken_back(start):
     gateway = start()
     made = gateway.run("devices", "invite", "--person", "ada", "--role", "reader", "--minutes", "5", "--json").json
-    assert set(made) == {"invitation", "id", "person", "role", "expires"}
+    assert set(made) == {"invitation", "id", "person", "role", "expires", "join"}
     [listed] = gateway.run("devices", "invitations", "--json").records
     assert listed == {key: made[key] for key in ["id", "person", "role", "expires"]}
     assert made["id"] in gateway.run("devices", "invitations").out

@@ -88,7 +88,7 @@ CASES = [
     (["log", "--limit", "-1"], 2, ["--limit", "-1"]),
     (["log", "notanid"], 2, ["notanid", "UUID"]),
     (["log", "--event", "eaten"], 2, ["eaten"]),
-    (["prefs"], 2, ["--device DEVICE is missing"]),
+    (["prefs", "--device"], 2, ["--device"]),
     (["prefs", "set", "--device", "me"], 2, ["missing"]),
     (["prefs", "set", "--device", "me", "bagde=off"], 2, ["bagde", "badge"]),
     (["prefs", "set", "--device", "me", "badge"], 2, ["badge"]),

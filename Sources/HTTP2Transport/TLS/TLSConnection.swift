@@ -145,7 +145,7 @@ package import PushCore
         "it is for other names: `pushcli certs create-server` makes one for more"
       default:
         "its authority is not among those to trust: another gateway answers there, or this one has a new authority; "
-          + "name its ca.pem with --ca FILE, or join it again"
+          + "name its ca.pem with --ca FILE, or make it known by `pushcli join` or `contexts add`"
       }
     return "the gateway's certificate is not trusted: \(reason)"
   }

@@ -48,8 +48,10 @@ package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
     self.kind = kind
   }
 
-  /// Reads a code of any version; anything that is none is a secret as it stands, which is nobody's.
+  /// Reads a code of any version, also with the gateway's address behind an `@`; anything that is none is a secret as it
+  /// stands, which is nobody's.
   package init(reading text: String) {
+    let text = String(text.prefix { $0 != "@" })
     if let code = InvitationCode(text) {
       self = code
       return

@@ -126,7 +126,10 @@ struct Certs: AsyncParsableCommand {
         ServerCertificateRequest(names: name, addresses: address, isInstalled: out == nil, keeps: add))
       if out != nil { try files.write(created) }
       let names = CertificateNames(pem: Array(created.certificate.utf8)).map { $0.names + $0.addresses } ?? []
-      files.report(created, format, "a certificate for \(names.joined(separator: ", "))")
+      let words = "a certificate for \(names.joined(separator: ", "))"
+      // What is installed at a gateway elsewhere has no file here.
+      guard out == nil, try state.context.isRemote else { return files.report(created, format, words) }
+      if format.json { Output.json(["id": created.id]) } else { Output.words(words) }
     }
   }
 

@@ -106,6 +106,9 @@ struct InvitationPlace {
 
   /// What else is to be done before somebody can join; nil: nothing.
   var hint: String? {
+    if isReachable, address.isLoopback {
+      return "other machines reach this one by another name: give it with --host"
+    }
     guard !isReachable, !address.isLoopback else { return nil }
     return "this gateway listens on this machine alone: set `listen: 0.0.0.0:2197` before others join"
   }

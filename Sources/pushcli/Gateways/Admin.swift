@@ -85,9 +85,11 @@ struct Admin {
       do {
         try await Client.connect(to: endpoint).close()
         return
-      } catch let error as ClientError where !error.isPermanent {
-        throw CommandFailure(error)
-      } catch {}
+      } catch let error as ClientError {
+        var failure = CommandFailure(error)
+        if error.isPermanent { failure.message += "; another gateway takes `pushcli login \(detour)`" }
+        throw failure
+      }
     }
     throw CommandFailure(
       .notAuthorized,

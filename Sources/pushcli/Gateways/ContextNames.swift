@@ -3,9 +3,8 @@ import ArgumentParser
 /// What a shell completes where a gateway is named: those that this machine knows.
 enum ContextNames {
   static let completion = CompletionKind.custom { words, _, start in
-    var options = FolderOptions()
-    options.state = words.firstIndex(of: "--state").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
-    guard let folder = try? options.folder else { return [] }
+    let state = words.firstIndex(of: "--state").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+    guard let folder = try? FolderOptions(state: state).folder else { return [] }
     let names = [GatewayContext.localName] + Contexts(folder).remote.map(\.name)
     return names.filter { $0.hasPrefix(start) }
   }

@@ -9,6 +9,14 @@ struct FolderOptions: ParsableArguments {
   @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).", completion: .directory)
   var state: String?
 
+  init() {}
+
+  /// What would be meant by this option.
+  init(state: String?) {
+    self.init()
+    self.state = state
+  }
+
   /// - Throws: ``CommandFailure`` where none is named and there is no home.
   var folder: StateFolder {
     get throws {

@@ -14,6 +14,15 @@ struct StateOptions: ParsableArguments {
     completion: ContextNames.completion)
   var gateway: String?
 
+  init() {}
+
+  /// What would be meant by these options.
+  init(state: String?, gateway: String?) {
+    self.init()
+    local = FolderOptions(state: state)
+    self.gateway = gateway
+  }
+
   /// The state folder, as ``FolderOptions`` has it.
   var state: String? {
     get { local.state }
@@ -75,7 +84,13 @@ struct GatewayOptions: ParsableArguments {
     let context = try state.context
     let address = try state.detour ?? context.address ?? listening(found, context.folder)
     return .tls(
-      host: address.host, port: address.port, trustPath: trustPath ?? context.trustPath, identity: identity)
+      host: address.host, port: address.port, trustPath: try trustPath ?? knownTrust(of: context), identity: identity)
+  }
+
+  /// The certificates to trust where none are named: the system's for an address where nothing else is known.
+  private func knownTrust(of context: GatewayContext) throws -> String {
+    let isKnown = FileManager.default.fileExists(atPath: context.trustPath)
+    return try isKnown || state.detour == nil ? context.trustPath : GatewayContext.systemTrustPath
   }
 
   /// Where the gateway of a folder listens.

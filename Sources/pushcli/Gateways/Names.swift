@@ -87,12 +87,7 @@ struct CompletedLine: Sendable {
     return nil
   }
 
-  private var state: StateOptions {
-    var state = StateOptions()
-    state.state = value("--state")
-    state.gateway = value("--gateway")
-    return state
-  }
+  private var state: StateOptions { StateOptions(state: value("--state"), gateway: value("--gateway")) }
 
   /// One member of each row of a list of the gateway's.
   func list(_ path: String, _ member: String, _ start: String) async -> [String] {

@@ -26,6 +26,7 @@ import Testing
     let code = InvitationCode(text)
     #expect(code?.authority == authority && code?.secret == "GHJKMNPQRS")
     #expect(InvitationCode(reading: text) == code)
+    #expect(InvitationCode(reading: text + "@gateway.example:2197") == code)
   }
 
   @Test(arguments: [
