@@ -206,7 +206,7 @@ package struct InvitationTerms: Sendable, Equatable {
   package var role: Role
   /// Seconds since 1970.
   package var expires: Int64
-  /// How many devices may still enroll by it; more than one make its secret a long one.
+  /// How many devices may still enroll by it.
   package var uses: Int
   /// The broadcast channel that whoever uses it subscribes to; nil: none.
   package var channel: ChannelID?
@@ -220,6 +220,12 @@ package struct InvitationTerms: Sendable, Equatable {
     self.uses = uses
     self.channel = channel
   }
+
+  /// What its code is like: a link's of a channel, and one that is good more than once, can't be guessed.
+  package var kind: InvitationCode.Kind { channel != nil || uses > 1 ? .shared : .once }
+
+  /// Whether it gives what an invitation of its kind may give: a link of a channel gives nobody's device, and no role.
+  package var isGrantable: Bool { channel == nil || (role == .device && person == nil) }
 }
 
 /// An invitation that may still be used.

@@ -132,8 +132,15 @@ package protocol Registrations: AnyObject, Sendable {
   func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation)
   /// The invitations that may still be used at `now`, in seconds since 1970, those that end first before the others.
   func invitations(now: Int64) async throws -> [Invitation]
+  /// The invitation of a long secret that may still be used at `now`, in seconds since 1970; nil for any other secret.
+  /// Nobody guesses a long one, so asking counts as no try.
+  func invitation(sharedSecret: String, now: Int64) async throws -> Invitation?
+  /// Uses the invitation of a secret once, for a device that is there already; nobody enrolls.
+  func redeem(_ secret: String, now: Int64) async throws
   /// Takes an invitation back, by its id.
   func withdraw(invitation id: String) async throws
+  /// Takes the links of channels back.
+  func withdrawInvitations(to channels: Set<ChannelID>) async throws
 
   // Many devices at once, for load tests
 

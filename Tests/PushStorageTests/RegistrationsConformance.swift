@@ -25,6 +25,9 @@ struct RegistrationsConformance {
     ("an invitation is good once, and in its time", { try await $0.inviting() }),
     ("an invitation ends with the fifth wrong code", { try await $0.guessing() }),
     ("an invitation is good as often as it says", { try await $0.sharing() }),
+    ("a device that is there uses a link once", { try await $0.redeeming() }),
+    ("the links of a channel go with it", { try await $0.withdrawingLinks() }),
+    ("a link of a channel can't be guessed, and gives no role", { try await $0.links() }),
     ("a device joins a person by invitation only", { try await $0.joining() }),
     ("an invitation can be taken back", { try await $0.withdrawing() }),
     ("a device that is removed is gone, and its number with it", { try await $0.removingDevices() }),
@@ -235,6 +238,48 @@ struct RegistrationsConformance {
     _ = try await enroll("c", with: secret, now: 50)
     await refused(.wrongCode) { _ = try await enroll("d", with: secret, now: 50) }
     #expect(try await registrations.invitations(now: 50).isEmpty)
+  }
+
+  private func redeeming() async throws {
+    let terms = InvitationTerms(expires: 100, uses: 3, channel: .random())
+    let (secret, invitation) = try await registrations.invite(terms)
+    #expect(try await registrations.invitation(sharedSecret: secret, now: 50) == invitation)
+    #expect(try await registrations.invitation(sharedSecret: secret, now: 100) == nil)
+    await refused(.wrongCode) { try await registrations.redeem(secret, now: 100) }
+    try await registrations.redeem(secret, now: 50)
+    #expect(try await reopened().invitation(sharedSecret: secret, now: 50)?.terms.uses == 2)
+    #expect(registrations.devices.isEmpty)
+    // Machines have the same names: that says so, and costs nothing.
+    _ = try await enroll("a", with: secret, now: 50)
+    await refused(.conflict) { _ = try await enroll("a", with: secret, now: 50) }
+    try await registrations.redeem(secret, now: 50)
+    #expect(try await registrations.invitation(sharedSecret: secret, now: 50) == nil)
+    await refused(.wrongCode) { try await registrations.redeem(secret, now: 50) }
+  }
+
+  private func withdrawingLinks() async throws {
+    let (gone, stays) = (ChannelID.random(), ChannelID.random())
+    for channel in [gone, gone, stays] {
+      _ = try await registrations.invite(InvitationTerms(expires: 100, uses: 2, channel: channel))
+    }
+    let (code, _) = try await registrations.invite(InvitationTerms(expires: 100))
+    try await registrations.withdrawInvitations(to: [gone, .random()])
+    for home in [registrations, try reopened()] {
+      #expect(Set(try await home.invitations(now: 50).map(\.terms.channel)) == [nil, stays])
+    }
+    _ = try await enroll("a", with: code, now: 50)
+  }
+
+  private func links() async throws {
+    let channel = ChannelID.random()
+    let (secret, _) = try await registrations.invite(InvitationTerms(expires: 100, uses: 1, channel: channel))
+    #expect(InvitationCode.selector(of: secret) == nil && secret.utf8.count > 20)
+    for terms in [
+      InvitationTerms(person: "ada", expires: 100, uses: 2, channel: channel),
+      InvitationTerms(role: .admin, expires: 100, uses: 2, channel: channel),
+    ] { await refused(.invalid) { _ = try await registrations.invite(terms) } }
+    let (short, _) = try await registrations.invite(InvitationTerms(expires: 100))
+    #expect(try await registrations.invitation(sharedSecret: short, now: 50) == nil)
   }
 
   private func joining() async throws {

@@ -61,6 +61,9 @@ package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
     secret = earlier.map { InvitationCode.grouped($0, by: 4).joined(separator: "-") } ?? text
   }
 
+  /// Whether many may use it; nothing is said of a code of an earlier version, which is for one.
+  package var isShared: Bool { kind == .shared }
+
   /// A secret of its kind, from the system's random numbers.
   package static func newSecret(_ kind: Kind) -> String { Base32.characters(randomBytes(count: kind.secretSize)) }
 

@@ -326,8 +326,10 @@ package final class Channels: Sendable {
 
   /// Has devices subscribe to a channel; one that does already stays as it is.
   ///
+  /// - Returns: those that did not subscribe before.
   /// - Throws: ``Failure/unknown``, ``Failure/deleted``, a refusal when a device has too many.
-  package func subscribe(_ devices: [DeviceID], to id: ChannelID) async throws {
+  @discardableResult
+  package func subscribe(_ devices: [DeviceID], to id: ChannelID) async throws -> [DeviceID] {
     try await write { [self] db in
       let added = try state.withLock { state throws in
         guard let channel = state.channels[id] else { throw Failure.unknown }
@@ -353,6 +355,7 @@ package final class Channels: Sendable {
           state.checkInvariants()
         }
       }
+      return added
     }
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushCore
+package import PushCore
 import Synchronization
 
 /// Invitations, and whom a device that enrolls belongs to.
@@ -59,6 +59,11 @@ extension SQLiteRegistrations {
       throw Refusal(
         kind: .invalid, description: "an invitation is for one of \(roles), not for a \(terms.role.rawValue)")
     }
+    guard terms.isGrantable else {
+      throw Refusal(
+        kind: .invalid,
+        description: "a link of a channel is for somebody new and the role device: name no person and no role")
+    }
     let id = SQLiteRegistrations.name(of: randomBytes(count: 8))
     let secret = try await write { db in
       guard try Int.fetchOne(db, sql: "SELECT count(*) FROM invitation") ?? 0 < Limits.maximumInvitations else {
@@ -67,7 +72,7 @@ extension SQLiteRegistrations {
           description: "\(Limits.maximumInvitations) invitations are open: `pushcli devices uninvite ID` takes one back"
         )
       }
-      let secret = try SQLiteRegistrations.freeSecret(terms.uses == 1 ? .once : .shared, db)
+      let secret = try SQLiteRegistrations.freeSecret(terms.kind, db)
       try db.execute(
         sql: """
           INSERT INTO invitation (code_hash, expires, person, role, name, selector, uses, channel)
@@ -120,6 +125,45 @@ extension SQLiteRegistrations {
         channel: ChannelID(bytes: row.blob(6))))
   }
 
+  package func invitation(sharedSecret secret: String, now: Int64) async throws -> Invitation? {
+    guard InvitationCode.selector(of: secret) == nil else { return nil }
+    let hash = SQLiteRegistrations.hash(ofInvitation: secret)
+    return try await read { db in try SQLiteRegistrations.find(hash, now: now, db) }
+  }
+
+  package func redeem(_ secret: String, now: Int64) async throws {
+    _ = try await counting(.invitation(secret, now: now)) { db in
+      try SQLiteRegistrations.use(secret, now: now, db)
+    }
+  }
+
+  package func withdrawInvitations(to channels: Set<ChannelID>) async throws {
+    // Most channels have none: the one writer, for whom pushes wait, is not asked for nothing.
+    let hashes = try await read { db in
+      let rows = try PreparedStatement(db, "SELECT code_hash, channel FROM invitation WHERE channel IS NOT NULL")
+      defer { rows.reset() }
+      var hashes: [[UInt8]] = []
+      while try rows.next() {
+        if let channel = ChannelID(bytes: rows.blob(1)), channels.contains(channel) { hashes.append(rows.blob(0)) }
+      }
+      return hashes
+    }
+    guard !hashes.isEmpty else { return }
+    try await write { db in
+      for hash in hashes {
+        try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [Data(hash)])
+      }
+    }
+  }
+
+  private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do {
+      return try await store.pool.read(body)
+    } catch let error as DatabaseError {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
   package func withdraw(invitation id: String) async throws {
     let hashes = try await write { db in
       let rows = try PreparedStatement(db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation")
@@ -165,6 +209,8 @@ extension SQLiteRegistrations {
     case .invitation(let secret, let now):
       let terms = try use(secret, now: now, db)
       guard let invited = terms.person else {
+        // Machines of many have the same names: whoever comes by a link is told to take another.
+        if terms.channel != nil { try requireFreeName(name, db) }
         try requireNew(person ?? name, db)
         return (person ?? name, terms.role)
       }
@@ -178,21 +224,24 @@ extension SQLiteRegistrations {
   /// Uses an invitation once.
   private static func use(_ secret: String, now: Int64, _ db: Database) throws -> InvitationTerms {
     let hash = hash(ofInvitation: secret)
+    guard let found = try find(hash, now: now, db) else {
+      throw Refusal(kind: .wrongCode, description: "this invitation is unknown, used or too old: ask for another")
+    }
+    try db.execute(sql: "UPDATE invitation SET uses = uses - 1 WHERE code_hash = ?", arguments: [Data(hash)])
+    try db.execute(sql: "DELETE FROM invitation WHERE uses <= 0 OR expires <= ?", arguments: [now])
+    return found.terms
+  }
+
+  /// The invitation that may still be used; nil where there is none.
+  private static func find(_ hash: [UInt8], now: Int64, _ db: Database) throws -> Invitation? {
     let rows = try PreparedStatement(
       db, "SELECT \(invitationColumns) FROM invitation WHERE code_hash = ? AND expires > ?")
     defer { rows.reset() }
-    let found: Invitation? = try unsafe hash.withUnsafeBytes { bytes in
+    return try unsafe hash.withUnsafeBytes { bytes in
       unsafe rows.bind(borrowed: bytes)
       rows.bind(now)
       return try rows.next() ? try invitation(rows) : nil
     }
-    guard let found else {
-      throw Refusal(kind: .wrongCode, description: "this invitation is unknown, used or too old: ask for another")
-    }
-    rows.reset()
-    try db.execute(sql: "UPDATE invitation SET uses = uses - 1 WHERE code_hash = ?", arguments: [Data(hash)])
-    try db.execute(sql: "DELETE FROM invitation WHERE uses <= 0 OR expires <= ?", arguments: [now])
-    return found.terms
   }
 
   /// Counts a wrong secret against the invitation that it may have been meant for.

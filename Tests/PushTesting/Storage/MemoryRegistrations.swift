@@ -45,6 +45,14 @@ package final class MemoryRegistrations: Registrations {
     case usesUpInvitations
     /// A link for many is good once.
     case usesUpLinks
+    /// A device that is there already uses a link for nothing.
+    case redeemsForNothing
+    /// A link of a channel outlasts it.
+    case keepsLinks
+    /// A link that is good once has a secret that can be guessed.
+    case shortensLinks
+    /// A link of a channel may be somebody's, and give a role.
+    case grantsByLink
     /// However often somebody guesses, an invitation stays good.
     case letsGuess
     /// One that was taken back is still good.
@@ -88,6 +96,9 @@ package final class MemoryRegistrations: Registrations {
       case .joinsAnybody: "a device joins a person by invitation only"
       case .usesUpInvitations: "an invitation is good once, and in its time"
       case .usesUpLinks: "an invitation is good as often as it says"
+      case .redeemsForNothing: "a device that is there uses a link once"
+      case .keepsLinks: "the links of a channel go with it"
+      case .shortensLinks, .grantsByLink: "a link of a channel can't be guessed, and gives no role"
       case .letsGuess: "an invitation ends with the fifth wrong code"
       case .keepsInvitations: "an invitation can be taken back"
       case .forgetsSeen: "when a device was connected is kept"
@@ -415,20 +426,28 @@ package final class MemoryRegistrations: Registrations {
       try require(isNew || fault == .joinsAnybody, .forbidden)
       return (owner, .device)
     case .invitation(let secret, let now):
-      let found = state.invitations.firstIndex { $0.secret == secret && $0.invitation.terms.expires > now }
-      guard let place = found else { throw refusal(.wrongCode) }
-      let terms = state.invitations[place].invitation.terms
-      if fault != .redeemsTwice { state.invitations[place].invitation.terms.uses -= 1 }
-      if state.invitations[place].invitation.terms.uses <= (fault == .usesUpLinks ? 2 : 0) {
-        state.invitations.remove(at: place)
-      }
+      let terms = try use(secret, now: now, &state, fault)
       guard let invited = terms.person else {
+        if terms.channel != nil { try require(!state.devices.contains { $0.device.name == name }, .conflict) }
         try require(isNew || fault == .joinsAnybody, .forbidden)
         return (owner, terms.role)
       }
       try require(person == nil || person == invited || fault == .joinsAnybody, .forbidden)
       return (fault == .joinsAnybody ? owner : invited, terms.role)
     }
+  }
+
+  private static func use(
+    _ secret: String, now: Int64, _ state: inout State, _ fault: Fault?
+  ) throws(RegistrationRefusal) -> InvitationTerms {
+    let found = state.invitations.firstIndex { $0.secret == secret && $0.invitation.terms.expires > now }
+    guard let place = found else { throw refusal(.wrongCode) }
+    let terms = state.invitations[place].invitation.terms
+    if fault != .redeemsTwice { state.invitations[place].invitation.terms.uses -= 1 }
+    if state.invitations[place].invitation.terms.uses <= (fault == .usesUpLinks ? 2 : 0) {
+      state.invitations.remove(at: place)
+    }
+    return terms
   }
 
   private static func enroll(
@@ -505,7 +524,10 @@ package final class MemoryRegistrations: Registrations {
 
   package func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation) {
     try Self.require(Role.invitable.contains(terms.role) || fault == .acceptsAnything, .invalid)
-    let secret = InvitationCode.newSecret(terms.uses == 1 ? .once : .shared)
+    let isPlain = terms.person == nil && terms.role == .device
+    try Self.require(terms.channel == nil || isPlain || fault == .grantsByLink, .invalid)
+    let isShort = terms.uses == 1 && (terms.channel == nil || fault == .shortensLinks)
+    let secret = InvitationCode.newSecret(isShort ? .once : .shared)
     let invitation = Invitation(id: String(DeviceToken.random().hex.prefix(16)), terms)
     state.withLock { $0.invitations.append((secret, invitation, 0)) }
     return (secret, invitation)
@@ -515,6 +537,34 @@ package final class MemoryRegistrations: Registrations {
     look { state in
       state.invitations.map(\.invitation).filter { $0.terms.expires > now }
         .sorted { $0.terms.expires < $1.terms.expires }
+    }
+  }
+
+  package func invitation(sharedSecret secret: String, now: Int64) async throws -> Invitation? {
+    guard InvitationCode.selector(of: secret) == nil else { return nil }
+    return look { state in
+      state.invitations.first { $0.secret == secret && $0.invitation.terms.expires > now }?.invitation
+    }
+  }
+
+  package func redeem(_ secret: String, now: Int64) async throws {
+    try state.withLock { state in
+      let warrant = EnrollmentWarrant.invitation(secret, now: now)
+      do {
+        var used = state
+        _ = try Self.use(secret, now: now, &used, fault)
+        if fault != .redeemsForNothing { state = used }
+      } catch {
+        Self.noteWrong(warrant, &state)
+        throw error
+      }
+    }
+  }
+
+  package func withdrawInvitations(to channels: Set<ChannelID>) async throws {
+    guard fault != .keepsLinks else { return }
+    state.withLock { state in
+      state.invitations.removeAll { $0.invitation.terms.channel.map(channels.contains) ?? false }
     }
   }
 
