@@ -86,3 +86,17 @@ package struct ChannelSubscriptionRequest: Codable, Sendable {
     self.batch = batch
   }
 }
+
+/// A request for a link of a channel.
+package struct ShareRequest: Codable, Sendable {
+  package var validSeconds: Int
+  /// How often it may be used.
+  package var uses: Int
+
+  package init(validSeconds: Int, uses: Int) { (self.validSeconds, self.uses) = (validSeconds, uses) }
+
+  package enum CodingKeys: String, CodingKey {
+    case uses
+    case validSeconds = "valid_seconds"
+  }
+}

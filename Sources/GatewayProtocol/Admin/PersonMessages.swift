@@ -46,12 +46,23 @@ package struct InvitationRecord: Codable, Sendable {
   package var role: String
   /// RFC 3339, UTC.
   package var expires: String
+  /// How often it may still be used.
+  package var uses: Int
+  /// The broadcast channel that it is a link of, in base64; nil: of none.
+  package var channel: String?
+  /// The channel's app; nil where there is none any longer.
+  package var topic: String?
 
-  package init(id: String, person: String?, role: String, expires: String) {
+  package init(
+    id: String, person: String?, role: String, expires: String, uses: Int, channel: String? = nil, topic: String? = nil
+  ) {
     self.id = id
     self.person = person
     self.role = role
     self.expires = expires
+    self.uses = uses
+    self.channel = channel
+    self.topic = topic
   }
 }
 
@@ -62,14 +73,18 @@ package struct CreatedInvitation: Codable, Sendable {
   package var person: String?
   package var role: String
   package var expires: String
+  package var uses: Int
+  package var channel: String?
+  package var topic: String?
 
   package init(code: String, _ record: InvitationRecord) {
     self.code = code
     (id, person, role, expires) = (record.id, record.person, record.role, record.expires)
+    (uses, channel, topic) = (record.uses, record.channel, record.topic)
   }
 
   package enum CodingKeys: String, CodingKey {
     case code = "invitation"
-    case id, person, role, expires
+    case id, person, role, expires, uses, channel, topic
   }
 }

@@ -45,8 +45,8 @@ struct AdminAPI: Sendable {
     let changing =
       routes + lists.routes + ScheduleAPI(services: services).routes + GroupsAPI(services: services).routes
       + (certificates?.routes ?? []) + TokensAPI(services: services, authority: authority).routes
-      + (faults?.routes ?? []) + (channels?.routes ?? []) + (service?.routes ?? [])
-      + (logLevel?.routes ?? [])
+      + (faults?.routes ?? []) + (channels?.routes ?? []) + SharesAPI(services: services, authority: authority).routes
+      + (service?.routes ?? []) + (logLevel?.routes ?? [])
     return Router((changing.map(audit.audited) + audit.routes + (metrics?.routes ?? [])).map(gate.guarded))
   }
 

@@ -23,10 +23,20 @@ extension DeviceRecord {
 
 extension InvitationRecord {
   /// An invitation as it is listed.
-  init(_ invitation: Invitation) {
+  ///
+  /// - Parameter topic: the app of the channel that it is a link of.
+  init(_ invitation: Invitation, topic: String? = nil) {
+    let terms = invitation.terms
     self.init(
-      id: invitation.id, person: invitation.terms.person, role: invitation.terms.role.rawValue,
-      expires: DeviceRecord.timestamp(seconds: invitation.terms.expires))
+      id: invitation.id, person: terms.person, role: terms.role.rawValue,
+      expires: DeviceRecord.timestamp(seconds: terms.expires), uses: terms.uses, channel: terms.channel?.description,
+      topic: topic)
+  }
+
+  /// An invitation as it is listed, with the app of its channel.
+  init(_ invitation: Invitation, _ services: Services) {
+    let channel = invitation.terms.channel.flatMap { services.channels.channel($0) }
+    self.init(invitation, topic: channel.flatMap { services.registrations.app($0.app)?.topic })
   }
 }
 

@@ -30,7 +30,8 @@ struct ChannelsAPI: Sendable {
     ]
   }
 
-  private func channel(_ request: ControlRequest) throws -> BroadcastChannel {
+  /// The channel that a request's path names.
+  func channel(_ request: ControlRequest) throws -> BroadcastChannel {
     guard let id = ChannelID(request.parameters[0].utf8), let channel = services.channels.channel(id),
       channel.deleted == nil
     else { throw Problem.notFound("there is no channel \(request.parameters[0]): `pushcli channels list` shows them") }

@@ -34,7 +34,7 @@ struct ListsAPI: Sendable {
       },
       .init("GET", "/admin/v1/invitations", .reader) { request in
         let invitations = try await services.registrations.invitations(now: services.clock.seconds)
-        return Response(rows: try ListsAPI.page(request, invitations.map(InvitationRecord.init), \.id))
+        return Response(rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, services) }, \.id))
       },
       .init("GET", "/admin/v1/ads/reports", .operator) { request in
         Response(try await ListAdReports(services)(request.query).map(AdReportRecord.init))

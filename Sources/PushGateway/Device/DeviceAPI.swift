@@ -47,6 +47,7 @@ struct DeviceAPI: Sendable {
       route("GET", "/v1/device/channels") { device, _ in
         Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
       },
+      route("POST", "/v1/device/channels", join),
       route("PUT", "/v1/device/channels/{id}") { device, request in
         try countChange(of: device)
         try await ManageChannels(services).subscribe([device], to: try channel(request))
@@ -109,27 +110,67 @@ struct DeviceAPI: Sendable {
     let enroll = Enroll(services)
     let warrant = try enroll.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
-    guard invitation == nil || services.budgets.allowsCode(from: request.source, at: now) else {
+    let record = isAdmin ? try await audit(enrollment, request) : nil
+    do {
+      let enrolled = try await countingCodes(request, isCode: invitation != nil) {
+        try await makeDevice(enrollment, by: warrant)
+      }
+      if let record { try? await services.audit.note(status: 201, of: record) }
+      return Response(enrolled, status: 201)
+    } catch {
+      if let record { try? await services.audit.note(status: (Problem(error) ?? .failure).status, of: record) }
+      throw error
+    }
+  }
+
+  /// Enrolls a device; one that came by the link of a channel reads it from the beginning.
+  private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentWarrant) async throws -> Enrolled {
+    let join = JoinChannel(services)
+    var channel: BroadcastChannel?
+    if case .invitation(let secret, _) = warrant { channel = try await join.channel(of: secret) }
+    try services.groups.requireFree(enrollment.name)
+    let (device, secret) = try await Enroll(services)(name: enrollment.name, person: enrollment.person, by: warrant)
+    if let channel { try await join(enrolled: device, channel) }
+    return Enrolled(
+      device: device.uuid, secret: secret, name: device.name,
+      person: services.registrations.person(device.person)?.name, role: device.role.rawValue,
+      channel: channel.map { joined($0, isKnown: false) })
+  }
+
+  /// Does what a code is shown for; a wrong one counts against the address that it comes from.
+  private func countingCodes<Value>(
+    _ request: ControlRequest, isCode: Bool = true, _ body: () async throws -> Value
+  ) async throws -> Value {
+    let now = services.clock.milliseconds()
+    guard !isCode || services.budgets.allowsCode(from: request.source, at: now) else {
       throw Problem.tooManyRequests(
         "\(Limits.wrongInvitations.burst) wrong codes came from where you are: wait some minutes, and ask for another code"
       )
     }
-    let record = isAdmin ? try await audit(enrollment, request) : nil
     do {
-      try services.groups.requireFree(enrollment.name)
-      let (device, secret) = try await enroll(name: enrollment.name, person: enrollment.person, by: warrant)
-      if let record { try? await services.audit.note(status: 201, of: record) }
-      let person = services.registrations.person(device.person)?.name
-      return Response(
-        Enrolled(device: device.uuid, secret: secret, name: device.name, person: person, role: device.role.rawValue),
-        status: 201)
+      return try await body()
     } catch {
       if (error as? RegistrationRefusal)?.kind == .wrongCode {
         services.budgets.noteWrongCode(from: request.source, at: now)
       }
-      if let record { try? await services.audit.note(status: (Problem(error) ?? .failure).status, of: record) }
       throw error
     }
+  }
+
+  /// Has a device read the channel of a link.
+  private func join(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    let wanted: JoinChannelRequest = try request.decoded()
+    try countChange(of: device)
+    let (channel, isKnown) = try await countingCodes(request) {
+      try await JoinChannel(services)(device, by: InvitationCode(reading: wanted.invitation).secret)
+    }
+    return Response(joined(channel, isKnown: isKnown))
+  }
+
+  private func joined(_ channel: BroadcastChannel, isKnown: Bool) -> JoinedChannel {
+    JoinedChannel(
+      id: channel.id.description, topic: services.registrations.app(channel.app)?.topic ?? "",
+      environment: channel.environment.rawValue, isKnown: isKnown)
   }
 
   /// Writes down what an administrator asks for, before it is done: without the invitation.

@@ -10,8 +10,10 @@ struct ManageChannels: Sendable {
 
   /// Has devices subscribe to a channel of an app that they are registered for.
   ///
+  /// - Returns: those that did not subscribe before.
   /// - Throws: a refusal in words for people.
-  func subscribe(_ devices: [Device], to id: ChannelID) async throws {
+  @discardableResult
+  func subscribe(_ devices: [Device], to id: ChannelID) async throws -> [DeviceID] {
     guard let channel = channels.channel(id), channel.deleted == nil, let app = registrations.app(channel.app) else {
       throw RegistrationRefusal(kind: .unknown, description: "there is no channel \(id)")
     }
@@ -31,16 +33,18 @@ struct ManageChannels: Sendable {
     }
     // Slice by slice: pushes wait for a transaction.
     var rest = devices[...]
+    var added: [DeviceID] = []
     while !rest.isEmpty {
       let slice = rest.prefix(Limits.subscriptionSlice).map(\.id)
       rest = rest.dropFirst(slice.count)
       do {
-        try await channels.subscribe(slice, to: id)
+        added += try await channels.subscribe(slice, to: id)
       } catch is Channels.Failure {
         throw RegistrationRefusal(kind: .unknown, description: "there is no channel \(id)")
       }
       for device in slice { router.notify(device, .channels) }
     }
+    return added
   }
 
   /// Ends a device's subscription to a channel; that it has none is no error.
@@ -49,13 +53,19 @@ struct ManageChannels: Sendable {
     router.notify(device, .channels)
   }
 
-  /// Deletes a channel, what it stored and who subscribed.
+  /// Deletes a channel, what it stored, who subscribed and its links: those first, so that none is left when a crash comes
+  /// between. One that is made meanwhile is refused as a link of no channel.
   func delete(_ id: ChannelID) async throws {
+    try await registrations.withdrawInvitations(to: [id])
     for device in try await channels.delete([id], now: clock.milliseconds()) { router.notify(device, .channels) }
   }
 
   /// Says whether an app may broadcast; where it may not, its channels are deleted.
   func setBroadcast(_ isOn: Bool, app: AppID) async throws {
+    if !isOn {
+      let all = [Environment.development, .production].flatMap { channels.channels(of: app, environment: $0) }
+      try await registrations.withdrawInvitations(to: Set(all.map(\.id)))
+    }
     for device in try await channels.setOn(isOn, app: app, now: clock.milliseconds()) {
       router.notify(device, .channels)
     }

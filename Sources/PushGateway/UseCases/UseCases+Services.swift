@@ -63,6 +63,14 @@ extension FindSentPush {
   }
 }
 
+extension JoinChannel {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, channels: services.channels, manage: ManageChannels(services),
+      register: Register(services), remove: RemovePerson(services), clock: services.clock)
+  }
+}
+
 extension ListAdReports {
   init(_ services: Services) { self.init(registrations: services.registrations) }
 }

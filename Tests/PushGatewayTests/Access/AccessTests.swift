@@ -109,7 +109,8 @@ import Testing
       "/admin/v1/keys", "/admin/v1/keys/{id}", "/admin/v1/devices/{name}", "/admin/v1/devices/{name}/secret",
       "/admin/v1/persons/{name}", "/admin/v1/groups/{name}", "/admin/v1/batches", "/admin/v1/batches/{name}",
       "/admin/v1/invitations",
-      "/admin/v1/invitations/{id}", "/admin/v1/tokens", "/admin/v1/tokens/{name}", "/admin/v1/certificates",
+      "/admin/v1/invitations/{id}", "/admin/v1/channels/{id}/shares", "/admin/v1/shares/{id}", "/admin/v1/tokens",
+      "/admin/v1/tokens/{name}", "/admin/v1/certificates",
       "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
       "/admin/v1/backup",
     ]

@@ -1,0 +1,52 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// `/admin/v1/shares…` and `/admin/v1/channels/{id}/shares`: links by which several people read a broadcast channel.
+struct SharesAPI: Sendable {
+  let services: Services
+  /// The fingerprint that codes have; nil where there is no certificate to have one of.
+  let authority: @Sendable () -> String?
+
+  var routes: [Router.Route] {
+    [
+      .init("POST", "/admin/v1/channels/{id}/shares", .admin, share),
+      .init("GET", "/admin/v1/shares", .reader) { request in
+        let rows = try await shares().map { InvitationRecord($0, services) }
+        return Response(rows: try ListsAPI.page(request, rows, \.id))
+      },
+      .init("DELETE", "/admin/v1/shares/{id}", .admin) { request in
+        let id = request.parameters[0].lowercased()
+        guard try await shares().contains(where: { $0.id == id }) else {
+          throw Problem.notFound("there is no link \(request.parameters[0]): `pushcli channels shares` shows them")
+        }
+        try await services.registrations.withdraw(invitation: id)
+        return .noContent
+      },
+    ]
+  }
+
+  private func shares() async throws -> [Invitation] {
+    try await services.registrations.invitations(now: services.clock.seconds).filter { $0.terms.channel != nil }
+  }
+
+  private func share(_ request: ControlRequest) async throws -> Response {
+    let wanted: ShareRequest = try request.decoded()
+    guard (1...Limits.maximumInvitationValidity).contains(wanted.validSeconds) else {
+      throw Problem.badRequest("a link is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
+    }
+    guard (1...Limits.maximumInvitationUses).contains(wanted.uses) else {
+      throw Problem.badRequest("a link is good for 1 to \(Limits.maximumInvitationUses) uses")
+    }
+    guard let authority = authority() else {
+      throw Problem(503, "Service Unavailable", "this gateway has no certificate that a code could name")
+    }
+    let channel = try ChannelsAPI(services: services).channel(request)
+    let (secret, invitation) = try await services.registrations.invite(
+      InvitationTerms(
+        expires: services.clock.seconds + Int64(wanted.validSeconds), uses: wanted.uses, channel: channel.id))
+    let code = InvitationCode(authority: authority, secret: secret).description
+    return Response(CreatedInvitation(code: code, InvitationRecord(invitation, services)), status: 201)
+  }
+}
