@@ -14,8 +14,12 @@ struct Channels: AsyncParsableCommand {
         pushcli channels create com.example.news --store
         pushcli channels subscribe 3pCzY5mgVQJ1bQ8WAm0LQQ== me
         pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news state.json
+        pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --host gateway.example
       """,
-    subcommands: [List.self, Create.self, Delete.self, Subscribe.self, Unsubscribe.self, Enable.self, Disable.self],
+    subcommands: [
+      List.self, Create.self, Delete.self, Subscribe.self, Unsubscribe.self, Enable.self, Disable.self, Share.self,
+      Shares.self, Unshare.self,
+    ],
     defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
@@ -74,7 +78,8 @@ struct Channels: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "delete", abstract: "Delete a channel, what it stored and who subscribed. It can't be undone.")
+      commandName: "delete",
+      abstract: "Delete a channel, what it stored, who subscribed and its links. It can't be undone.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

@@ -156,18 +156,20 @@ struct Devices: AsyncParsableCommand {
 
   struct Invitations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "invitations", abstract: "List the invitations that nobody has used yet.")
+      commandName: "invitations", abstract: "List the invitations that may still be used, and the links of channels.",
+      discussion: "`pushcli channels shares` lists the links alone.\n\nExample:\n  pushcli devices invitations")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
       try await Admin(state).printList(
-        "/admin/v1/invitations", part, format, name: "id", header: ["ID", "PERSON", "ROLE", "EXPIRES"]
+        "/admin/v1/invitations", part, format, name: "id",
+        header: ["ID", "PERSON", "ROLE", "USES", "EXPIRES", "CHANNEL"]
       ) { row in
         [
           row["id"]?.string ?? "", row["person"]?.string ?? "(new)", row["role"]?.string ?? "",
-          row["expires"]?.string ?? "",
+          String(row["uses"]?.integer ?? 1), row["expires"]?.string ?? "", row["channel"]?.string ?? "",
         ]
       }
     }

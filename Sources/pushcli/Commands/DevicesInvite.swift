@@ -44,17 +44,12 @@ extension Devices {
       let made: CreatedInvitation = try await admin.post(
         "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
       if format.json { return Output.json(Result(made, place.address)) }
-      Output.data("\(made.code)@\(place.address)")
       let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
-      Output.words(
-        "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)")
-      if let hint = place.hint { Output.words(hint) }
-      guard qr else { return }
-      guard let picture = QRCode("https://\(place.address)/join#\(made.code)") else {
-        throw CommandFailure(.failed, "this is too much for a QR code: name the gateway by a shorter --host")
-      }
-      Output.words(lines: picture.lines.joined(separator: "\n"))
+      try place.show(
+        made.code,
+        "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)",
+        qr: qr)
     }
   }
 }
@@ -102,6 +97,20 @@ struct InvitationPlace {
       // A certificate from elsewhere has the names that it has, and whoever joins sees whether this is one of them.
       Output.words("pushcli: \(failure.message)")
     }
+  }
+
+  /// Prints what `pushcli join` takes, and words for whoever passes it on.
+  ///
+  /// - Parameter qr: whether it is drawn, too, as a link.
+  func show(_ code: String, _ words: String, qr: Bool) throws(CommandFailure) {
+    Output.data("\(code)@\(address)")
+    Output.words(words)
+    if let hint { Output.words(hint) }
+    guard qr else { return }
+    guard let picture = QRCode("https://\(address)/join#\(code)") else {
+      throw CommandFailure(.failed, "this is too much for a QR code: name the gateway by a shorter --host")
+    }
+    Output.words(lines: picture.lines.joined(separator: "\n"))
   }
 
   /// What else is to be done before somebody can join; nil: nothing.

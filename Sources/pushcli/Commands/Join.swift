@@ -9,11 +9,15 @@ import PushCore
 /// `pushcli join`: this machine becomes a device of a gateway elsewhere.
 struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "join", abstract: "Become a device of a gateway elsewhere, by an invitation.",
+    commandName: "join",
+    abstract: "Become a device of a gateway elsewhere by an invitation, or read a channel by its link.",
     discussion: """
       `pushcli devices invite` on the gateway's machine makes the code. It tells this machine which gateway is the right \
       one, so nothing else is copied, and it is sent to that one alone. It may be typed in any case, with or without \
       hyphens; O is 0, I and L are 1. Without a code it is asked for. The port is 2197 unless one is named.
+
+      The link of a channel (`pushcli channels share`) is taken in the same way. A machine that has a device there reads the \
+      channel with that one, and makes another only for a --device of a name that is not here.
 
       Afterwards every command means that gateway; `pushcli contexts` lists those that this machine knows.
 
@@ -37,19 +41,50 @@ struct Join: AsyncParsableCommand {
     let gateway = try await FirstContact(invitation.address, code.authority).connect()
     defer { gateway.client.close() }
     let known = contexts[invitation.address]
+    if let known, code.isShared, let reader = try reader(in: known) {
+      let channel = try await join(reader, of: known, by: code)
+      try contexts.use(known.name)
+      return report(reader, known, channel, wasHere: true)
+    }
     let context = try contexts.add(
       known?.name ?? name ?? contexts.freeName(for: invitation.address), invitation.address,
       authority: gateway.authority)
-    let joined: Credentials
+    let (joined, channel): (Credentials, JoinedChannel?)
     do {
-      joined = try await enroll(gateway.client, code)
+      (joined, channel) = try await enroll(gateway.client, code)
     } catch {
       if known == nil { try? contexts.remove(context.name) }
       throw error
     }
     try joined.save(in: context.folder)
     try contexts.use(context.name)
-    report(joined, context)
+    report(joined, context, channel)
+  }
+
+  /// The device of this machine that reads a channel; nil where one is to be made.
+  private func reader(in context: GatewayContext) throws -> Credentials? {
+    if let device { return try Credentials.read(device, in: context.folder) }
+    let known = Credentials.names(in: context.folder)
+    guard known.count <= 1 else {
+      throw CommandFailure(.usage, "name the device with --device: there are \(known.joined(separator: ", "))")
+    }
+    return try known.first.flatMap { try Credentials.read($0, in: context.folder) }
+  }
+
+  /// Has a device read a link's channel. Its secret goes to whom this machine knows as the gateway, whoever the code is from.
+  private func join(
+    _ reader: Credentials, of context: GatewayContext, by code: InvitationCode
+  ) async throws -> JoinedChannel {
+    let admin = try await Admin(context, as: reader)
+    defer { admin.close() }
+    do {
+      return try await admin.post("/v1/device/channels", JoinChannelRequest(invitation: code.description))
+    } catch let failure as CommandFailure where failure.status == 401 {
+      throw CommandFailure(
+        .notAuthorized,
+        "\(reader.name) is no longer known to \(context.name): name another device with --device, or forget the gateway "
+          + "with `pushcli contexts remove \(context.name)`", status: 401)
+    }
   }
 
   /// Names to try: the one that was given, or this machine's, with a number where another device has it.
@@ -60,7 +95,7 @@ struct Join: AsyncParsableCommand {
     return [base] + (2...9).map { "\(base)-\($0)" }
   }
 
-  private func enroll(_ client: Client, _ code: InvitationCode) async throws -> Credentials {
+  private func enroll(_ client: Client, _ code: InvitationCode) async throws -> (Credentials, JoinedChannel?) {
     struct Request: Encodable {
       var name: String
       var person: String?
@@ -70,7 +105,11 @@ struct Join: AsyncParsableCommand {
     for name in names {
       let body = try JSONEncoder().encode(Request(name: name, person: person, invitation: code.description))
       let answer = try await client.request("POST", "/v1/devices", body: Array(body))
-      if answer.status == 201 { return try decodeJSON(Credentials.self, from: answer.body) }
+      if answer.status == 201 {
+        return (
+          try decodeJSON(Credentials.self, from: answer.body), try decodeJSON(Enrolled.self, from: answer.body).channel
+        )
+      }
       let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
       last = CommandFailure(
         CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
@@ -81,23 +120,34 @@ struct Join: AsyncParsableCommand {
     throw last
   }
 
-  private func report(_ joined: Credentials, _ context: GatewayContext) {
+  /// - Parameter wasHere: whether this machine was the device before.
+  private func report(
+    _ joined: Credentials, _ context: GatewayContext, _ channel: JoinedChannel?, wasHere: Bool = false
+  ) {
     if format.json {
       struct Result: Encodable {
         var gateway, context, device: String
-        var person, role: String?
+        var person, role, channel, topic: String?
+        var known: Bool?
       }
       return Output.json(
         Result(
           gateway: context.address?.description ?? "", context: context.name, device: joined.name,
-          person: joined.person, role: joined.role))
+          person: joined.person, role: joined.role, channel: channel?.id, topic: channel?.topic, known: channel?.isKnown
+        ))
     }
     let role = joined.role.map { $0 == Role.device.rawValue ? "" : ", with the role \($0)" } ?? ""
+    let place = context.address?.description ?? ""
+    let begun =
+      wasHere
+      ? "\(joined.name), which this machine is at \(place) already"
+      : "joined \(place) as \(joined.name), a device of \(joined.person ?? "its own")\(role)"
+    let reading = channel.map { ", reads the channel \($0.id) of \($0.topic)\($0.isKnown ? " as before" : "")" } ?? ""
     Output.words(
       lines: """
-        joined \(context.address?.description ?? "") as \(joined.name), a device of \(joined.person ?? "its own")\(role)
+        \(begun)\(reading)
         commands mean this gateway from now on, and `pushcli contexts use local` changes that
-        next: pushcli subscribe --app TOPIC
+        next: pushcli subscribe\(channel == nil ? " --app TOPIC" : "")
         """)
   }
 }

@@ -21,6 +21,7 @@ enum Names {
   static let teams = kind { line, start in await line.list("teams", "team_id", start) }
   static let channels = kind { line, start in await line.list("channels", "id", start) }
   static let invitations = kind { line, start in await line.list("invitations", "id", start) }
+  static let shares = kind { line, start in await line.list("shares", "id", start) }
   static let tokens = kind { line, start in await line.list("tokens", "name", start) }
   static let certificates = kind { line, start in await line.list("certificates", "id", start) }
   static let faults = kind { line, start in await line.list("faults", "name", start) }

@@ -1,0 +1,93 @@
+import ArgumentParser
+import GatewayProtocol
+import PushPolicy
+
+extension Channels {
+  /// `pushcli channels share`.
+  struct Share: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "share", abstract: "Make a link by which several people read a channel.",
+      discussion: """
+        Whoever has the link reads the channel: `pushcli join` makes the machine a device of somebody new, with no role but \
+        that, or has the device that the machine is already read the channel, too. It is printed once. `channels shares` \
+        lists the links, and `channels unshare` takes one back; who has joined stays.
+
+        --host is how other machines reach this gateway, as for `pushcli devices invite`.
+
+        Examples:
+          pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --host gateway.example
+          pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --days 7 --uses 20 --qr
+        """)
+    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
+    @Option(help: "How many days it is good for, up to 365.") var days = 30
+    @Option(help: "How many devices may use it, from 2 to 1000000.") var uses = 1000
+    @Option(help: "HOST or HOST:PORT as other machines reach the gateway. (this machine's name)") var host: String?
+    @Flag(help: "Also draw it as a QR code.") var qr = false
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+      try OptionRange.check(days, "--days", 1...365)
+      try OptionRange.check(uses, "--uses", 2...1_000_000)
+    }
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      let place = try await InvitationPlace(host, at: state.context, admin)
+      try await place.certify(admin)
+      let made: CreatedInvitation = try await admin.post(
+        "/admin/v1/channels/\(pathPart(channel))/shares", ShareRequest(validSeconds: days * 86_400, uses: uses))
+      if format.json { return Output.json(SharedLink(made, place.address)) }
+      try place.show(
+        made.code,
+        "for \(made.topic ?? "its app"), \(counted(made.uses, "device")), within \(counted(days, "day")); there: "
+          + "pushcli join CODE@\(place.address)", qr: qr)
+    }
+  }
+
+  struct Shares: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "shares", abstract: "List the links of channels that may still be used.",
+      discussion: "Their codes are not kept.\n\nExample:\n  pushcli channels shares --json")
+    @OptionGroup var part: ListOptions
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).printList(
+        "/admin/v1/shares", part, format, name: "id", header: ["ID", "CHANNEL", "APP", "USES LEFT", "EXPIRES"]
+      ) { row in
+        [
+          row["id"]?.string ?? "", row["channel"]?.string ?? "", row["topic"]?.string ?? "",
+          String(row["uses"]?.integer ?? 0), row["expires"]?.string ?? "",
+        ]
+      }
+    }
+  }
+
+  struct Unshare: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "unshare", abstract: "Take a link back: nobody joins by it any more. Who has joined stays.",
+      discussion: "Example:\n  pushcli channels unshare 3f0c9a1be2d45577")
+    @Argument(help: "The link's id, as `channels shares` lists it.", completion: Names.shares) var id: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/shares/\(pathPart(id))")
+      if format.json { Output.json(["withdrawn": id]) } else { Output.words("took back link \(id)") }
+    }
+  }
+}
+
+/// What `--json` prints: the link, and what `pushcli join` takes.
+private struct SharedLink: Encodable {
+  var invitation, id, expires, join: String
+  var channel, topic: String?
+  var uses: Int
+
+  init(_ made: CreatedInvitation, _ address: GatewayAddress) {
+    (invitation, id, expires, uses) = (made.code, made.id, made.expires, made.uses)
+    (channel, topic, join) = (made.channel, made.topic, "\(made.code)@\(address)")
+  }
+}
