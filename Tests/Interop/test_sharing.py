@@ -1,10 +1,12 @@
-"""What senders take back, as a sender and the people with their screens see it."""
+"""What several people share: pushes that senders take back, groups, and channels that are read by a link."""
 
 import json
+import re
 import subprocess
 import uuid
 
 from gateway import PUSHCLI, TOPIC, poll, run
+from machines import machine  # noqa: F401
 from screen import Screen, needs_tmux
 
 
@@ -271,3 +273,132 @@ def test_each_member_of_a_group_has_choices(start):
     _, words = waiting.communicate(timeout=30)
     # It shows who.
     assert waiting.returncode == 0 and devices["anna"].name in words.splitlines()[-1], words
+
+
+# Channels that several people read by one link
+
+
+LINK = re.compile(r"^[0-9A-Z]{4}(-[0-9A-Z]{4}){9}-[0-9A-Z]{2}@\S+$")
+
+
+def share(gateway, channel, *options) -> str:
+    link = gateway.run("channels", "share", channel, "--host", f"localhost:{gateway.port}", *options).out.strip()
+    assert LINK.match(link), link
+    return link
+
+
+def channel_of(gateway, *options) -> str:
+    return gateway.run("channels", "create", TOPIC, "--store", *options).out.strip()
+
+
+def shares(gateway):
+    return gateway.run("channels", "shares", "--json").records
+
+
+def broadcast(gateway, channel, title):
+    gateway.run("send", "--channel", channel, "--topic", TOPIC, "--expires", "1h", "-",
+                stdin=json.dumps({"aps": {"event": "update", "content-state": {"score": title}}}))
+
+
+def heard(machine):
+    push = machine.run("subscribe", "--json", "--once").json
+    return push["channel"], push["payload"]["aps"]["content-state"]["score"]
+
+
+def test_two_people_on_two_machines_read_a_channel_by_one_link(start, machine):
+    gateway = start()
+    channel = channel_of(gateway)
+    done = gateway.run("channels", "share", channel, "--host", f"localhost:{gateway.port}", "--uses", "3")
+    link = done.out.strip()
+    assert LINK.match(link) and f"for {TOPIC}, 3 devices, within 30 days" in done.err, done.err
+    listed = shares(gateway)
+    assert [(row["channel"], row["topic"], row["uses"]) for row in listed] == [(channel, TOPIC, 3)]
+    assert [row["id"] for row in gateway.run("devices", "invitations", "--json").records] == [listed[0]["id"]]
+    anna, ben = machine("anna"), machine("ben")
+    words = anna.run("join", link, "--device", "anna").err
+    assert f"joined localhost:{gateway.port} as anna, a device of anna, reads the channel {channel} of {TOPIC}" in words
+    assert "pushcli subscribe\n" in words
+    joined = ben.run("join", link, "--device", "ben", "--person", "Ben", "--json").json
+    assert joined == {"gateway": f"localhost:{gateway.port}", "context": "localhost", "device": "ben", "person": "Ben",
+                      "role": "device", "channel": channel, "topic": TOPIC, "known": False}
+    broadcast(gateway, channel, "1:0")
+    assert heard(anna) == heard(ben) == (channel, "1:0")
+    # Who has joined a channel administers nothing.
+    assert "login" in anna.run("devices", code=4).err
+    # Without a name, a machine that is called as another takes the next one; then the link is used up.
+    names = {row["name"] for row in gateway.run("devices", "--json").records}
+    assert machine("cleo").run("join", link, "--json").json["device"] not in names
+    assert shares(gateway) == []
+    dora = machine("dora")
+    assert "used" in dora.run("join", link, "--device", "dora", code=4).err
+    assert not (dora.home / ".local/share/pushgateway/contexts/localhost").exists()
+    gateway.run("persons", "remove", "Ben")
+    assert next(row for row in gateway.run("channels", "--json").records if row["id"] == channel)["subscriptions"] == 2
+
+
+def test_machines_of_one_name_join_by_one_link(start, machine):
+    gateway = start()
+    link = share(gateway, channel_of(gateway))
+    joined = [machine(name).run("join", link, "--json").json for name in ("one", "two")]
+    assert joined[1]["device"] == joined[0]["device"] + "-2" and joined[0]["person"] != joined[1]["person"]
+
+
+def test_a_link_that_was_taken_back_is_good_no_longer(start, machine):
+    gateway = start()
+    channel, other = channel_of(gateway), channel_of(gateway)
+    link, gone = share(gateway, channel), share(gateway, other)
+    machine("anna").run("join", link, "--device", "anna")
+    id = next(row["id"] for row in shares(gateway) if row["channel"] == channel)
+    assert f"took back link {id}" in gateway.run("channels", "unshare", id).err
+    assert "there is no link" in gateway.run("channels", "unshare", id, code=3).err
+    ben = machine("ben")
+    assert "unknown, used or too old" in ben.run("join", link, "--device", "ben", code=4).err
+    # Who has joined stays; a link goes with its channel.
+    assert gateway.run("channels", "list", "--device", "anna", "--json").json["id"] == channel
+    gateway.run("channels", "delete", other)
+    assert shares(gateway) == []
+    assert "unknown, used or too old" in ben.run("join", gone, "--device", "ben", code=4).err
+    assert "there is no channel" in gateway.run("channels", "share", other, "--host", "localhost", code=3).err
+    for options in (["--days", "0"], ["--days", "366"], ["--uses", "1"], ["--uses", "1000001"]):
+        assert options[0] in gateway.run("channels", "share", channel, *options, code=2).err
+
+
+def test_who_has_a_device_joins_without_another(start, machine):
+    gateway = start()
+    channel, second = channel_of(gateway), channel_of(gateway)
+    link = share(gateway, channel, "--uses", "5")
+    laptop = machine("laptop")
+    laptop.join(gateway, person="ada")
+    words = laptop.run("join", link).err
+    assert f"laptop, which this machine is at localhost:{gateway.port} already, reads the channel {channel} of {TOPIC}\n" in words
+    assert shares(gateway)[0]["uses"] == 4
+    # The same device once more: nothing changes, over a kill, too.
+    gateway.kill()
+    gateway.restart()
+    again = laptop.run("join", link, "--json").json
+    assert (again["device"], again["channel"], again["known"]) == ("laptop", channel, True)
+    assert "as before" in laptop.run("join", link, "--device", "laptop").err
+    assert shares(gateway)[0]["uses"] == 4
+    assert [row["name"] for row in gateway.run("devices", "--json").records] == ["laptop"]
+    broadcast(gateway, channel, "2:1")
+    assert heard(laptop) == (channel, "2:1")
+    # Another device only by another name.
+    assert laptop.run("join", link, "--device", "laptop-b", "--json").json["person"] == "laptop-b"
+    assert shares(gateway)[0]["uses"] == 3
+    other = share(gateway, second)
+    assert "name the device with --device: there are laptop, laptop-b" in laptop.run("join", other, code=2).err
+    laptop.run("join", other, "--device", "laptop")
+    # A code that is wrong by a character, and a device that was removed.
+    place = link.index("@") - 1
+    wrong = link[:place] + ("X" if link[place] != "X" else "Y") + link[place + 1:]
+    assert "this link is unknown, used up, taken back or too old" in laptop.run("join", wrong, "--device", "laptop", code=4).err
+    gateway.run("devices", "remove", "laptop")
+    assert "is no longer known to localhost" in laptop.run("join", link, "--device", "laptop", code=4).err
+
+
+def test_a_link_of_somebody_elses_gateway_gets_no_secret(start, machine):
+    ours, theirs = start(name="ours"), start(name="theirs")
+    laptop = machine("laptop")
+    laptop.join(ours)
+    link = share(theirs, channel_of(theirs)).split("@")[0] + f"@localhost:{ours.port}"
+    assert "is not the gateway of this code" in laptop.run("join", link, code=6).err
