@@ -116,11 +116,21 @@ struct DeviceAPI: Sendable {
         try await makeDevice(enrollment, by: warrant)
       }
       if let record { try? await services.audit.note(status: 201, of: record) }
+      if case .invitation(let secret, _) = warrant, !isAdmin { await noteJoined(enrolled, by: secret, request) }
       return Response(enrolled, status: 201)
     } catch {
       if let record { try? await services.audit.note(status: (Problem(error) ?? .failure).status, of: record) }
       throw error
     }
+  }
+
+  /// Writes down that an invitation was used, and by which device; not of a link, by which strangers could fill the trail.
+  private func noteJoined(_ enrolled: Enrolled, by secret: String, _ request: ControlRequest) async {
+    guard InvitationCode.selector(of: secret) != nil else { return }
+    let joined = EnrollmentRequest(name: enrolled.name, person: enrolled.person)
+    let record = try? await services.audit.record(
+      request.method, request.path, body: controlJSON(joined), by: "an invitation", at: services.clock.milliseconds())
+    if let record { try? await services.audit.note(status: 201, of: record) }
   }
 
   /// Enrolls a device; one that came by the link of a channel reads it from the beginning.
