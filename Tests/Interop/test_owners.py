@@ -179,7 +179,7 @@ def test_invitations_are_listed_and_taken_back(start):
     made = gateway.run("devices", "invite", "--person", "ada", "--role", "reader", "--minutes", "5", "--json").json
     assert set(made) == {"invitation", "id", "person", "role", "expires", "join"}
     [listed] = gateway.run("devices", "invitations", "--json").records
-    assert listed == {key: made[key] for key in ["id", "person", "role", "expires"]}
+    assert listed == {key: made[key] for key in ["id", "person", "role", "expires"]} | {"uses": 1}
     assert made["id"] in gateway.run("devices", "invitations").out
     gateway.run("devices", "uninvite", made["id"])
     gateway.run("devices", "uninvite", made["id"], code=3)
