@@ -124,9 +124,13 @@ def test_a_changed_certificate_is_not_taken(start, machine):
     for command in [["prefs"], ["log"], ["subscribe", "--once", "--json"]]:
         refused = laptop.run(*command, code=6).err
         assert "another gateway answers there, or this one has a new authority" in refused
-    # A new invitation settles it.
+    # A new invitation settles it: as another gateway, which gets no secret of the first one.
+    before = [row for row in laptop.run("contexts", "--json").records if "gateway" in row]
     laptop.join(gateway, device="again")
-    laptop.run("prefs", "--device", "again")
+    laptop.run("prefs")
+    after = [row for row in laptop.run("contexts", "--json").records if "gateway" in row]
+    assert [row["devices"] for row in before] == [["laptop"]] and len(after) == 2
+    assert [row["devices"] for row in after if row["current"]] == [["again"]]
 
 
 def test_a_renewed_certificate_of_the_same_authority_is_taken(gateway, machine):

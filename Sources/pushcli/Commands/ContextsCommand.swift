@@ -81,8 +81,7 @@ struct ContextsCommand: AsyncParsableCommand {
       let found = try await FirstContact(address, fingerprint).connect()
       found.client.close()
       let contexts = Contexts(try state.folder)
-      let context = try contexts.add(
-        contexts[address]?.name ?? name ?? contexts.freeName(for: address), address, authority: found.authority)
+      let context = try contexts.add(address, as: name, authority: found.authority)
       try contexts.use(context.name)
       if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
       Output.words("commands mean \(address) from now on, and `pushcli contexts use local` changes that")

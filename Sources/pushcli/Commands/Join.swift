@@ -40,15 +40,13 @@ struct Join: AsyncParsableCommand {
     let contexts = Contexts(try state.folder)
     let gateway = try await FirstContact(invitation.address, code.authority).connect()
     defer { gateway.client.close() }
-    let known = contexts[invitation.address]
+    let known = contexts.known(at: invitation.address, trustedBy: gateway.authority)
     if let known, code.isShared, let reader = try reader(in: known) {
       let channel = try await join(reader, of: known, by: code)
       try contexts.use(known.name)
       return report(reader, known, channel, wasHere: true)
     }
-    let context = try contexts.add(
-      known?.name ?? name ?? contexts.freeName(for: invitation.address), invitation.address,
-      authority: gateway.authority)
+    let context = try contexts.add(invitation.address, as: name, authority: gateway.authority)
     let (joined, channel): (Credentials, JoinedChannel?)
     do {
       (joined, channel) = try await enroll(gateway.client, code)

@@ -46,9 +46,7 @@ struct Login: AsyncParsableCommand {
         status: answer.status)
     }
     let contexts = Contexts(try state.folder)
-    let known = contexts[address]?.name
-    let context = try contexts.add(
-      known ?? name ?? contexts.freeName(for: address), address, authority: gateway.authority)
+    let context = try contexts.add(address, as: name, authority: gateway.authority)
     try GatewayContext.Login(token: token).save(in: context.folder)
     try contexts.use(context.name)
     if format.json { return Output.json(["gateway": address.description, "context": context.name]) }

@@ -35,8 +35,26 @@ struct Contexts {
     name == GatewayContext.localName ? local : Contexts.isName(name) ? context(name) : nil
   }
 
-  /// The one at an address.
-  subscript(address: GatewayAddress) -> GatewayContext? { remote.first { $0.address == address } }
+  /// The one at an address: of several the current one, else the first.
+  subscript(address: GatewayAddress) -> GatewayContext? {
+    let known = remote.filter { $0.address == address }
+    let current = try? self.current.name
+    return known.first { $0.name == current } ?? known.first
+  }
+
+  /// The one at an address that is trusted by an authority. One with another authority is another gateway, which is never
+  /// sent what belongs to this one.
+  ///
+  /// - Parameter authority: as PEM; nil: the system trusts it.
+  func known(at address: GatewayAddress, trustedBy authority: [UInt8]?) -> GatewayContext? {
+    remote.first { context in
+      guard context.address == address else { return false }
+      let trusted = FileManager.default.contents(atPath: context.folder.trustPath)
+      guard let authority else { return trusted == nil }
+      return trusted.map { String(decoding: $0, as: UTF8.self).contains(String(decoding: authority, as: UTF8.self)) }
+        ?? false
+    }
+  }
 
   /// The one that commands mean where none is named.
   ///
@@ -59,9 +77,18 @@ struct Contexts {
     try write { try PrivateFile.replace(currentPath, with: Array((name + "\n").utf8)) }
   }
 
-  /// Keeps what is known of a gateway elsewhere.
+  /// Keeps what is known of a gateway elsewhere, under the name that it has, a given or a new one.
   ///
   /// - Parameter authority: the certificate to trust, as PEM; nil: those that the system trusts.
+  func add(_ address: GatewayAddress, as name: String?, authority: [UInt8]?) throws(CommandFailure) -> GatewayContext {
+    if let known = known(at: address, trustedBy: authority) { return known }
+    if let name, self[name] != nil {
+      throw CommandFailure(.usage, "\(name) is another gateway here already: choose another --name")
+    }
+    return try add(name ?? freeName(for: address), address, authority: authority)
+  }
+
+  /// Writes it.
   func add(_ name: String, _ address: GatewayAddress, authority: [UInt8]?) throws(CommandFailure) -> GatewayContext {
     guard Contexts.isName(name) else {
       throw CommandFailure(

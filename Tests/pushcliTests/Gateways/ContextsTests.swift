@@ -69,6 +69,33 @@ import Testing
     if name != "local" { #expect(contexts[name] == nil) }
   }
 
+  @Test func `another authority at an address is another gateway, and gets nothing of the first`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    let (ours, theirs) = (Array("OURS".utf8), Array("THEIRS".utf8))
+    let first = try contexts.add(address, as: nil, authority: ours)
+    #expect(try contexts.add(address, as: "ignored", authority: ours).name == first.name)
+    let second = try contexts.add(address, as: nil, authority: theirs)
+    #expect(second.name != first.name && contexts.remote.count == 2)
+    #expect(FileManager.default.contents(atPath: first.folder.trustPath) == Data(ours))
+    #expect(contexts.known(at: address, trustedBy: nil) == nil)
+    #expect(throws: CommandFailure.self) { try contexts.add(address, as: first.name, authority: nil) }
+    for context in [first, second] {
+      try contexts.use(context.name)
+      #expect(contexts[address]?.name == context.name)
+    }
+  }
+
+  @Test func `one whose rollover goes on is known by either authority`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    let context = try contexts.add(address, as: nil, authority: Array("OLD\n".utf8))
+    try Data("OLD\nNEW\n".utf8).write(to: URL(fileURLWithPath: context.folder.trustPath))
+    for authority in ["OLD\n", "NEW\n"] {
+      #expect(contexts.known(at: address, trustedBy: Array(authority.utf8))?.name == context.name)
+    }
+  }
+
   @Test func `gateways of one host have names of their own`() throws {
     let folder = try TemporaryFolder()
     let contexts = Contexts(StateFolder(folder.path))
