@@ -140,7 +140,8 @@ def test_another_authority_takes_over_and_nobody_is_cut_off(start):
         gateway.connect(context=ssl.create_default_context(cafile=str(gateway.state.parent / "old.pem")))
     # The chain that is shown ends in the new one: who has its fingerprint finds it there.
     shown = subprocess.run(
-        ["openssl", "s_client", "-showcerts", "-connect", gateway.address], input="", capture_output=True, text=True).stdout
+        ["openssl", "s_client", "-showcerts", "-connect", gateway.address], input="", capture_output=True, text=True,
+        errors="replace").stdout
     assert (gateway.state / "ca.pem").read_text().strip() in shown and old.decode().strip() not in shown
     # A sender's certificate of the authority before is good, also after a restart, and so is one of the new.
     for shown in [sender, gateway.certificate()]:
