@@ -4,6 +4,7 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 import PushPolicy
+import Synchronization
 
 /// `pushcli ask`: a question to a person, whose answer is the exit code.
 struct Ask: AsyncParsableCommand {
@@ -101,14 +102,24 @@ struct Ask: AsyncParsableCommand {
     let question = Question(
       self, topic: parts[1], parties: parties, end: ContinuousClock.now + wait.duration, admin)
     let stops = StopSignals()
+    let isInterrupted = Atomic(false)
     let stopping = Task {
       guard await stops.next() != nil else { return }
+      isInterrupted.store(true, ordering: .relaxed)
       await question.takeBack()
       Ask.exit(withError: ExitCode(Exit.interrupted.rawValue))
     }
     defer { stopping.cancel() }
-    let (id, outcome) = try await question.ask()
-    try report(outcome, id)
+    let found: (id: String, outcome: QuestionProgress.Outcome)
+    do {
+      found = try await question.ask()
+    } catch {
+      // That it was taken back is seen here, too, and is not what the person is to hear.
+      if isInterrupted.load(ordering: .relaxed) { await stopping.value }
+      throw error
+    }
+    if isInterrupted.load(ordering: .relaxed) { await stopping.value }
+    try report(found.outcome, found.id)
   }
 
   /// The group of this name with the devices that are registered for an app; nil where there is none.

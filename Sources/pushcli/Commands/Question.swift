@@ -25,6 +25,8 @@ final class Question: Sendable {
     /// The push that is on screens now, and where.
     var id: String?
     var devices: [String] = []
+    /// Whether nobody waits for an answer any longer: nothing more is sent.
+    var isOver = false
   }
 
   private let options: Ask
@@ -70,7 +72,10 @@ final class Question: Sendable {
 
   /// Takes the question off all screens, and its category out of the gateway: nobody waits any longer.
   func takeBack() async {
-    let asked = state.withLock { $0 }
+    let asked = state.withLock { state in
+      state.isOver = true
+      return state
+    }
     // Where the gateway is away the push expires, and so does the category.
     guard let admin = try? await Admin(options.gateway.state) else { return }
     if let id = asked.id {
@@ -136,8 +141,7 @@ final class Question: Sendable {
   private func ask(_ devices: [String], _ id: String, _ progress: inout QuestionProgress) async throws {
     if let group = parties.group, devices == [group] {
       for member in parties.members { progress.ask(member) }
-      state.withLock { if !$0.devices.contains(group) { $0.devices.append(group) } }
-      return try await send(id, to: group)
+      return try await show(id, to: group)
     }
     progress.ask(devices)
     for device in devices {
@@ -145,10 +149,20 @@ final class Question: Sendable {
         progress.refuse(device, refused.words)
         continue
       }
-      state.withLock { state in
-        if !state.devices.contains(device) { state.devices.append(device) }
-      }
-      try await send(id, to: device)
+      try await show(id, to: device)
+    }
+  }
+
+  /// Sends it to a device, or a group, unless it is over; one that is over meanwhile leaves nothing there.
+  private func show(_ id: String, to device: String) async throws {
+    let isOver = state.withLock { state in
+      if !state.isOver, !state.devices.contains(device) { state.devices.append(device) }
+      return state.isOver
+    }
+    guard !isOver else { throw CommandFailure(.interrupted) }
+    try await send(id, to: device)
+    if state.withLock({ $0.isOver }), let admin = try? await Admin(options.gateway.state) {
+      await takeBack(id, from: device, admin)
     }
   }
 
