@@ -190,6 +190,7 @@ def test_the_gateways_absence_is_told_once_and_try_connects_now(start, linear):
 
 def test_a_push_is_written_and_sent(gateway, device, linear):
     phone = linear(gateway, device)
+    poll(lambda: "News" in phone.answer("apps"), "the gateway has told the apps")
     phone.says("compose news", "To which device?")
     phone.says("", "Title?")
     phone.says("Written in Lines", "Message?")
