@@ -292,7 +292,7 @@ package final class Gateway: Sendable {
     supervisor.manager.ready(listeners.status)
   }
 
-  /// Says what becomes of the server's certificate.
+  /// Renews the server's certificate where its end is near, and logs that it did, or why it could not.
   ///
   /// - Parameter renew: renews it where its end is near; whether it did.
   private static func renewCertificate(_ logger: Logger, _ renew: () throws -> Bool) {
