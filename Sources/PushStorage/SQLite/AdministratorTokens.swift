@@ -157,7 +157,7 @@ package final class AdministratorTokens: Sendable {
 
   private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
     do {
-      try await store.pool.write(body)
+      try await store.write(body)
     } catch let error as DatabaseError {
       throw SQLiteStore.explain(error, path: store.path)
     }

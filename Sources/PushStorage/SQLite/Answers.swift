@@ -90,7 +90,7 @@ package final class Answers: Sendable {
       }
       let answers = taken.map { ($0.answer, $0.isPick) }
       do {
-        let outcomes = try await store.pool.write { db in try answers.map { try Answers.take($0, isPick: $1, db) } }
+        let outcomes = try await store.write { db in try answers.map { try Answers.take($0, isPick: $1, db) } }
         for (outcome, waiting) in zip(outcomes, taken) { waiting.completion(.success(outcome)) }
       } catch {
         let failure = SQLiteStore.explain(error, path: store.path)
@@ -205,6 +205,6 @@ package final class Answers: Sendable {
   }
 
   private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
-    do { try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
+    do { try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 }

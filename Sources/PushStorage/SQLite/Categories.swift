@@ -67,12 +67,14 @@ package final class Categories: Sendable {
         kind: .conflict, description: "\(Limits.maximumQuestions) questions of this app are open: wait for an answer")
     }
     let text = String(decoding: try JSONEncoder().encode(actions), as: UTF8.self)
-    try await write { db in
+    try await write { [self] db in
       try db.execute(
         sql: "INSERT OR REPLACE INTO category (app, id, actions, expires) VALUES (?, ?, ?, ?)",
         arguments: [app.row, category, text, expires])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0[app, default: [:]][category] = Category(actions: actions, expires: expires) }
+      }
     }
-    state.withLock { $0[app, default: [:]][category] = Category(actions: actions, expires: expires) }
   }
 
   /// Removes a category; that there is none is no error.
@@ -91,16 +93,18 @@ package final class Categories: Sendable {
   }
 
   private func remove(_ ended: [(AppID, String)]) async throws {
-    try await write { db in
+    try await write { [self] db in
       for (app, category) in ended {
         try db.execute(sql: "DELETE FROM category WHERE app = ? AND id = ?", arguments: [app.row, category])
       }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in for (app, category) in ended { state[app]?[category] = nil } }
+      }
     }
-    state.withLock { state in for (app, category) in ended { state[app]?[category] = nil } }
   }
 
   private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
-    do { try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
+    do { try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 
   /// Actions that every alert has by itself.

@@ -392,7 +392,7 @@ package final class Channels: Sendable {
 
   private func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
-      return try await store.pool.write(change)
+      return try await store.write(change)
     } catch let error as DatabaseError {
       throw SQLiteStore.explain(error, path: store.path)
     }

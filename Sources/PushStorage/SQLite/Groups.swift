@@ -306,7 +306,7 @@ package final class Groups: Sendable {
       let pushes = now.waiting.map(\.push)
       let isDurable: Bool
       do {
-        try await store.pool.write { db in for push in pushes { try Groups.note(push, db) } }
+        try await store.write { db in for push in pushes { try Groups.note(push, db) } }
         isDurable = true
       } catch {
         isDurable = false
@@ -416,7 +416,7 @@ package final class Groups: Sendable {
 
   private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
-      return try await store.pool.write(body)
+      return try await store.write(body)
     } catch let refusal as Refusal {
       throw refusal
     } catch {

@@ -224,7 +224,7 @@ package final class HeldPushes: Sendable {
         return
       }
       do {
-        try await store.pool.write { db in for change in changes { try HeldPushes.apply(change, db) } }
+        try await store.write { db in for change in changes { try HeldPushes.apply(change, db) } }
       } catch {
         // The mailbox says the same of the disk, and louder; what is not written is told unless the gateway restarts.
         logger.log(

@@ -161,6 +161,6 @@ package final class Retractions: Sendable {
   }
 
   private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do { return try await store.pool.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
+    do { return try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 }

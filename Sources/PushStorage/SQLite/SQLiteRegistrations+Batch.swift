@@ -23,7 +23,8 @@ extension SQLiteRegistrations {
     var choices = Preferences()
     choices.apps[topic, default: AppPreferences()].alertBudget = .unlimited
     let text = try choices.stored()
-    let records = try await change { db in
+    let known = RegistrationTables.Choices(choices)
+    try await change { [self] db in
       let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, ?)")
       let device = try db.makeStatement(
         sql: """
@@ -31,7 +32,7 @@ extension SQLiteRegistrations {
           VALUES (\(SQLiteRegistrations.nextDevice), ?, ?, ?, ?)
           """)
       let token = try db.makeStatement(sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)")
-      return try rows.map { row in
+      let records = try rows.map { row in
         let hash = Digest.sha256(row.secret)
         do {
           try person.execute(arguments: [row.name, text])
@@ -46,8 +47,8 @@ extension SQLiteRegistrations {
           throw Refusal(kind: .conflict, description: "there is a device or person \(row.name): choose another name")
         }
       }
+      db.afterNextTransaction { [self] _ in add(records, choices: known) }
     }
-    add(records, choices: RegistrationTables.Choices(choices))
     try? store.moveLog()
     return rows.map { EnrolledDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token) }
   }
@@ -78,10 +79,13 @@ extension SQLiteRegistrations {
       try db.execute(sql: "DELETE FROM device WHERE \(isOfBatch)", arguments: names)
       try db.execute(
         sql: "DELETE FROM person WHERE \(isOfBatch) AND id NOT IN (SELECT person FROM device)", arguments: names)
+      let gone = rows.map { (device: $0.device, person: $0.person) }
+      db.afterNextTransaction { [self] _ in
+        forget(gone)
+        notify(.revokedDevices(gone.map(\.device)))
+      }
       return rows
     }
-    forget(removed.map { ($0.device, $0.person) })
-    notify(.revokedDevices(removed.map(\.device)))
     try? store.moveLog()
     return removed.map { ($0.device, $0.app) }
   }

@@ -15,7 +15,7 @@ extension SQLiteRegistrations {
     let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = randomUUID()
-    let (record, personName) = try await counting(warrant) { db in
+    let record = try await counting(warrant) { [self] db in
       let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
       try SQLiteRegistrations.requireFreeName(name, db)
       try db.execute(
@@ -29,13 +29,15 @@ extension SQLiteRegistrations {
         arguments: [uuid, name, owner, Data(hash), role.rawValue])
       let device = Device(
         id: DeviceID(row: db.lastInsertedRowID), uuid: uuid, name: name, person: PersonID(row: owner), role: role)
-      return (device, personName)
-    }
-    state.withLock { state in
-      if state.tables.person(record.person) == nil {
-        state.tables.add(record.person, name: personName, choices: nil)
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          if state.tables.person(device.person) == nil {
+            state.tables.add(device.person, name: personName, choices: nil)
+          }
+          state.tables.add(device, secretHash: hash)
+        }
       }
-      state.tables.add(record, secretHash: hash)
+      return device
     }
     return (record, secret)
   }

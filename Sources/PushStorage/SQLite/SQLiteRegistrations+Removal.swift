@@ -7,7 +7,7 @@ import Synchronization
 extension SQLiteRegistrations {
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
-    try await change { db in
+    try await change { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(
         sql: """
@@ -19,36 +19,42 @@ extension SQLiteRegistrations {
         sql: "INSERT INTO former_device (id, person) SELECT id, person FROM device WHERE id = ?",
         arguments: [device.row])
       try db.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.row])
-    }
-    state.withLock { state in
-      for token in state.tables.remove(device) where state.tables.registration(token)?.unregistered == nil {
-        state.tables.set(unregistered: now, of: token)
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for token in state.tables.remove(device) where state.tables.registration(token)?.unregistered == nil {
+            state.tables.set(unregistered: now, of: token)
+          }
+        }
+        notify(.revokedDevices([device]))
       }
     }
-    notify(.revokedDevices([device]))
     return apps.sorted { $0.row < $1.row }
   }
 
   package func rotateSecret(of device: DeviceID) async throws -> String {
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
-    try await change { db in
+    try await change { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.tables.set(secretHash: hash, of: device) }
+        notify(.revokedDevices([device]))
+      }
     }
-    state.withLock { $0.tables.set(secretHash: hash, of: device) }
-    notify(.revokedDevices([device]))
     return secret
   }
 
   package func note(seen: [DeviceID: Int64]) async throws {
     guard !seen.isEmpty else { return }
-    try await change { db in
+    try await change { [self] db in
       let update = try db.cachedStatement(sql: "UPDATE device SET last_seen = ? WHERE id = ?")
       for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
-    }
-    state.withLock { state in
-      for (device, time) in seen { state.tables.set(lastSeen: time, of: device) }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for (device, time) in seen { state.tables.set(lastSeen: time, of: device) }
+        }
+      }
     }
   }
 
@@ -76,7 +82,7 @@ extension SQLiteRegistrations {
 
   package func rename(_ person: PersonID, to name: String) async throws {
     try SQLiteRegistrations.requirePersonName(name)
-    try await change { db in
+    try await change { [self] db in
       let other = try Int64.fetchOne(
         db, sql: "SELECT id FROM person WHERE name = ? AND id <> ?", arguments: [name, person.row])
       guard other == nil else {
@@ -87,8 +93,8 @@ extension SQLiteRegistrations {
         sql: "UPDATE invitation SET person = ? WHERE person = (SELECT name FROM person WHERE id = ?)",
         arguments: [name, person.row])
       try db.execute(sql: "UPDATE person SET name = ? WHERE id = ?", arguments: [name, person.row])
+      db.afterNextTransaction { [self] _ in state.withLock { $0.tables.rename(person, to: name) } }
     }
-    state.withLock { $0.tables.rename(person, to: name) }
   }
 
   package func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
@@ -104,7 +110,7 @@ extension SQLiteRegistrations {
   }
 
   package func remove(_ person: PersonID) async throws {
-    try await change { db in
+    try await change { [self] db in
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE person = ?", arguments: [person.row]) == nil else {
         throw Refusal(kind: .conflict, description: "this person has devices: remove them first")
       }
@@ -122,8 +128,8 @@ extension SQLiteRegistrations {
         arguments: [person.row])
       try db.execute(sql: "UPDATE former_device SET person = 0 WHERE person = ?", arguments: [person.row])
       try db.execute(sql: "DELETE FROM person WHERE id = ?", arguments: [person.row])
+      db.afterNextTransaction { [self] _ in state.withLock { $0.tables.remove(person) } }
     }
-    state.withLock { $0.tables.remove(person) }
     // The rows are gone all the same; a log that a backup reads meanwhile is written over by what comes next.
     _ = try? await store.emptyLog()
   }

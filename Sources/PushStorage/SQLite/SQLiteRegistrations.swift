@@ -175,8 +175,10 @@ package final class SQLiteRegistrations: Sendable {
 
   package func addTeam(_ id: String) async throws {
     try SQLiteRegistrations.requireIdentifier(id, "team id")
-    try await write { try $0.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id]) }
-    state.withLock { _ = $0.teams.insert(id) }
+    try await write { [self] db in
+      try db.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id])
+      db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.insert(id) } }
+    }
   }
 
   package func addKey(_ key: ProviderKey) async throws {
@@ -189,24 +191,30 @@ package final class SQLiteRegistrations: Sendable {
     }
     try requireTeam(key.team)
     let topics = try key.topics.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
-    try await write { db in
+    try await write { [self] db in
       try db.execute(
         sql: "INSERT INTO key (id, team, public_key, environment, topics, related) VALUES (?, ?, ?, ?, ?, ?)",
         arguments: [
           key.id, key.team, Data(key.publicKey.publicDER), key.environment?.rawValue, topics, key.related,
         ])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.keys[key.id] = key }
+        generation.add(1, ordering: .releasing)
+      }
     }
-    state.withLock { $0.keys[key.id] = key }
-    generation.add(1, ordering: .releasing)
   }
 
   package func removeKey(_ id: String) async throws {
     guard state.withLock({ $0.keys[id] != nil }) else {
       throw Refusal(kind: .unknown, description: "there is no key \(id): `pushcli keys list` shows them")
     }
-    try await write { try $0.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id]) }
-    state.withLock { _ = $0.keys.removeValue(forKey: id) }
-    generation.add(1, ordering: .releasing)
+    try await write { [self] db in
+      try db.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { _ = $0.keys.removeValue(forKey: id) }
+        generation.add(1, ordering: .releasing)
+      }
+    }
   }
 
   package func putApp(
@@ -223,7 +231,7 @@ package final class SQLiteRegistrations: Sendable {
       throw Refusal(kind: .invalid, description: "an icon is one emoji or two letters, not \"\(icon)\"")
     }
     if let team { try requireTeam(team) }
-    let row = try await write { db in
+    return try await write { [self] db in
       try db.execute(
         sql: """
           INSERT INTO app (topic, name, icon, policy_mode, strict, ads, team) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -231,17 +239,19 @@ package final class SQLiteRegistrations: Sendable {
           DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
             strict = excluded.strict, ads = excluded.ads, team = excluded.team
           """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue, team])
-      return try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
+      let row = try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
+      let app = App(
+        id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads,
+        team: team)
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          state.apps[app.id] = app
+          state.appsByTopic[topic] = app.id
+        }
+        generation.add(1, ordering: .releasing)
+      }
+      return app
     }
-    let app = App(
-      id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads,
-      team: team)
-    state.withLock { state in
-      state.apps[app.id] = app
-      state.appsByTopic[topic] = app.id
-    }
-    generation.add(1, ordering: .releasing)
-    return app
   }
 
   /// The number of a new device, as SQL. One that was given out before is in the log, in mailboxes and with channels: whoever
@@ -319,13 +329,15 @@ package final class SQLiteRegistrations: Sendable {
     guard !tokens.isEmpty else {
       throw Refusal(kind: .unknown, description: "this device is not registered for \(topic)")
     }
-    try await change { db in
+    try await change { [self] db in
       try db.execute(
         sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
         arguments: [now, device.row, app.id.row])
-    }
-    state.withLock { state in
-      for token in tokens { state.tables.set(unregistered: now, of: token) }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for token in tokens { state.tables.set(unregistered: now, of: token) }
+        }
+      }
     }
   }
 
@@ -438,7 +450,7 @@ package final class SQLiteRegistrations: Sendable {
   /// `afterNextTransaction`.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
-      return try await store.pool.write(change)
+      return try await store.write(change)
     } catch let error as DatabaseError {
       throw SQLiteStore.explain(error, path: store.path)
     }

@@ -123,6 +123,14 @@ package struct SQLiteStore: Sendable {
   private static let emptyingAttempts = 50
   private static let emptyingPause = Duration.milliseconds(100)
 
+  // MARK: Changing
+
+  /// Changes what a gateway knows beside its mailbox: one change after another, each as a whole or not at all. What the
+  /// memory of this process should know by the next one is told it in `afterNextTransaction`.
+  func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    try await pool.write(change)
+  }
+
   // MARK: Room on the disk
 
   /// Pages that may be free for what comes next, and of all pages one in so many.

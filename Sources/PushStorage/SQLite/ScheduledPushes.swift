@@ -121,10 +121,12 @@ package final class ScheduledPushes: Sendable {
       }
       let pushes = taken.map(\.push)
       do {
-        let isNew = try await store.pool.write { [self] db in
+        let isNew = try await store.write { [self] db in
           let isNew = try pushes.map { try ScheduledPushes.insert($0, db) }
-          state.withLock { state in
-            for (push, isNew) in zip(pushes, isNew) where isNew { state.next = min(state.next ?? .max, push.at) }
+          db.afterNextTransaction { [self] _ in
+            state.withLock { state in
+              for (push, isNew) in zip(pushes, isNew) where isNew { state.next = min(state.next ?? .max, push.at) }
+            }
           }
           return isNew
         }
@@ -164,7 +166,7 @@ package final class ScheduledPushes: Sendable {
   /// Looks anew when the first is due, where nothing was found to be: what was to be kept may not have been.
   package func refresh() async throws {
     do {
-      try await store.pool.write { [self] db in
+      try await store.write { [self] db in
         let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
         state.withLock { $0.next = next }
       }
@@ -238,7 +240,7 @@ package final class ScheduledPushes: Sendable {
 
   private func remove(_ conditions: [(String, [DatabaseValue])]) async throws -> [Removed] {
     do {
-      return try await store.pool.write { [self] db in
+      return try await store.write { [self] db in
         var removed: [Removed] = []
         for (condition, values) in conditions {
           let rows = try GRDB.Row.fetchAll(
@@ -252,11 +254,14 @@ package final class ScheduledPushes: Sendable {
         }
         let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
         // One writes at a time, so that what comes after is counted after.
-        state.withLock { state in
-          for push in removed { state.count(push.app, push.team, by: -1) }
-          state.next = next
+        let gone = removed
+        db.afterNextTransaction { [self] _ in
+          state.withLock { state in
+            for push in gone { state.count(push.app, push.team, by: -1) }
+            state.next = next
+          }
         }
-        return removed
+        return gone
       }
     } catch {
       // What is there is looked for anew.
