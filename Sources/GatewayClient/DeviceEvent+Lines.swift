@@ -44,7 +44,7 @@ extension DeviceEvent {
     case .answered(let id, let action): [.answered(id: id, action: action)]
     case .undeliverable(_, let topic): [.undeliverable(topic: topic)]
     case .preferences(let preferences): [.preferences(preferences)]
-    case .bye(let reason): [.ended(reason: reason)]
+    case .bye(let reason, _): [.ended(reason: reason)]
     case .push, .caughtUp: []
     }
   }

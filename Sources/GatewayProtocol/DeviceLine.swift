@@ -3,8 +3,10 @@ package import PushPolicy
 
 /// What a device says on its stream (design §4). Unknown lines are no lines.
 package enum DeviceLine: Equatable {
-  /// The version of the protocol that the device speaks, and where it is.
-  case hello(version: Int = DeviceProtocol.unversioned, cursor: UInt64, isSilent: Bool, focus: String? = nil)
+  /// The version of the protocol that the device speaks, and where it is; in the numbering of this epoch.
+  case hello(
+    version: Int = DeviceProtocol.unversioned, cursor: UInt64, epoch: NumberingEpoch? = nil, isSilent: Bool,
+    focus: String? = nil)
   case acknowledge(seq: UInt64)
   /// The device has a channel's message of this number.
   case acknowledgeBroadcast(ChannelID, number: UInt64)
@@ -38,7 +40,7 @@ package enum DeviceLine: Equatable {
       case "hello":
         return .hello(
           version: DeviceProtocol.version(root["version"]), cursor: UInt64(clamping: number ?? 0),
-          isSilent: isSilent ?? false, focus: focus?.name)
+          epoch: NumberingEpoch(root["epoch"]), isSilent: isSilent ?? false, focus: focus?.name)
       case "ack":
         if let channel = root["channel"]?.string {
           guard let channel = ChannelID(channel.utf8), let number = root["number"]?.integer else { return nil }
@@ -90,8 +92,11 @@ extension DeviceLine {
   /// The line as a device writes it, without its end.
   package var text: String {
     switch self {
-    case .hello(let version, let cursor, let isSilent, let focus):
-      object("hello", [("version", "\(version)"), ("cursor", "\(cursor)"), ("silent", "\(isSilent)")], focus)
+    case .hello(let version, let cursor, let epoch, let isSilent, let focus):
+      object(
+        "hello",
+        [("version", "\(version)"), ("cursor", "\(cursor)")] + (epoch.map { [("epoch", quoted("\($0)"))] } ?? [])
+          + [("silent", "\(isSilent)")], focus)
     case .acknowledge(let seq): "\(DeviceLine.acknowledgementHead)\(seq)}"
     case .acknowledgeBroadcast(let channel, let number):
       object("ack", [("channel", quoted("\(channel)")), ("number", "\(number)")])

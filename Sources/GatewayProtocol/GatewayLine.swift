@@ -23,8 +23,8 @@ package enum GatewayLine: Equatable, Sendable {
   case undeliverable(id: String, topic: String)
   /// The person's choices have changed.
   case preferences(Preferences)
-  /// The gateway ends the stream.
-  case bye(reason: String)
+  /// The gateway ends the stream; these take the device now.
+  case bye(reason: String, gateways: [GatewayAddress] = [])
 
   /// The gateway's first line.
   package struct Welcome: Equatable, Sendable {
@@ -38,10 +38,18 @@ package enum GatewayLine: Equatable, Sendable {
     package var apps: [DeviceApp]
     /// The person's choices; nil when they can't be read here.
     package var preferences: Preferences?
+    /// The numbering that `seq` of this stream belongs to.
+    package var epoch: NumberingEpoch?
+    /// The other gateways that serve the device as well as this one.
+    package var gateways: [GatewayAddress]
 
-    package init(version: Int, gateway: String, device: String, apps: [DeviceApp], preferences: Preferences?) {
+    package init(
+      version: Int, gateway: String, device: String, apps: [DeviceApp], preferences: Preferences?,
+      epoch: NumberingEpoch? = nil, gateways: [GatewayAddress] = []
+    ) {
       (self.version, self.gateway, self.device) = (version, gateway, device)
       (self.apps, self.preferences) = (apps, preferences)
+      (self.epoch, self.gateways) = (epoch, gateways)
     }
   }
 
@@ -93,7 +101,8 @@ package enum GatewayLine: Equatable, Sendable {
       self = .welcome(
         Welcome(
           version: DeviceProtocol.version(root["version"]), gateway: root["gateway"]?.string ?? "",
-          device: root["device"]?.string ?? "", apps: apps, preferences: nil))
+          device: root["device"]?.string ?? "", apps: apps, preferences: nil,
+          epoch: NumberingEpoch(root["epoch"]), gateways: GatewayAddress.addresses(root["gateways"])))
     case "caught-up": self = .caughtUp(seq: UInt64(root["seq"]?.count ?? 0))
     case "preferences": self = .preferences(Preferences())
     case "retract":
@@ -107,7 +116,8 @@ package enum GatewayLine: Equatable, Sendable {
       self = .gap(from: UInt64(root["from"]?.count ?? 0), to: UInt64(root["to"]?.count ?? 0), dropped: dropped)
     case "undeliverable":
       self = .undeliverable(id: root["id"]?.string ?? "", topic: root["topic"]?.string ?? "")
-    case "bye": self = .bye(reason: root["reason"]?.string ?? "")
+    case "bye":
+      self = .bye(reason: root["reason"]?.string ?? "", gateways: GatewayAddress.addresses(root["gateways"]))
     default: return nil
     }
   }

@@ -218,6 +218,12 @@ package enum Limits {
   package static let maximumHeld = 1000
   /// A line from a device.
   package static let maximumLineSize = 16 << 10
+  /// The name of a numbering of pushes, in bytes: it stands in each device's first line, and beside its cursor.
+  package static let maximumEpochSize = 64
+  /// Addresses of gateways that one line of a gateway tells, and a device remembers: more than a cell has.
+  package static let maximumGateways = 64
+  /// The address of a gateway, in bytes: the longest name of a host and its port.
+  package static let maximumAddressSize = 262
   /// Devices whose last connection is written down in one transaction, which pushes wait for.
   package static let presenceSlice = 1000
   /// Devices enrolled in one transaction of the admin API.

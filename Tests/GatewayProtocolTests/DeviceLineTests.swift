@@ -20,6 +20,12 @@ import Testing
       (#"{"type":"hello","version":0}"#, .hello(cursor: 0, isSilent: false)),
       (#"{"type":"hello","version":"2"}"#, .hello(cursor: 0, isSilent: false)),
       (#"{"type":"hello","cursor":-7,"silent":"yes"}"#, .hello(cursor: 0, isSilent: false)),
+      (
+        #"{"type":"hello","cursor":7,"epoch":"cell-1"}"#,
+        .hello(cursor: 7, epoch: NumberingEpoch("cell-1"), isSilent: false)
+      ),
+      (#"{"type":"hello","cursor":7,"epoch":"a b"}"#, .hello(cursor: 7, isSilent: false)),
+      (#"{"type":"hello","cursor":7,"epoch":5}"#, .hello(cursor: 7, isSilent: false)),
       (#" { "seq" : 9, "type" : "ack", "more" : [] } "#, .acknowledge(seq: 9)),
       (#"{"type":"ack","seq":123456789012345678}"#, .acknowledge(seq: 123_456_789_012_345_678)),
       (#"{"type":"ack","seq":1234567890123456789}"#, .acknowledge(seq: 1_234_567_890_123_456_789)),
@@ -74,6 +80,10 @@ import Testing
     (
       .hello(version: DeviceProtocol.version, cursor: Limits.maximumCursor, isSilent: false),
       #"{"type":"hello","version":3,"cursor":9007199254740992,"silent":false}"#
+    ),
+    (
+      .hello(version: DeviceProtocol.version, cursor: 7, epoch: NumberingEpoch("cell-1"), isSilent: false),
+      #"{"type":"hello","version":3,"cursor":7,"epoch":"cell-1","silent":false}"#
     ),
     (.acknowledge(seq: 7), #"{"type":"ack","seq":7}"#),
     (

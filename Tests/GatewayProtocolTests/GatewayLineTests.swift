@@ -1,3 +1,4 @@
+import PushCore
 import PushPolicy
 import Testing
 
@@ -37,6 +38,17 @@ import Testing
         == .welcome(.init(version: 900, gateway: "g", device: "d", apps: apps, preferences: preferences)))
   }
 
+  @Test func `a welcome names the numbering of its pushes and the other gateways, where there are`() throws {
+    let names = (1...Limits.maximumGateways + 1).map { #""g\#($0):7""# }.joined(separator: ",")
+    let text = #"{"type":"welcome","gateway":"g","epoch":"cell-1","gateways":[\#(names)]}"#
+    guard case .welcome(let welcome) = try #require(line(text)) else {
+      Issue.record("no welcome: \(text)")
+      return
+    }
+    #expect(welcome.epoch == NumberingEpoch("cell-1"))
+    #expect(welcome.gateways == (1...Limits.maximumGateways).map { GatewayAddress(host: "g\($0)", port: 7) })
+  }
+
   @Test(
     arguments: [
       (#"{"type":"caught-up","seq":7,"new":1}"#, .caughtUp(seq: 7)),
@@ -46,6 +58,13 @@ import Testing
       (#"{"type":"retract","id":"x","topic":"a.b"}"#, .takenBack(id: "x", topic: "a.b")),
       (#"{"type":"undeliverable"}"#, .undeliverable(id: "", topic: "")), (#"{"type":"bye"}"#, .bye(reason: "")),
       (#"{"type":"bye","reason":"shutdown"}"#, .bye(reason: "shutdown")),
+      (
+        #"{"type":"bye","reason":"shutdown","gateways":["b:2",7,"c","b:2","[::1]:3"]}"#,
+        .bye(
+          reason: "shutdown",
+          gateways: [GatewayAddress(host: "b", port: 2), GatewayAddress(host: "::1", port: 3)])
+      ),
+      (#"{"type":"bye","reason":"shutdown","gateways":"b:2"}"#, .bye(reason: "shutdown")),
       (#"{"type":"push","seq":-1,"id":"i","topic":"t"}"#, .push(seq: 0)),
       (#"{"type":"push","seq":7,"id":"i"}"#, .unreadablePush(seq: 7)),
     ] as [(String, GatewayLine)])

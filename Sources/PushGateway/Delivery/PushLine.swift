@@ -1,4 +1,4 @@
-import GatewayProtocol
+package import GatewayProtocol
 package import PushCore
 package import PushPolicy
 package import PushStorage
@@ -43,11 +43,16 @@ package enum PushLine {
     return line
   }
 
-  /// `welcome`: which version of the protocol is spoken, who serves whom, the apps the device is registered for, and the person's choices.
-  package static func welcome(device: Device, apps: [App], preferences: [UInt8]) -> [UInt8] {
+  /// `welcome`: which version of the protocol is spoken, who serves whom, the numbering of pushes and the other gateways
+  /// of the device, if there are, the apps it is registered for, and the person's choices.
+  package static func welcome(
+    device: Device, apps: [App], preferences: [UInt8], epoch: NumberingEpoch? = nil, gateways: [GatewayAddress] = []
+  ) -> [UInt8] {
     var line = Array(
       #"{"type":"welcome","version":\#(DeviceProtocol.version),"gateway":"pushgateway","device":"#.utf8)
     appendJSONString(device.name, to: &line)
+    if let epoch { line += #","epoch":"\#(epoch)""#.utf8 }
+    appendGateways(gateways, to: &line)
     line += #","apps":["#.utf8
     for (index, app) in apps.enumerated() {
       if index > 0 { line += ",".utf8 }
@@ -103,6 +108,21 @@ package enum PushLine {
     Array(#"{"type":"preferences","preferences":"#.utf8) + json + Array("}".utf8)
   }
 
-  /// `bye`: the gateway ends the stream.
-  package static func bye(_ reason: String) -> [UInt8] { Array(#"{"type":"bye","reason":"\#(reason)"}"#.utf8) }
+  /// `bye`: the gateway ends the stream; the others take the device.
+  package static func bye(_ reason: String, gateways: [GatewayAddress] = []) -> [UInt8] {
+    var line = Array(#"{"type":"bye","reason":"\#(reason)""#.utf8)
+    appendGateways(gateways, to: &line)
+    return line + "}".utf8
+  }
+
+  /// The member `gateways`, unless it would be empty.
+  private static func appendGateways(_ gateways: [GatewayAddress], to line: inout [UInt8]) {
+    guard !gateways.isEmpty else { return }
+    line += #","gateways":["#.utf8
+    for (index, address) in gateways.prefix(Limits.maximumGateways).enumerated() {
+      if index > 0 { line += ",".utf8 }
+      appendJSONString("\(address)", to: &line)
+    }
+    line += "]".utf8
+  }
 }

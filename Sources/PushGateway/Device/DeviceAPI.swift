@@ -252,10 +252,18 @@ struct DeviceAPI: Sendable {
   // MARK: Acknowledgements and log
 
   private func acknowledge(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    struct Acknowledgement: Decodable { var seq: UInt64 }
-    let seq = try request.decoded(Acknowledgement.self).seq
+    struct Acknowledgement: Decodable {
+      var seq: UInt64
+      var epoch: String?
+    }
+    let acknowledgement = try request.decoded(Acknowledgement.self)
+    let seq = acknowledgement.seq
     guard seq <= Limits.maximumCursor else {
       throw Problem.badRequest("\"seq\" is \(seq): the number of the last push, at most \(Limits.maximumCursor)")
+    }
+    guard acknowledgement.epoch == services.backend.epoch?.description else {
+      throw Problem(
+        409, "Conflict", "\"epoch\" is of another numbering of pushes: it has to be that of the stream's welcome")
     }
     services.mailbox.acknowledge(device.id, through: seq)
     return .noContent

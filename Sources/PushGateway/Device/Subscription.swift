@@ -70,9 +70,11 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.meter.deviceStreams.add(1)
     exchange.connection.isWatched = true
     if framing == .events {
-      let cursor = exchange.request.text(.lastEventID).flatMap(UInt64.init) ?? 0
+      let last = exchange.request.text(.lastEventID).flatMap(NumberedPlace.init)
       let query = ControlRequest(exchange.request, from: exchange.connection.peer).query
-      handle(.hello(cursor: cursor, isSilent: query["silent"] == "true", focus: query["focus"]))
+      handle(
+        .hello(
+          cursor: last?.seq ?? 0, epoch: last?.epoch, isSilent: query["silent"] == "true", focus: query["focus"]))
     }
     exchange.stream.message.forgetFields()
   }
@@ -113,7 +115,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     sendDueBroadcasts()
   }
 
-  func drain() { end(reason: "shutdown") }
+  func drain() { end(reason: "shutdown", gateways: shared.services.backend.gateways()) }
 
   func closed() {
     state.end()
@@ -137,8 +139,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func handle(_ line: DeviceLine) {
     let now = shared.services.clock.milliseconds()
     switch line {
-    case .hello(_, let cursor, let isSilent, let focus):
+    case .hello(_, let number, let epoch, let isSilent, let focus):
       guard registryNumber == nil, !state.isEnded else { return }
+      // A number of another numbering says nothing: what waits is sent from the first on.
+      let cursor = epoch == shared.services.backend.epoch ? number : 0
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
       shared.services.conditions.report(deviceState, by: device.id)
@@ -460,7 +464,10 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func sayWelcome() {
     let apps = shared.services.registrations.registrations(of: device.id).map(\.1)
     let preferences = controlJSON(shared.services.registrations.preferences(of: device.id))
-    write(PushLine.welcome(device: device, apps: apps, preferences: preferences))
+    write(
+      PushLine.welcome(
+        device: device, apps: apps, preferences: preferences, epoch: shared.services.backend.epoch,
+        gateways: shared.services.backend.gateways()))
   }
 
   /// Tells what was taken back, perhaps while the device was away.
@@ -479,9 +486,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.log.append(entry.push.event(.dropped, at: now, detail: .fact(.retracted)))
   }
 
-  private func end(reason: String) {
+  private func end(reason: String, gateways: [GatewayAddress] = []) {
     guard !state.isEnded else { return }
-    write(PushLine.bye(reason), ending: true)
+    write(PushLine.bye(reason, gateways: gateways), ending: true)
     state.end()
   }
 
@@ -491,7 +498,8 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       line.append(UInt8(ascii: "\n"))
       send(line: line, ending: ending)
     case .events:
-      let head = eventID > 0 ? "id: \(eventID)\ndata: " : "data: "
+      let place = NumberedPlace(epoch: shared.services.backend.epoch, seq: eventID)
+      let head = eventID > 0 ? "id: \(place)\ndata: " : "data: "
       send(line: head.utf8 + line + "\n\n".utf8, ending: ending)
     }
   }

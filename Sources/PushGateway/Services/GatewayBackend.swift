@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import Logging
 import PushCore
 import PushStorage
@@ -12,6 +13,11 @@ struct GatewayBackend: Sendable {
   let mailbox: any Mailbox
   let router: any PushRouter
   let promise: DurabilityPromise
+  /// The numbering of the mailbox's pushes, which devices keep beside their cursors; nil for a gateway that is alone.
+  let epoch: NumberingEpoch?
+  /// Where devices reach the other gateways that share this backend, also those that don't answer at this moment; asked
+  /// for when a device connects and when this gateway ends, on any thread.
+  let gateways: @Sendable () -> [GatewayAddress]
   /// What the mailbox counts of its commits; nil when it counts nothing.
   let mailboxMeter: MailboxMeter?
   /// What waits in the mailbox now; nil when it does not say.
@@ -26,6 +32,7 @@ struct GatewayBackend: Sendable {
   /// - Parameter problems: by default what the mailbox has to say.
   init(
     registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityPromise,
+    epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
     tend: @escaping @Sendable () async -> Void = {}, close: @escaping @Sendable () -> Void
@@ -34,6 +41,8 @@ struct GatewayBackend: Sendable {
     self.mailbox = mailbox
     self.router = router
     self.promise = promise
+    self.epoch = epoch
+    self.gateways = gateways
     self.mailboxMeter = mailboxMeter
     self.mailboxBacklog = mailboxBacklog
     self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import PushCore
 
 /// `pushcli contexts`: the gateways that this machine knows.

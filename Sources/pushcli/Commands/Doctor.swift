@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GatewayProtocol
 import Glibc
 import PushCore
 import PushStorage

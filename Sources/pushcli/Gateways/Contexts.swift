@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushCore
 
 /// The gateways that this machine knows, and which of them commands mean: `contexts/` of the state folder.

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import HTTP2Transport
 import PushCore
 

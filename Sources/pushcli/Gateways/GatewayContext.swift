@@ -1,5 +1,6 @@
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import PushCore
 
 /// A gateway as this machine knows it: the one that runs here, or one that was joined or logged in to.

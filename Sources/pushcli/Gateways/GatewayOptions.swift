@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import HTTP2Transport
 import PushCore
 

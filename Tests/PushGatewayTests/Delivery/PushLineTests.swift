@@ -44,6 +44,7 @@ import Testing
     let choices = controlJSON(preferences)
     let deviceApp = DeviceApp(topic: app.topic, name: app.name, icon: app.icon)
     let push = samplePush(5, payload: #"{"aps":{"alert":"a"}}"#)
+    let gateways = [GatewayAddress(host: "b.example", port: 2197), GatewayAddress(host: "2001:db8::1", port: 443)]
     let presentation = Presentation(badge: 3, alert: AlertPresentation(title: "a"))
     return [
       (
@@ -52,6 +53,14 @@ import Testing
           .init(
             version: DeviceProtocol.version, gateway: "pushgateway", device: "a\"b", apps: [deviceApp],
             preferences: preferences)), .welcome
+      ),
+      (
+        PushLine.welcome(
+          device: device, apps: [], preferences: choices, epoch: NumberingEpoch("cell-1"), gateways: gateways),
+        .welcome(
+          .init(
+            version: DeviceProtocol.version, gateway: "pushgateway", device: "a\"b", apps: [],
+            preferences: preferences, epoch: NumberingEpoch("cell-1"), gateways: gateways)), .welcome
       ),
       (
         PushLine.push(MailboxEntry(seq: 7, push: push), app: app, presentation: presentation), .push(seq: 7),
@@ -82,6 +91,7 @@ import Testing
       ),
       (PushLine.preferences(choices), .preferences(preferences), nil),
       (PushLine.bye("shutdown"), .bye(reason: "shutdown"), nil),
+      (PushLine.bye("shutdown", gateways: gateways), .bye(reason: "shutdown", gateways: gateways), nil),
     ]
   }
 

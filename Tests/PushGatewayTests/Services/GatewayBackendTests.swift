@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushTesting
 import Synchronization
 import Testing
@@ -18,12 +19,14 @@ import Testing
 
   /// Everything in memory.
   func backend(
-    _ router: any PushRouter = SubscriptionRegistry(), onClose: @escaping @Sendable () -> Void = {}
+    _ router: any PushRouter = SubscriptionRegistry(), epoch: String? = nil, gateways: [GatewayAddress] = [],
+    onClose: @escaping @Sendable () -> Void = {}
   ) -> GatewayBackend {
     GatewayBackend(
       registrations: MemoryRegistrations(),
       mailbox: MemoryMailbox(clock: clock, removed: { [removals] in removals.add($0) }), router: router,
-      promise: DurabilityPromise(name: "memory", words: "in memory: survives nothing"), close: onClose)
+      promise: DurabilityPromise(name: "memory", words: "in memory: survives nothing"),
+      epoch: epoch.flatMap(NumberingEpoch.init), gateways: { gateways }, close: onClose)
   }
 
   @Test func `a push is accepted, delivered and acknowledged`() async throws {
@@ -43,6 +46,62 @@ import Testing
       let again = try await TestStream.open(client, device)
       #expect(try await again.lines(upTo: "caught-up").map(\.seq) == [0, 2, 2])
     }
+  }
+
+  @Test(arguments: [(nil, 3), ("cell-0", 3), ("cell-1", 1)] as [(String?, Int)])
+  func `a number counts in its own numbering alone`(_ epoch: String?, _ expected: Int) async throws {
+    try await TestGateway.run(backend: backend(epoch: "cell-1")) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      for _ in 0..<3 { _ = try await gateway.push(client, to: device.token) }
+      let hello = DeviceLine.hello(cursor: 2, epoch: epoch.flatMap(NumberingEpoch.init), isSilent: false)
+      let stream = try await TestStream.open(client, device, hello: hello.text)
+      let lines = try await stream.lines(upTo: "caught-up")
+      #expect(lines.first?.json["epoch"] as? String == "cell-1")
+      #expect(lines.count { $0.type == "push" } == expected)
+      await gateway.services.mailbox.settle()
+      #expect(try await gateway.services.mailbox.waiting(device.id).count == expected)
+    }
+  }
+
+  @Test func `a stream of events names its numbering, and an acknowledgement has to`() async throws {
+    try await TestGateway.run(backend: backend(epoch: "cell-1")) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      for _ in 0..<3 { _ = try await gateway.push(client, to: device.token) }
+      for (last, expected) in [("2", ["1", "2", "3"]), ("cell-1:2", ["3"])] {
+        let opened = try await client.stream("GET", "/v1/device/stream", [device.authorization, (.lastEventID, last)])
+        var ids: [String] = []
+        for try await line in opened.lines {
+          let line = String(decoding: line, as: UTF8.self)
+          if line.hasPrefix("id: ") { ids.append(String(line.dropFirst(4))) }
+          if line.hasPrefix(#"data: {"type":"caught-up"#) { break }
+        }
+        #expect(ids == expected.map { "cell-1:" + $0 })
+      }
+      for (body, status) in [
+        (#"{"seq":3}"#, 409), (#"{"seq":3,"epoch":"x"}"#, 409), (#"{"seq":3,"epoch":"cell-1"}"#, 204),
+      ] {
+        let answer = try await client.request(
+          "POST", "/v1/device/acknowledgements", [device.authorization], body: Array(body.utf8))
+        #expect(answer.status == status)
+      }
+      await gateway.services.mailbox.settle()
+      #expect(try await gateway.services.mailbox.waiting(device.id).isEmpty)
+    }
+  }
+
+  @Test func `devices hear of the other gateways when they come, and when this one ends`() async throws {
+    let others = [GatewayAddress(host: "b.example", port: 2197), GatewayAddress(host: "c.example", port: 2197)]
+    let gateway = try await TestGateway(backend: backend(gateways: others))
+    let (client, device) = (try await gateway.client(), try await gateway.enroll())
+    let stream = try await TestStream.open(client, device)
+    let welcome = try #require(try await stream.lines(upTo: "caught-up").first)
+    #expect(welcome.json["gateways"] as? [String] == others.map(\.description))
+    #expect(welcome.json["epoch"] == nil)
+    async let stopping: Void = gateway.stop()
+    #expect(
+      try await stream.next()?.text
+        == #"{"type":"bye","reason":"shutdown","gateways":["b.example:2197","c.example:2197"]}"#)
+    await stopping
   }
 
   @Test func `health says what the backend promises, and what it can't do`() async throws {

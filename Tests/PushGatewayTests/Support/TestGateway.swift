@@ -206,11 +206,13 @@ final class TestStream {
   }
 
   /// Opens one and says hello.
-  static func open(_ client: Client, _ device: TestDevice, cursor: Int = 0, silent: Bool = false) async throws
-    -> TestStream
-  {
+  ///
+  /// - Parameter hello: in place of a line of these.
+  static func open(
+    _ client: Client, _ device: TestDevice, cursor: Int = 0, silent: Bool = false, hello: String? = nil
+  ) async throws -> TestStream {
     let stream = TestStream(try await client.stream("POST", "/v1/device/stream", [device.authorization]))
-    stream.send(#"{"type":"hello","cursor":\#(cursor),"silent":\#(silent)}"#)
+    stream.send(hello ?? #"{"type":"hello","cursor":\#(cursor),"silent":\#(silent)}"#)
     return stream
   }
 

@@ -1,15 +1,9 @@
 import Foundation
+import GatewayProtocol
 
-/// Where a gateway is reached over TLS.
-struct GatewayAddress: Equatable, CustomStringConvertible {
-  /// A name, or an address without brackets.
-  var host: String
-  var port: Int
-
+extension GatewayAddress {
   /// What a gateway listens on unless it is told otherwise, and what an invitation need not say.
   static let usualPort = 2197
-
-  init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
   /// Reads `HOST:PORT`, or an address as a browser would write it, `https://HOST[:PORT][/…]`.
   ///
@@ -36,8 +30,6 @@ struct GatewayAddress: Equatable, CustomStringConvertible {
     }
     self.init(host: host, port: port)
   }
-
-  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Where a gateway of this machine is reached: one that listens on every address has the certificate of loopback.
   var reachable: GatewayAddress {

@@ -1,0 +1,46 @@
+import PushCore
+import PushPolicy
+
+/// The name of a numbering of pushes. A number means nothing to a gateway of another one.
+///
+/// A gateway that is alone on its database has none. A cell has one from when it was made.
+package struct NumberingEpoch: Hashable, Sendable, CustomStringConvertible {
+  package let description: String
+
+  /// - Returns: nil for what is no name: 1 to ``Limits/maximumEpochSize`` printable characters of ASCII, without spaces,
+  ///   quotes and backslashes.
+  package init?(_ text: String) {
+    guard (1...Limits.maximumEpochSize).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && !"\"\\".utf8.contains($0) })
+    else { return nil }
+    description = text
+  }
+
+  init?(_ element: JSONElement?) {
+    guard let epoch = element?.string.flatMap(NumberingEpoch.init) else { return nil }
+    self = epoch
+  }
+}
+
+/// A number of a push, and in which numbering it is one: as a stream of events names its events.
+package struct NumberedPlace: Equatable, Sendable, CustomStringConvertible {
+  package var epoch: NumberingEpoch?
+  package var seq: UInt64
+
+  package init(epoch: NumberingEpoch?, seq: UInt64) { (self.epoch, self.seq) = (epoch, seq) }
+
+  /// Reads `EPOCH:SEQ`, or `SEQ` of a gateway that has no epoch.
+  package init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":") else {
+      guard let seq = UInt64(text) else { return nil }
+      self.init(epoch: nil, seq: seq)
+      return
+    }
+    guard let epoch = NumberingEpoch(String(text[..<colon])), let seq = UInt64(text[text.index(after: colon)...]) else {
+      return nil
+    }
+    self.init(epoch: epoch, seq: seq)
+  }
+
+  package var description: String { epoch.map { "\($0):\(seq)" } ?? "\(seq)" }
+}
