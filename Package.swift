@@ -77,6 +77,7 @@ let package = Package(
     .systemLibrary(name: "CNGHTTP2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(
       name: "CSimdjson",
       linkerSettings: [.linkedLibrary("simdjson")]
@@ -129,6 +130,12 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
+    ),
+    // Messages to and from a cluster of NATS, and what its JetStream is asked for.
+    .target(
+      name: "NATSClient",
+      dependencies: ["CNats", "PushCore", "PushPolicy"],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     // The gateway: the APIs, delivery, faults, and what builds, starts and stops all of it.
@@ -233,6 +240,13 @@ let package = Package(
       path: "Tests/PushTesting",
       swiftSettings: strict
     ),
+    // Brokers that tests start.
+    .target(
+      name: "NATSTesting", dependencies: ["NATSClient", "PushTesting"], path: "Tests/NATSTesting", swiftSettings: strict
+    ),
+    .testTarget(
+      name: "NATSClientTests", dependencies: ["NATSClient", "NATSTesting", "PushCore", "PushTesting"],
+      swiftSettings: strict),
     .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "PushTesting"], swiftSettings: strict),
     .testTarget(
       name: "HTTP2TransportTests",

@@ -1,0 +1,6 @@
+#ifndef PUSHGATEWAY_CNATS_H
+#define PUSHGATEWAY_CNATS_H
+
+#include <nats/nats.h>
+
+#endif

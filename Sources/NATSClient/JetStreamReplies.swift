@@ -1,0 +1,98 @@
+import Foundation
+import PushCore
+import PushPolicy
+import Synchronization
+
+/// Answers of JetStream, read. Every size is bounded: a document that is larger is refused.
+enum JetStreamReplies {
+  static let maximumSize = 32 << 20
+  private static let parser = Mutex(JSONParser())
+
+  /// What matters of an answer to what was published, and of every error.
+  private struct Head: Sendable {
+    var stream: String?
+    var sequence: Int?
+    var isDuplicate = false
+    var error: JetStreamError?
+  }
+
+  private static func head(_ body: [UInt8]) throws(JetStreamError) -> Head {
+    guard body.count <= maximumSize else { throw .malformed("\(body.count) bytes") }
+    let head = parser.withLock { parser in
+      try? parser.parse(body.span) { root in
+        var head = Head(
+          stream: root["stream"]?.string, sequence: root["seq"]?.integer,
+          isDuplicate: root["duplicate"]?.boolean ?? false)
+        if let error = root["error"] {
+          head.error = .refused(
+            status: error["code"]?.integer ?? 500,
+            code: JetStreamError.ErrorCode(rawValue: error["err_code"]?.integer ?? 0),
+            description: error["description"]?.string ?? "no reason given")
+        }
+        return head
+      }
+    }
+    guard let head else { throw .malformed("no JSON") }
+    return head
+  }
+
+  static func acknowledgement(_ message: NATSMessage) throws(JetStreamError) -> PublishAcknowledgement {
+    let head = try head(message.body)
+    if let error = head.error { throw error }
+    guard let stream = head.stream, let sequence = head.sequence, sequence > 0 else {
+      throw .malformed("it acknowledges nothing")
+    }
+    return PublishAcknowledgement(stream: stream, sequence: UInt64(sequence), isDuplicate: head.isDuplicate)
+  }
+
+  /// Throws what the answer says went wrong.
+  static func check(_ message: NATSMessage) throws(JetStreamError) {
+    if let error = try head(message.body).error { throw error }
+  }
+
+  static func value<Value: Decodable>(_ type: Value.Type, _ message: NATSMessage) throws(JetStreamError) -> Value {
+    try check(message)
+    do { return try decodeJSON(from: message.body) } catch { throw .malformed("\(error)") }
+  }
+
+  /// A message that a replica handed out.
+  static func direct(_ message: NATSMessage) throws(JetStreamError) -> StoredMessage {
+    if let status = message.status {
+      throw .refused(
+        status: status, code: JetStreamError.ErrorCode(rawValue: status == 404 ? 10037 : 0),
+        description: message.header("Description") ?? "status \(status)")
+    }
+    guard let sequence = message.header("Nats-Sequence").flatMap({ UInt64($0) }),
+      let subject = message.header("Nats-Subject")
+    else { throw .malformed("a message without its number") }
+    return StoredMessage(
+      sequence: sequence, subject: subject, headers: message.headers, body: message.body,
+      time: message.header("Nats-Time-Stamp") ?? "")
+  }
+
+  /// What a leader handed out.
+  static func stored(_ message: NATSMessage) throws(JetStreamError) -> StoredMessage {
+    struct Answer: Decodable {
+      struct Message: Decodable {
+        var subject: String
+        var seq: UInt64
+        var hdrs: Data?
+        var data: Data?
+        var time: String
+      }
+      var message: Message
+    }
+    let found = try value(Answer.self, message).message
+    return StoredMessage(
+      sequence: found.seq, subject: found.subject, headers: headers(found.hdrs ?? Data()),
+      body: Array(found.data ?? Data()), time: found.time)
+  }
+
+  /// The lines of a block of headers, without the first, which is the protocol's version.
+  static func headers(_ block: Data) -> [(name: String, value: String)] {
+    String(decoding: block, as: UTF8.self).split(separator: "\r\n").dropFirst().compactMap { line in
+      guard let colon = line.firstIndex(of: ":") else { return nil }
+      return (String(line[..<colon]), String(line[colon...].dropFirst().drop { $0 == " " }))
+    }
+  }
+}

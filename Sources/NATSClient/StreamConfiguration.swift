@@ -1,0 +1,138 @@
+/// How a stream of JetStream is kept. What is nil is as the broker has it.
+package struct StreamConfiguration: Codable, Sendable, Equatable {
+  package struct Republish: Codable, Sendable, Equatable {
+    package var source: String
+    package var destination: String
+    package var isHeadersOnly: Bool?
+
+    package init(source: String, destination: String, isHeadersOnly: Bool? = nil) {
+      (self.source, self.destination, self.isHeadersOnly) = (source, destination, isHeadersOnly)
+    }
+
+    package enum CodingKeys: String, CodingKey {
+      case source = "src"
+      case destination = "dest"
+      case isHeadersOnly = "headers_only"
+    }
+  }
+
+  package var name: String
+  package var subjects: [String]
+  package var replicas: Int
+  package var storage: String? = "file"
+  package var retention: String? = "limits"
+  /// `old` or `new`.
+  package var discard: String?
+  package var maximumMessages: Int64?
+  package var maximumMessagesPerSubject: Int64?
+  package var maximumSize: Int64?
+  /// In nanoseconds.
+  package var maximumAge: Int64?
+  /// In nanoseconds.
+  package var duplicateWindow: Int64?
+  package var allowsDirect: Bool?
+  package var allowsTTL: Bool?
+  package var allowsRollup: Bool?
+  package var deniesDelete: Bool?
+  package var deniesPurge: Bool?
+  package var firstSequence: UInt64?
+  package var republish: Republish?
+  package var metadata: [String: String]?
+
+  package init(name: String, subjects: [String], replicas: Int) {
+    (self.name, self.subjects, self.replicas) = (name, subjects, replicas)
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case name, subjects, storage, retention, discard, republish, metadata
+    case replicas = "num_replicas"
+    case maximumMessages = "max_msgs"
+    case maximumMessagesPerSubject = "max_msgs_per_subject"
+    case maximumSize = "max_bytes"
+    case maximumAge = "max_age"
+    case duplicateWindow = "duplicate_window"
+    case allowsDirect = "allow_direct"
+    case allowsTTL = "allow_msg_ttl"
+    case allowsRollup = "allow_rollup_hdrs"
+    case deniesDelete = "deny_delete"
+    case deniesPurge = "deny_purge"
+    case firstSequence = "first_seq"
+  }
+}
+
+/// What JetStream says of a stream.
+package struct StreamInfo: Codable, Sendable {
+  package struct State: Codable, Sendable {
+    package var messages: UInt64
+    package var bytes: UInt64
+    package var firstSequence: UInt64
+    package var lastSequence: UInt64
+    /// How many messages each subject has that was asked for.
+    package var subjects: [String: UInt64]?
+
+    package enum CodingKeys: String, CodingKey {
+      case messages, bytes, subjects
+      case firstSequence = "first_seq"
+      case lastSequence = "last_seq"
+    }
+  }
+
+  package struct Replica: Codable, Sendable {
+    package var name: String
+    package var current: Bool
+    package var offline: Bool?
+    package var lag: UInt64?
+  }
+
+  package struct Cluster: Codable, Sendable {
+    package var name: String?
+    package var leader: String?
+    package var replicas: [Replica]?
+  }
+
+  package var config: StreamConfiguration
+  package var state: State
+  /// Nil: the broker is alone.
+  package var cluster: Cluster?
+}
+
+/// A message that a stream holds.
+package struct StoredMessage: Sendable {
+  package var sequence: UInt64
+  package var subject: String
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// When it was stored, as RFC 3339 has it.
+  package var time: String
+
+  package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+  package init(
+    sequence: UInt64, subject: String, headers: [(name: String, value: String)], body: [UInt8], time: String
+  ) {
+    self.sequence = sequence
+    self.subject = subject
+    self.headers = headers
+    self.body = body
+    self.time = time
+  }
+}
+
+/// That a stream has a message.
+package struct PublishAcknowledgement: Sendable, Equatable {
+  package var stream: String
+  package var sequence: UInt64
+  /// Whether it had one of this id already, which is the one whose number this is.
+  package var isDuplicate: Bool
+
+  package init(stream: String, sequence: UInt64, isDuplicate: Bool = false) {
+    (self.stream, self.sequence, self.isDuplicate) = (stream, sequence, isDuplicate)
+  }
+}
+
+/// A part of what a stream holds of a subject.
+package struct MessageBatch: Sendable {
+  package var messages: [StoredMessage]
+  /// How many follow after these, as far as the replica knew that answered.
+  package var remaining: UInt64
+}
