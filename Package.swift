@@ -78,6 +78,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    .systemLibrary(name: "CSQLiteSession", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "CSimdjson",
       linkerSettings: [.linkedLibrary("simdjson")]
@@ -123,6 +124,7 @@ let package = Package(
     .target(
       name: "PushStorage",
       dependencies: [
+        "CSQLiteSession",
         "PushCore",
         "PushPolicy",
         .product(name: "DequeModule", package: "swift-collections"),

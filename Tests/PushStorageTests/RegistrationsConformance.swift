@@ -10,7 +10,7 @@ import Testing
 struct RegistrationsConformance {
   let registrations: any Registrations
   /// The same home as a later process finds it.
-  let reopened: @Sendable () throws -> any Registrations
+  let reopened: @Sendable () async throws -> any Registrations
 
   typealias Check = @Sendable (RegistrationsConformance) async throws -> Void
 
@@ -51,7 +51,7 @@ struct RegistrationsConformance {
   /// Runs one check on a home.
   static func run(_ name: String, on home: RegistrationsHome) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
-    try await check.run(try home.open())
+    try await check.run(try await home.open())
   }
 
   private static let topic = "com.example.news"
@@ -75,7 +75,7 @@ struct RegistrationsConformance {
     let key = try await addKey()
     let (device, _) = try await registrations.enroll(name: "phone", person: "ann")
     let token = try await registrations.register(device.id, topic: Self.topic, environment: .production).token
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.teams == ["TEAM000001"])
       #expect(home.key(key.id)?.topics == [Self.topic])
       #expect(home.app(app.id)?.name == "News")
@@ -114,7 +114,7 @@ struct RegistrationsConformance {
     try await registrations.unregister(device.id, topic: Self.topic, now: 1234)
     let second = try await registrations.register(device.id, topic: Self.topic, environment: .development)
     #expect(first.token != second.token)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.registration(first.token)?.0.unregistered == 1234)
       #expect(home.registration(second.token)?.0.unregistered == nil)
       #expect(home.registrations(of: device.id).map(\.0.token) == [second.token])
@@ -141,7 +141,7 @@ struct RegistrationsConformance {
     }
     try await registrations.setPreferences(
       registrations.preferences(of: device.id).with { $0.notifications = false }, of: device.person)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.preferences(of: device.id).apps.count == 20)
       #expect(!home.preferences(of: device.id).notifications)
     }
@@ -156,7 +156,7 @@ struct RegistrationsConformance {
     try await registrations.removeKey(key.id)
     #expect(registrations.keyGeneration != between)
     #expect(registrations.key(key.id) == nil)
-    #expect(try reopened().keys.isEmpty)
+    #expect(try await reopened().keys.isEmpty)
   }
 
   private func revoking() async throws {
@@ -169,7 +169,7 @@ struct RegistrationsConformance {
     #expect(!registrations.isRevoked(certificate: [1, 2, 3]))
     certificate.revoked = 7
     try await registrations.putCertificate(certificate)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.isRevoked(certificate: [1, 2, 3]))
       #expect(!home.isRevoked(certificate: [1, 2]))
       #expect(home.certificates.map(\.revoked) == [7])
@@ -203,7 +203,7 @@ struct RegistrationsConformance {
     await refused(.conflict) { _ = try await enroll("taken", "somebody", with: code, now: 99) }
     _ = try await enroll("a", with: code, now: 99)
     await refused(.wrongCode) { _ = try await enroll("b", with: code, now: 99) }
-    let home = try reopened()
+    let home = try await reopened()
     await refused(.wrongCode) { _ = try await enroll("c", with: code, now: 99, at: home) }
     _ = try await enroll("d", with: other, now: 99, at: home)
     await refused(.wrongCode) { _ = try await enroll("e", with: late, now: 100) }
@@ -222,7 +222,7 @@ struct RegistrationsConformance {
       await refused(.wrongCode) { _ = try await enroll("a", with: misread(secret, number), now: 50) }
     }
     #expect(try await registrations.invitations(now: 50).count == 2)
-    let home = try reopened()
+    let home = try await reopened()
     await refused(.wrongCode) { _ = try await enroll("a", with: misread(secret, 0), now: 50, at: home) }
     await refused(.wrongCode) { _ = try await enroll("a", with: secret, now: 50, at: home) }
     _ = try await enroll("b", with: other, now: 50, at: home)
@@ -264,7 +264,7 @@ struct RegistrationsConformance {
     }
     let (code, _) = try await registrations.invite(InvitationTerms(expires: 100))
     try await registrations.withdrawInvitations(to: [gone, .random()])
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(Set(try await home.invitations(now: 50).map(\.terms.channel)) == [nil, stays])
     }
     _ = try await enroll("a", with: code, now: 50)
@@ -296,7 +296,7 @@ struct RegistrationsConformance {
     await refused(.forbidden) { _ = try await enroll("laptop", "bob", with: code, now: 50) }
     let laptop = try await enroll("laptop", with: code, now: 50)
     #expect(laptop.person == ada.person && laptop.role == .reader)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(Set(home.devices(of: ada.person)) == [ada.id, laptop.id])
       #expect(home.device(laptop.id)?.role == .reader)
       #expect(home.device(ada.id)?.role == .device)
@@ -310,7 +310,7 @@ struct RegistrationsConformance {
     let (code, first) = try await registrations.invite(InvitationTerms(person: "ada", role: .admin, expires: 200))
     let (_, second) = try await registrations.invite(InvitationTerms(expires: 100))
     #expect(first.id != second.id)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(try await home.invitations(now: 50) == [second, first])
       #expect(try await home.invitations(now: 100) == [first])
     }
@@ -344,7 +344,7 @@ struct RegistrationsConformance {
     #expect(try await registrations.remove(device.id, now: 1234) == [app.id])
     #expect(told() == [[device.id]])
     await refused(.unknown) { _ = try await registrations.remove(device.id, now: 1) }
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.devices.map(\.name) == ["other"])
       #expect(home.device(secret: secret) == nil)
       #expect(home.device(device.id) == nil)
@@ -356,7 +356,7 @@ struct RegistrationsConformance {
       #expect(try await home.allDevices(of: device.person) == [device.id, other.id])
     }
     // The name is free again, the number is not.
-    let home = try reopened()
+    let home = try await reopened()
     let (next, _) = try await home.enroll(name: "phone", person: nil)
     #expect(next.id != device.id)
     let batch = try await home.enroll(batch: "load", numbers: 0..<2, topic: Self.topic, environment: .development)
@@ -372,7 +372,7 @@ struct RegistrationsConformance {
     let second = try await registrations.rotateSecret(of: device.id)
     #expect(first != second)
     #expect(told() == [[device.id]])
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.device(secret: first) == nil)
       #expect(home.device(secret: second)?.id == device.id)
     }
@@ -385,7 +385,7 @@ struct RegistrationsConformance {
     let (other, _) = try await registrations.enroll(name: "laptop", person: nil)
     #expect(registrations.device(device.id)?.lastSeen == nil)
     try await registrations.note(seen: [device.id: 77, DeviceID(row: 999): 5])
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.device(device.id)?.lastSeen == 77)
       #expect(home.device(other.id)?.lastSeen == nil)
     }
@@ -407,7 +407,7 @@ struct RegistrationsConformance {
     await refused(.conflict) { try await registrations.remove(phone.person) }
     _ = try await registrations.remove(laptop.id, now: 9)
     try await registrations.remove(phone.person)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.persons.map(\.name) == ["bob"])
       #expect(home.person(phone.person) == nil)
       #expect(try await home.adReports(limit: 10).map(\.text) == ["other"])
@@ -426,7 +426,7 @@ struct RegistrationsConformance {
     await refused(.conflict) { try await registrations.rename(device.person, to: "bob") }
     await refused(.invalid) { try await registrations.rename(device.person, to: "") }
     try await registrations.rename(device.person, to: "Ann Lee")
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(try home.person(named: "Ann Lee").id == device.person)
       #expect(throws: RegistrationRefusal.self) { try home.person(named: "ann") }
     }
@@ -453,7 +453,7 @@ struct RegistrationsConformance {
     let (one, first) = try await registrations.enroll(name: "one", person: nil)
     let (two, second) = try await registrations.enroll(name: "two", person: "one")
     #expect(one.person == two.person)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.device(secret: first)?.id == one.id)
       #expect(home.device(secret: second)?.id == two.id)
       #expect(home.device(secret: first + "0") == nil)
@@ -464,7 +464,7 @@ struct RegistrationsConformance {
     let (app, other) = (try await addApp(), try await addApp("com.example.mail"))
     let actions = [AlertAction(id: "approve", title: "Approve")]
     try await registrations.putCategory(app.id, "DEPLOY", actions)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.actions(of: app.id, "DEPLOY") == actions)
       #expect(home.actions(of: other.id, "DEPLOY").isEmpty)
       #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
@@ -478,7 +478,7 @@ struct RegistrationsConformance {
     for (name, end) in [("ASK-1", Int64(100)), ("ASK-2", 200), ("ASK-3", 300)] {
       try await registrations.putCategory(app.id, name, actions, expires: end)
     }
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.isQuestion(app.id, "ASK-1") && !home.isQuestion(app.id, "DEPLOY"))
       #expect(!home.isQuestion(app.id, "ASK-4"))
       #expect(home.actions(of: app.id, "ASK-1") == actions)
@@ -486,7 +486,7 @@ struct RegistrationsConformance {
     try await registrations.expireCategories(now: 200)
     try await registrations.removeCategory(app.id, "ASK-3")
     try await registrations.removeCategory(app.id, "ASK-3")
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(Array(home.categories(of: app.id).keys) == ["DEPLOY"])
       #expect(!home.isQuestion(app.id, "ASK-1"))
     }
@@ -500,7 +500,7 @@ struct RegistrationsConformance {
     let changed = try await registrations.putApp(
       topic: Self.topic, name: "Newer", icon: "M", policyMode: .report, isStrict: true, ads: .off)
     #expect(changed.id == app.id)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       let found = [
         home.app(app.id), try home.app(topic: Self.topic), home.registration(token)?.1,
         home.registrations(of: device.id).first?.1, home.apps.last,
@@ -529,7 +529,7 @@ struct RegistrationsConformance {
     let changed = try await put(Self.topic, "TEAM000002")
     #expect(registrations.keyGeneration != between)
     #expect(app.team == "TEAM000001" && changed.id == app.id)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.app(app.id)?.team == "TEAM000002")
       #expect(home.app(open.id) != nil && home.app(open.id)?.team == nil)
     }
@@ -547,7 +547,7 @@ struct RegistrationsConformance {
     for number in 1...3 { try await report(number, by: device.id, "buy \(number)") }
     try await report(2, by: device.id, "again")
     try await report(2, by: another.id, "I say so, too")
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       let reports = try await home.adReports(limit: 10)
       #expect(reports.map(\.text) == ["buy 1", "buy 2", "buy 3", "I say so, too"])
       #expect(reports.map(\.id) == [1, 2, 3, 2].map(APNSID.number))
@@ -569,7 +569,7 @@ struct RegistrationsConformance {
   private func listing() async throws {
     let names = ["Zoë", "a", "a-b", "a.b", "ab", "axb", "b_c", "laptop-1", "laptop-10", "laptop-2", "ö"]
     for name in names.reversed() { _ = try await registrations.enroll(name: name, person: name + "'s") }
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       func devices(_ page: ListPage) async throws -> [String] {
         try await home.listDevices(page).compactMap { home.device($0)?.name }
       }
@@ -598,7 +598,7 @@ struct RegistrationsConformance {
   private func enrollingBatches() async throws {
     try await addApp()
     let devices = try await enrollBatch("load", 3..<6)
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.devices.map(\.name) == ["load-3", "load-4", "load-5"])
       #expect(Set(home.devices.map(\.person)).count == 3)
       for (place, device) in devices.enumerated() {
@@ -618,7 +618,7 @@ struct RegistrationsConformance {
     try await addApp()
     _ = try await registrations.enroll(name: "load-1", person: nil)
     await #expect(throws: RegistrationRefusal.self) { try await enrollBatch("load", 0..<3) }
-    for home in [registrations, try reopened()] { #expect(home.devices.map(\.name) == ["load-1"]) }
+    for home in [registrations, try await reopened()] { #expect(home.devices.map(\.name) == ["load-1"]) }
   }
 
   private func removingBatches() async throws {
@@ -632,7 +632,7 @@ struct RegistrationsConformance {
     #expect(removed.count == 2)
     #expect(Set(removed.map(\.device)) == ids)
     #expect(removed.allSatisfy { $0.app == app.id })
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(home.devices.map(\.name) == ["load-2-0", "load-x", "phone"])
       #expect(home.person(named.person) != nil)
       #expect(home.devices(of: named.person) == [named.id])
@@ -646,7 +646,7 @@ struct RegistrationsConformance {
     // The names are free again.
     _ = try await enrollBatch("load", 1..<2)
     let (tablet, _) = try await registrations.enroll(name: "tablet", person: "load-0")
-    for home in [registrations, try reopened()] {
+    for home in [registrations, try await reopened()] {
       #expect(Set(home.devices(of: phone.person)) == [phone.id, tablet.id])
     }
   }

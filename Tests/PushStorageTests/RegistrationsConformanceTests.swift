@@ -8,9 +8,9 @@ import Testing
 struct RegistrationsHome: Sendable, CustomTestStringConvertible {
   let testDescription: String
   /// Opens a fresh one.
-  let open: @Sendable () throws -> RegistrationsConformance
+  let open: @Sendable () async throws -> RegistrationsConformance
 
-  static let all = [sqlite(.full), sqlite(.normal), memory()]
+  static let all = [sqlite(.full), sqlite(.normal), memory(), replicas()]
 
   static func sqlite(_ durability: Durability) -> RegistrationsHome {
     RegistrationsHome(testDescription: "SQLite \(durability)") {
@@ -19,6 +19,23 @@ struct RegistrationsHome: Sendable, CustomTestStringConvertible {
         try SQLiteRegistrations(store: try SQLiteStore(path: folder.file("push.sqlite"), durability: durability))
       }
       return RegistrationsConformance(registrations: try open(), reopened: open)
+    }
+  }
+
+  /// Two replicas of a cell; opened again, they are another two.
+  static func replicas() -> RegistrationsHome {
+    RegistrationsHome(testDescription: "two replicas") {
+      let log = MemoryReplicationLog()
+      let folder = try TemporaryFolder()
+      let number = Atomic<Int>(0)
+      let open: @Sendable () async throws -> any Registrations = {
+        let stores = try (0..<2).map { _ in
+          try SQLiteStore(
+            path: folder.file("\(number.add(1, ordering: .relaxed).newValue).sqlite"), durability: .normal)
+        }
+        return try await TwoReplicas.open(log, stores)
+      }
+      return RegistrationsConformance(registrations: try await open(), reopened: open)
     }
   }
 

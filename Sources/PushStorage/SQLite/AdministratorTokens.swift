@@ -44,6 +44,10 @@ package final class AdministratorTokens: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    store.replica.onChange(of: ["administrator"]) { [weak self] db, _ in
+      let fresh = try AdministratorTokens.load(db)
+      db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0.tokens = fresh } }
+    }
   }
 
   /// By their names.

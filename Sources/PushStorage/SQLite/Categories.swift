@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// One that has an end is a question's (``Question``): whoever asks removes it, and where that never comes it ends by itself.
 package final class Categories: Sendable {
-  private struct Category {
+  private struct Category: Sendable {
     var actions: [AlertAction]
     /// Seconds since 1970; nil: it stays.
     var expires: Int64?
@@ -23,6 +23,10 @@ package final class Categories: Sendable {
       state = Mutex(try store.pool.read(Categories.load))
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
+    }
+    store.replica.onChange(of: ["category"]) { [weak self] db, _ in
+      let fresh = try Categories.load(db)
+      db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0 = fresh } }
     }
   }
 

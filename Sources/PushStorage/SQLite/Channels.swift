@@ -21,18 +21,18 @@ package final class Channels: Sendable {
     case off
   }
 
-  fileprivate struct Key: Hashable {
+  struct Key: Hashable {
     var app: AppID
     var environment: Environment
   }
 
-  fileprivate struct Subscription {
+  struct Subscription {
     var channel: ChannelID
     /// The number of the last message that the device has.
     var seen: UInt64
   }
 
-  fileprivate struct State {
+  struct State {
     var channels: [ChannelID: BroadcastChannel] = [:]
     /// Those that are there, by app.
     var byApp: [Key: Set<ChannelID>] = [:]
@@ -50,14 +50,16 @@ package final class Channels: Sendable {
     }
   }
 
-  fileprivate struct Acknowledgement: Hashable {
+  struct Acknowledgement: Hashable {
     var device: DeviceID
     var channel: ChannelID
   }
 
   private let store: SQLiteStore
   private let logger: Logger
-  private let state: Mutex<State>
+  let state: Mutex<State>
+  /// Hears what other gateways have made of channels.
+  let follower = Mutex<Follower?>(nil)
 
   /// How long acknowledgements are collected.
   private static let settleTime = Duration.seconds(1)
@@ -73,6 +75,7 @@ package final class Channels: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    store.replica.onChange(of: Channels.tables) { [weak self] in try self?.adopt($1, $0) }
   }
 
   /// What does not fit; nil when all does.
@@ -400,66 +403,24 @@ package final class Channels: Sendable {
 
   /// Reads all of it as a start does, and keeps nothing.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
-
-  private static func load(_ db: Database) throws -> State {
-    var state = State()
-    let off = try PreparedStatement(db, "SELECT app FROM broadcast_off")
-    while try off.next() { state.off.insert(AppID(row: try off.integer(0))) }
-    let channels = try PreparedStatement(
-      db, "SELECT id, app, environment, storage_policy, created, deleted, last_number FROM channel")
-    while try channels.next() {
-      guard let id = ChannelID(bytes: channels.blob(0)) else { continue }
-      let policy = Int(try channels.integer(3))
-      let channel = BroadcastChannel(
-        id: id, app: AppID(row: try channels.integer(1)),
-        environment: Environment(rawValue: try channels.text(2)) ?? .development,
-        policy: BroadcastChannel.StoragePolicy(rawValue: policy) ?? .none,
-        created: try channels.integer(4, in: StoredRange.milliseconds),
-        deleted: try channels.optionalInteger(5, in: StoredRange.milliseconds),
-        lastNumber: UInt64(try channels.integer(6, in: StoredRange.progress)))
-      state.add(channel)
-    }
-    let messages = try PreparedStatement(
-      db, "SELECT channel, number, request_id, unique_id, received, expires, priority, payload FROM channel_message")
-    while try messages.next() {
-      guard let id = ChannelID(bytes: messages.blob(0)), let channel = state.channels[id],
-        let requestID = messages.id(2), let uniqueID = messages.id(3)
-      else { continue }
-      let message = BroadcastMessage(
-        channel: id, app: channel.app, number: UInt64(try messages.integer(1, in: StoredRange.number)),
-        id: requestID, uniqueID: uniqueID, received: try messages.integer(4, in: StoredRange.milliseconds),
-        expires: try messages.integer(5, in: StoredRange.seconds), priority: try messages.priority(6),
-        payload: messages.blob(7))
-      state.channels[id]?.message = message
-    }
-    let subscriptions = try PreparedStatement(db, "SELECT device, channel, seen FROM channel_subscription")
-    while try subscriptions.next() {
-      guard let id = ChannelID(bytes: subscriptions.blob(1)), state.channels[id] != nil else { continue }
-      let device = DeviceID(row: try subscriptions.integer(0))
-      let seen = UInt64(try subscriptions.integer(2, in: StoredRange.progress))
-      state.subscriptions[device, default: []].append(Subscription(channel: id, seen: seen))
-      state.channels[id]?.subscriptions += 1
-    }
-    return state
-  }
 }
 
 extension Channels.State {
-  fileprivate mutating func add(_ channel: BroadcastChannel) {
+  mutating func add(_ channel: BroadcastChannel) {
     channels[channel.id] = channel
     guard channel.deleted == nil else { return }
     byApp[Channels.Key(app: channel.app, environment: channel.environment), default: []].insert(channel.id)
   }
 
   /// Channels that were deleted long ago, or more of them than are remembered.
-  fileprivate func forgettable(now: Int64) -> [ChannelID] {
+  func forgettable(now: Int64) -> [ChannelID] {
     let deleted = channels.values.compactMap { channel in channel.deleted.map { (channel.id, $0) } }
     let tooMany = deleted.count - Limits.maximumDeletedChannels
     if tooMany > 0 { return deleted.sorted { $0.1 < $1.1 }.prefix(tooMany).map(\.0) }
     return deleted.filter { $0.1 <= now - Channels.memoryOfDeleted }.map(\.0)
   }
 
-  fileprivate mutating func markDeleted(_ id: ChannelID, now: Int64) {
+  mutating func markDeleted(_ id: ChannelID, now: Int64) {
     guard let channel = channels[id] else { return }
     byApp[Channels.Key(app: channel.app, environment: channel.environment)]?.remove(id)
     channels[id]?.deleted = now
@@ -472,7 +433,7 @@ extension Channels.State {
 
 extension Channels.State {
   /// What does not fit; nil when all does.
-  fileprivate func brokenInvariant() -> String? {
+  func brokenInvariant() -> String? {
     var counts: [ChannelID: Int] = [:]
     for (device, list) in subscriptions {
       if list.isEmpty { return "device \(device.row) subscribes to nothing" }
@@ -496,7 +457,7 @@ extension Channels.State {
 
   /// Ends a debug build in which something does not fit; a release build has no trace of this. What would take long to
   /// look through is not, since this follows each change.
-  fileprivate func checkInvariants() {
+  func checkInvariants() {
     assert(channels.count + subscriptions.count > 1000 || brokenInvariant() == nil, brokenInvariant() ?? "")
   }
 }

@@ -89,6 +89,10 @@ package final class Groups: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    store.replica.onChange(of: ["person_group", "group_member", "group_token"]) { [weak self] db, _ in
+      let fresh = try Groups.load(db)
+      db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0 = fresh } }
+    }
   }
 
   // MARK: Looking

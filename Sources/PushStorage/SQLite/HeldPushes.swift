@@ -44,6 +44,8 @@ package final class HeldPushes: Sendable {
     /// Devices whose digest is on its way into the mailbox: another one would tell the same.
     var telling: Set<DeviceID> = []
     var changes: [Change] = []
+    /// What a commit has been asked for.
+    var writing: [Change] = []
     var isWriting = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -60,6 +62,7 @@ package final class HeldPushes: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
   /// Reads all of it as a start does, and keeps nothing.
@@ -68,21 +71,9 @@ package final class HeldPushes: Sendable {
   /// When they are due depends on the choices of now, which is asked when the gateway starts (`tellDigest`).
   private static func load(_ db: Database) throws -> State {
     var state = State()
-    let rows = try PreparedStatement(
-      db,
-      """
-      SELECT device, apns_id, seq, app, reason, received, expires, relevance, badge, category, collapse_id, title
-      FROM held
-      """)
+    let rows = try PreparedStatement(db, "SELECT \(columns) FROM held")
     while try rows.next() {
-      guard let id = rows.id(1), let reason = Hold.Reason(rawValue: try rows.text(4)) else { continue }
-      let device = DeviceID(row: try rows.integer(0))
-      let held = Held(
-        id: id, seq: UInt64(try rows.integer(2, in: StoredRange.progress)), app: AppID(row: try rows.integer(3)),
-        reason: reason, received: try rows.integer(5, in: StoredRange.milliseconds),
-        expires: try rows.integer(6, in: StoredRange.seconds), relevance: try rows.real(7),
-        badge: try rows.optionalInteger(8).map { Int($0) }, category: try rows.optionalText(9),
-        collapseID: try rows.text(10), title: try rows.text(11), due: .max)
+      guard let (device, held) = try row(rows) else { continue }
       state.held[device, default: []].append(held)
     }
     let told = try PreparedStatement(db, "SELECT device, seq FROM digest")
@@ -90,6 +81,42 @@ package final class HeldPushes: Sendable {
       state.told[DeviceID(row: try told.integer(0))] = UInt64(try told.integer(1, in: StoredRange.progress))
     }
     return state
+  }
+
+  private static let columns =
+    "device, apns_id, seq, app, reason, received, expires, relevance, badge, category, collapse_id, title"
+
+  private static func row(_ rows: PreparedStatement) throws -> (DeviceID, Held)? {
+    guard let id = rows.id(1), let reason = Hold.Reason(rawValue: try rows.text(4)) else { return nil }
+    let held = Held(
+      id: id, seq: UInt64(try rows.integer(2, in: StoredRange.progress)), app: AppID(row: try rows.integer(3)),
+      reason: reason, received: try rows.integer(5, in: StoredRange.milliseconds),
+      expires: try rows.integer(6, in: StoredRange.seconds), relevance: try rows.real(7),
+      badge: try rows.optionalInteger(8).map { Int($0) }, category: try rows.optionalText(9),
+      collapseID: try rows.text(10), title: try rows.text(11), due: .max)
+    return (DeviceID(row: try rows.integer(0)), held)
+  }
+
+  /// Takes over what another gateway holds. Its digest is that one's to make while the device has its stream there: here it
+  /// is due when the device comes, or when the choices are looked at anew (``due(_:at:hasCaughtUp:recomputing:)``).
+  private func adopt(_ changes: [RowChange], _ db: Database) throws {
+    let devices = Set(changes.compactMap { $0.key["device"]?.integer })
+    let rows = try PreparedStatement(db, "SELECT \(HeldPushes.columns) FROM held WHERE device = ?")
+    var found: [DeviceID: (held: [Held], told: UInt64?)] = [:]
+    for device in devices {
+      var held: [Held] = []
+      rows.bind(device)
+      while try rows.next() { if let (_, one) = try HeldPushes.row(rows) { held.append(one) } }
+      rows.reset()
+      let told = try Int64.fetchOne(db, sql: "SELECT seq FROM digest WHERE device = ?", arguments: [device])
+      found[DeviceID(row: device)] = (held, told.map { UInt64(clamping: $0) })
+    }
+    let fresh = found
+    db.afterNextTransaction { [weak self] _ in
+      self?.state.withLock { state in
+        for (device, fresh) in fresh { state.take(fresh.held, told: fresh.told, of: device) }
+      }
+    }
   }
 
   /// Devices for which something waits.
@@ -213,7 +240,7 @@ package final class HeldPushes: Sendable {
     while true {
       let (changes, waiting) = state.withLock { state -> ([Change], [CheckedContinuation<Void, Never>]) in
         let changes = state.changes
-        state.changes = []
+        (state.changes, state.writing) = ([], changes)
         guard changes.isEmpty else { return (changes, []) }
         state.isWriting = false
         defer { state.waiting = [] }
@@ -258,6 +285,22 @@ package final class HeldPushes: Sendable {
 }
 
 extension HeldPushes.State {
+  /// Takes over what is stored for a device, and does to it what is on its way to the disk. When known ones are due stays.
+  fileprivate mutating func take(_ fresh: [HeldPushes.Held], told number: UInt64?, of device: DeviceID) {
+    var known: [APNSID: HeldPushes.Held] = [:]
+    for one in held[device] ?? [] { known[one.id] = one }
+    var all = fresh.map { known[$0.id] ?? $0 }
+    for change in writing + changes {
+      switch change {
+      case .hold(device, let one) where !all.contains { $0.id == one.id }: all.append(one)
+      case .release(device, let ids): all.removeAll { ids.contains($0.id) }
+      case .hold, .release, .digested: break
+      }
+    }
+    held[device] = all.isEmpty ? nil : all
+    if let number { told[device] = max(told[device] ?? 0, number) }
+  }
+
   fileprivate mutating func remove(_ ids: [APNSID], of device: DeviceID) {
     let gone = Set(ids)
     held[device]?.removeAll { gone.contains($0.id) }

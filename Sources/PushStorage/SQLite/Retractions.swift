@@ -60,6 +60,7 @@ package final class Retractions: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    store.replica.onChange(of: ["retraction"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
   /// Whether nothing was taken back.
@@ -131,6 +132,18 @@ package final class Retractions: Sendable {
     }
   }
 
+  /// Takes over what another gateway has changed.
+  private func adopt(_ changes: [RowChange], _ db: Database) throws {
+    guard changes.allSatisfy({ $0.kind == .insert }) else { return try adopt(db) }
+    let new = try changes.compactMap { change in
+      try change.key["number"]?.integer.flatMap { try Retractions.rows(db, "WHERE number = \($0)").first }
+    }
+    db.afterNextTransaction { [weak self] _ in
+      self?.state.withLock { state in for one in new { state.add(one) } }
+      self?.count.add(new.count, ordering: .relaxed)
+    }
+  }
+
   /// Remembers what is on disk when this transaction is.
   private func adopt(_ db: Database) throws {
     let all = try Retractions.rows(db)
@@ -146,8 +159,9 @@ package final class Retractions: Sendable {
   /// Reads all of it, and keeps nothing.
   static func checkRows(_ db: Database) throws { _ = try rows(db) }
 
-  private static func rows(_ db: Database) throws -> [Retraction] {
-    let rows = try PreparedStatement(db, "SELECT person, app, apns_id, at FROM retraction ORDER BY number")
+  private static func rows(_ db: Database, _ condition: String = "") throws -> [Retraction] {
+    let rows = try PreparedStatement(
+      db, "SELECT person, app, apns_id, at FROM retraction \(condition) ORDER BY number")
     var all: [Retraction] = []
     while try rows.next() {
       guard let id = rows.id(2) else { throw rows.damage(2, "20 bytes are expected") }

@@ -61,6 +61,7 @@ package final class SQLiteRegistrations: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    followReplica()
   }
 
   private func readTables() throws {
@@ -106,6 +107,8 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package var keyGeneration: UInt64 { generation.load(ordering: .acquiring) }
+
+  func changeGeneration() { generation.add(1, ordering: .releasing) }
 
   package func key(_ id: String) -> ProviderKey? { state.withLock { $0.keys[id] } }
 
@@ -199,7 +202,7 @@ package final class SQLiteRegistrations: Sendable {
         ])
       db.afterNextTransaction { [self] _ in
         state.withLock { $0.keys[key.id] = key }
-        generation.add(1, ordering: .releasing)
+        changeGeneration()
       }
     }
   }
@@ -212,7 +215,7 @@ package final class SQLiteRegistrations: Sendable {
       try db.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id])
       db.afterNextTransaction { [self] _ in
         state.withLock { _ = $0.keys.removeValue(forKey: id) }
-        generation.add(1, ordering: .releasing)
+        changeGeneration()
       }
     }
   }
@@ -248,7 +251,7 @@ package final class SQLiteRegistrations: Sendable {
           state.apps[app.id] = app
           state.appsByTopic[topic] = app.id
         }
-        generation.add(1, ordering: .releasing)
+        changeGeneration()
       }
       return app
     }

@@ -17,6 +17,8 @@ package struct SQLiteStore: Sendable {
   /// One writer, several readers (WAL).
   let pool: DatabasePool
   private let mover: LogMover
+  /// Has changes made also by other gateways, in a cell.
+  package let replica = Replica()
 
   /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
   private static let checkedSize = 64 << 20
@@ -128,7 +130,7 @@ package struct SQLiteStore: Sendable {
   /// Changes what a gateway knows beside its mailbox: one change after another, each as a whole or not at all. What the
   /// memory of this process should know by the next one is told it in `afterNextTransaction`.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    try await pool.write(change)
+    try await replica.write(pool, change)
   }
 
   // MARK: Room on the disk

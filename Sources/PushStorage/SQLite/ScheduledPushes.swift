@@ -63,6 +63,8 @@ package final class ScheduledPushes: Sendable {
     var waiting: [Waiting] = []
     var isWriting = false
     var settling: [CheckedContinuation<Void, Never>] = []
+    /// Hears that another gateway has scheduled something.
+    var adopted: @Sendable () -> Void = {}
   }
 
   private let store: SQLiteStore
@@ -75,6 +77,7 @@ package final class ScheduledPushes: Sendable {
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
+    store.replica.onChange(of: ["scheduled"]) { [weak self] db, changes in self?.adopt(changes, db) }
   }
 
   /// When the first is due, in milliseconds since 1970, or a moment before that; nil: nothing is scheduled.
@@ -155,6 +158,29 @@ package final class ScheduledPushes: Sendable {
       ])
     return db.changesCount > 0
   }
+
+  /// What other gateways schedule is theirs to deliver, unless they are gone: this one looks ``takeoverTime`` later.
+  private func adopt(_ changes: [RowChange], _ db: Database) {
+    db.afterNextTransaction { [weak self] _ in
+      let listener = self?.state.withLock { state in
+        for change in changes where change.kind != .update {
+          guard let app = change.values["app"]?.integer else { continue }
+          state.count(AppID(row: app), change.values["team"]?.text, by: change.kind == .insert ? 1 : -1)
+          guard change.kind == .insert, let time = change.values["at"]?.integer else { continue }
+          let (due, isBeyond) = time.addingReportingOverflow(ScheduledPushes.takeoverTime)
+          state.next = min(state.next ?? .max, isBeyond ? .max : due)
+        }
+        return state.adopted
+      }
+      listener?()
+    }
+  }
+
+  /// In milliseconds.
+  private static let takeoverTime: Int64 = 5_000
+
+  /// Has `adopted` called when another gateway has scheduled something.
+  package func onAdoption(_ adopted: @escaping @Sendable () -> Void) { state.withLock { $0.adopted = adopted } }
 
   // MARK: Reading
 

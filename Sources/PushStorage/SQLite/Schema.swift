@@ -364,6 +364,36 @@ package enum Schema {
           CREATE UNIQUE INDEX answer_group ON answer (group_push);
           """)
     }
+    migrator.registerMigration("replica") { db in
+      try db.execute(
+        sql: """
+          -- One row where this is a cell's: which one, and the last entry of its log that is here.
+          CREATE TABLE replica (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            cell TEXT NOT NULL,
+            position INTEGER NOT NULL
+          );
+          -- What every gateway of a cell has to have the same: its authority.
+          CREATE TABLE cell_file (name TEXT PRIMARY KEY, content BLOB NOT NULL);
+          """)
+    }
     return migrator
+  }
+
+  /// How many versions there were: what is written by a later one may have columns that this one does not know.
+  static let version = migrator.migrations.count
+
+  /// What is a gateway's own also in a cell, whose mailboxes are elsewhere.
+  private static let ownTables: Set = ["mailbox", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations"]
+
+  /// Whether the gateways of a cell share a table.
+  static func isShared(_ table: String) -> Bool { !ownTables.contains(table) && !table.hasPrefix("sqlite_") }
+
+  /// All tables of a gateway.
+  static func tables(_ db: Database) throws -> [String] {
+    try String.fetchAll(
+      db,
+      sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'grdb_%'"
+    )
   }
 }

@@ -217,6 +217,14 @@ enum ReleasedSchemas {
         INSERT INTO group_token VALUES (randomblob(32), 1, 1, 'development', NULL);
         INSERT INTO group_push VALUES (1, 1, -4, 1, randomblob(20), '[1]', 1700000000000);
         """),
+    Step(
+      migration: "replica",
+      dump: """
+        CREATE TABLE replica (id INTEGER PRIMARY KEY CHECK (id = 1), cell TEXT NOT NULL, position INTEGER NOT NULL);
+        CREATE TABLE cell_file (name TEXT PRIMARY KEY, content BLOB NOT NULL);
+        INSERT INTO replica VALUES (1, 'cell', 7);
+        INSERT INTO cell_file VALUES ('authority', x'00');
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

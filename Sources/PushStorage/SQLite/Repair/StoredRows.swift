@@ -32,5 +32,6 @@ package enum StoredRows {
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
     try Groups.checkRows(db)
+    try SharedFiles.checkRows(db)
   }
 }

@@ -1,0 +1,179 @@
+import Foundation
+import GRDB
+package import PushCore
+import Synchronization
+
+/// Channels as they are stored, and what other gateways make of them.
+extension Channels {
+  /// What a gateway does about what another one has changed.
+  package struct Follower: Sendable {
+    /// A message was published.
+    package var published: @Sendable (BroadcastMessage) -> Void
+    /// Devices subscribe to other channels than before.
+    package var changed: @Sendable (Set<DeviceID>) -> Void
+
+    package init(
+      published: @escaping @Sendable (BroadcastMessage) -> Void,
+      changed: @escaping @Sendable (Set<DeviceID>) -> Void
+    ) {
+      (self.published, self.changed) = (published, changed)
+    }
+  }
+
+  /// From now on `follower` hears what other gateways change.
+  package func follow(_ follower: Follower) { self.follower.withLock { $0 = follower } }
+
+  static let tables: Set = ["channel", "channel_message", "channel_subscription", "broadcast_off"]
+
+  // MARK: Rows
+
+  static func load(_ db: Database) throws -> State {
+    var state = State()
+    let off = try PreparedStatement(db, "SELECT app FROM broadcast_off")
+    while try off.next() { state.off.insert(AppID(row: try off.integer(0))) }
+    let channels = try PreparedStatement(db, "SELECT \(channelColumns) FROM channel")
+    while try channels.next() { if let channel = try Channels.channel(channels) { state.add(channel) } }
+    let messages = try PreparedStatement(db, "SELECT \(messageColumns) FROM channel_message")
+    while try messages.next() {
+      guard let id = ChannelID(bytes: messages.blob(0)), let channel = state.channels[id] else { continue }
+      if let message = try Channels.message(messages, of: channel) { state.channels[id]?.message = message }
+    }
+    let subscriptions = try PreparedStatement(db, "SELECT device, channel, seen FROM channel_subscription")
+    while try subscriptions.next() {
+      guard let id = ChannelID(bytes: subscriptions.blob(1)), state.channels[id] != nil else { continue }
+      let device = DeviceID(row: try subscriptions.integer(0))
+      let seen = UInt64(try subscriptions.integer(2, in: StoredRange.progress))
+      state.subscriptions[device, default: []].append(Subscription(channel: id, seen: seen))
+      state.channels[id]?.subscriptions += 1
+    }
+    return state
+  }
+
+  private static let channelColumns = "id, app, environment, storage_policy, created, deleted, last_number"
+
+  private static func channel(_ row: PreparedStatement) throws -> BroadcastChannel? {
+    guard let id = ChannelID(bytes: row.blob(0)) else { return nil }
+    return BroadcastChannel(
+      id: id, app: AppID(row: try row.integer(1)),
+      environment: Environment(rawValue: try row.text(2)) ?? .development,
+      policy: BroadcastChannel.StoragePolicy(rawValue: Int(try row.integer(3))) ?? .none,
+      created: try row.integer(4, in: StoredRange.milliseconds),
+      deleted: try row.optionalInteger(5, in: StoredRange.milliseconds),
+      lastNumber: UInt64(try row.integer(6, in: StoredRange.progress)))
+  }
+
+  private static let messageColumns =
+    "channel, number, request_id, unique_id, received, expires, priority, payload"
+
+  private static func message(_ row: PreparedStatement, of channel: BroadcastChannel) throws -> BroadcastMessage? {
+    guard let requestID = row.id(2), let uniqueID = row.id(3) else { return nil }
+    return BroadcastMessage(
+      channel: channel.id, app: channel.app, number: UInt64(try row.integer(1, in: StoredRange.number)),
+      id: requestID, uniqueID: uniqueID, received: try row.integer(4, in: StoredRange.milliseconds),
+      expires: try row.integer(5, in: StoredRange.seconds), priority: try row.priority(6), payload: row.blob(7))
+  }
+
+  // MARK: What others change
+
+  /// A subscription that another gateway has changed.
+  fileprivate struct Change {
+    var device: DeviceID
+    var channel: ChannelID
+    /// nil: it has ended.
+    var seen: UInt64?
+  }
+
+  func adopt(_ changes: [RowChange], _ db: Database) throws {
+    let ids = Set(
+      changes.filter { $0.table == "channel" || $0.table == "channel_message" }
+        .compactMap { ($0.key["id"] ?? $0.key["channel"])?.blob.flatMap { ChannelID(bytes: $0) } })
+    let found = try ids.map { id in (id, try Channels.stored(id, db)) }
+    let subscriptions = try changes.filter { $0.table == "channel_subscription" }.compactMap {
+      try Channels.subscription($0, db)
+    }
+    let isOffChanged = changes.contains { $0.table == "broadcast_off" }
+    let off =
+      isOffChanged ? Set(try Int64.fetchAll(db, sql: "SELECT app FROM broadcast_off").map(AppID.init(row:))) : nil
+    db.afterNextTransaction { [weak self] _ in self?.take(found, subscriptions, off: off) }
+  }
+
+  private static func stored(_ id: ChannelID, _ db: Database) throws -> BroadcastChannel? {
+    let rows = try PreparedStatement(db, "SELECT \(channelColumns) FROM channel WHERE id = ?")
+    let messages = try PreparedStatement(db, "SELECT \(messageColumns) FROM channel_message WHERE channel = ?")
+    return try unsafe id.bytes.withUnsafeBytes { bytes in
+      unsafe rows.bind(borrowed: bytes)
+      guard try rows.next(), var channel = try Channels.channel(rows) else { return nil }
+      unsafe messages.bind(borrowed: bytes)
+      if try messages.next() { channel.message = try Channels.message(messages, of: channel) }
+      return channel
+    }
+  }
+
+  private static func subscription(_ change: RowChange, _ db: Database) throws -> Change? {
+    if change.kind == .delete {
+      guard let device = change.values["device"]?.integer,
+        let channel = change.values["channel"]?.blob.flatMap({ ChannelID(bytes: $0) })
+      else { return nil }
+      return Change(device: DeviceID(row: device), channel: channel)
+    }
+    guard let number = change.key["id"]?.integer,
+      let row = try Row.fetchOne(
+        db, sql: "SELECT device, channel, seen FROM channel_subscription WHERE id = ?", arguments: [number]),
+      let channel = ChannelID(bytes: Array(row["channel"] as Data))
+    else { return nil }
+    return Change(device: DeviceID(row: row["device"]), channel: channel, seen: UInt64(clamping: row["seen"] as Int64))
+  }
+
+  private func take(_ found: [(ChannelID, BroadcastChannel?)], _ subscriptions: [Change], off: Set<AppID>?) {
+    let (published, changed) = state.withLock { state in
+      let changed = Set(subscriptions.filter { state.take($0) }.map(\.device))
+      let published = found.compactMap { state.take($0, as: $1) }
+      if let off { state.off = off }
+      state.checkInvariants()
+      return (published, changed)
+    }
+    guard let follower = follower.withLock({ $0 }) else { return }
+    if !changed.isEmpty { follower.changed(changed) }
+    for message in published { follower.published(message) }
+  }
+}
+
+extension Channels.State {
+  /// Takes over a subscription as it is now.
+  ///
+  /// - Returns: whether the device subscribes to another channel than before, or to one less.
+  fileprivate mutating func take(_ change: Channels.Change) -> Bool {
+    let place = subscriptions[change.device]?.firstIndex { $0.channel == change.channel }
+    switch (place, change.seen) {
+    case (let place?, let seen?):
+      let known = subscriptions[change.device]?[place].seen ?? 0
+      subscriptions[change.device]?[place].seen = max(known, seen)
+      return false
+    case (let place?, nil):
+      subscriptions[change.device]?.remove(at: place)
+      if subscriptions[change.device]?.isEmpty == true { subscriptions[change.device] = nil }
+      channels[change.channel]?.subscriptions -= 1
+      return true
+    case (nil, let seen?):
+      subscriptions[change.device, default: []].append(Channels.Subscription(channel: change.channel, seen: seen))
+      channels[change.channel]?.subscriptions += 1
+      return true
+    case (nil, nil): return false
+    }
+  }
+
+  /// Takes over a channel as it is now.
+  ///
+  /// - Returns: its message, when that is news.
+  fileprivate mutating func take(_ id: ChannelID, as channel: BroadcastChannel?) -> BroadcastMessage? {
+    let before = channels[id]
+    if let before { byApp[Channels.Key(app: before.app, environment: before.environment)]?.remove(id) }
+    guard var channel else {
+      channels[id] = nil
+      return nil
+    }
+    channel.subscriptions = before?.subscriptions ?? subscriptions.values.count { $0.contains { $0.channel == id } }
+    add(channel)
+    return channel.message.flatMap { $0.number > before?.lastNumber ?? 0 ? $0 : nil }
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+import PushCore
+
+/// One value of a row.
+package enum RowValue: Sendable, Equatable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+}
+
+/// What one transaction did to one row of a database that gateways share.
+package struct RowChange: Sendable, Equatable, Codable {
+  package enum Kind: String, Sendable, Codable { case insert, update, delete }
+
+  package var table: String
+  package var kind: Kind
+  /// The columns of the primary key, with the values that the row had before.
+  package var key: [String: RowValue]
+  /// Of an insertion all other columns, of an update those that have changed, of a deletion what the row had, without long
+  /// values.
+  package var values: [String: RowValue]
+
+  package init(table: String, kind: Kind, key: [String: RowValue], values: [String: RowValue] = [:]) {
+    (self.table, self.kind, self.key, self.values) = (table, kind, key, values)
+  }
+}
+
+/// All that one transaction did, as JSON of one message.
+package struct ChangeSet: Sendable, Equatable, Codable {
+  /// How many migrations the schema had in which these rows were written (`Schema`): a gateway of an earlier version leaves
+  /// out what it does not know.
+  package var schema: Int
+  package var changes: [RowChange]
+
+  package init(schema: Int = Schema.version, changes: [RowChange]) {
+    (self.schema, self.changes) = (schema, changes)
+  }
+
+  package var tables: Set<String> { Set(changes.map(\.table)) }
+
+  /// As it is sent.
+  package func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
+
+  /// - Throws: an error when the bytes are no change set.
+  package init(encoded bytes: [UInt8]) throws { self = try decodeJSON(from: bytes) }
+}
+
+extension RowValue: Codable {
+  private enum Field: String, CodingKey { case real, blob }
+
+  package init(from decoder: any Decoder) throws {
+    if let fields = try? decoder.container(keyedBy: Field.self) {
+      if let real = try fields.decodeIfPresent(Double.self, forKey: .real) {
+        self = .real(real)
+      } else {
+        self = .blob(Array(try fields.decode(Data.self, forKey: .blob)))
+      }
+      return
+    }
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let number = try? value.decode(Int64.self) {
+      self = .integer(number)
+    } else {
+      self = .text(try value.decode(String.self))
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .real(let real):
+      var fields = encoder.container(keyedBy: Field.self)
+      try fields.encode(real, forKey: .real)
+    case .blob(let bytes):
+      var fields = encoder.container(keyedBy: Field.self)
+      try fields.encode(Data(bytes), forKey: .blob)
+    case .null, .integer, .text:
+      var value = encoder.singleValueContainer()
+      switch self {
+      case .integer(let number): try value.encode(number)
+      case .text(let text): try value.encode(text)
+      case .null, .real, .blob: try value.encodeNil()
+      }
+    }
+  }
+
+  /// As SQLite takes it.
+  var databaseValue: DatabaseValue {
+    switch self {
+    case .null: .null
+    case .integer(let number): number.databaseValue
+    case .real(let real): real.databaseValue
+    case .text(let text): text.databaseValue
+    case .blob(let bytes): Data(bytes).databaseValue
+    }
+  }
+
+  /// Whether nothing is found by it.
+  var isLong: Bool {
+    switch self {
+    case .null, .integer, .real: false
+    case .text(let text): text.utf8.count > 64
+    case .blob(let bytes): bytes.count > 64
+    }
+  }
+
+  package var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+  package var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
+  package var text: String? { if case .text(let text) = self { text } else { nil } }
+}
