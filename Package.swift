@@ -140,12 +140,20 @@ let package = Package(
       dependencies: ["CNats", "PushCore", "PushPolicy"],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
+    // What gateways share over NATS JetStream: mailboxes, and the log of all else.
+    .target(
+      name: "PushCluster",
+      dependencies: ["NATSClient", "PushCore", "PushStorage", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
+    ),
     // The gateway: the APIs, delivery, faults, and what builds, starts and stops all of it.
     .target(
       name: "PushGateway",
       dependencies: [
         "GatewayProtocol",
         "HTTP2Transport",
+        "NATSClient",
+        "PushCluster",
         "PushCore",
         "PushPolicy",
         "PushStorage",

@@ -1,0 +1,39 @@
+/// Entries of a log that are larger than a message: several, one right behind the other. A value, fed in the order of the
+/// log.
+struct EntryParts {
+  /// Says which part of how many a message is, as `2/3`.
+  static let header = "Entry-Part"
+  /// An entry of more parts is none of ours.
+  private static let maximumCount = 1_000
+
+  private var parts: [[UInt8]] = []
+  private var count = 0
+
+  /// Splits an entry; there is one part at least.
+  static func split(_ entry: [UInt8], size: Int) -> [[UInt8]] {
+    guard entry.count > size else { return [entry] }
+    return stride(from: 0, to: entry.count, by: size).map { Array(entry[$0..<min($0 + size, entry.count)]) }
+  }
+
+  /// Takes the next message of the log.
+  ///
+  /// - Parameter place: its header; without one it is whole.
+  /// - Returns: the entry that this finishes.
+  mutating func add(_ body: [UInt8], _ place: String?) -> [UInt8]? {
+    let numbers = (place ?? "1/1").split(separator: "/").map { Int($0) }
+    guard numbers.count == 2, let number = numbers[0], let count = numbers[1],
+      (1...EntryParts.maximumCount).contains(count)
+    else { return nil }
+    if number == 1 {
+      (parts, self.count) = ([], count)
+    } else if number != parts.count + 1 || count != self.count {
+      // Of a run that another entry has interrupted.
+      (parts, self.count) = ([], 0)
+      return nil
+    }
+    parts.append(body)
+    guard number == count else { return nil }
+    defer { (parts, self.count) = ([], 0) }
+    return parts.count == 1 ? body : Array(parts.joined())
+  }
+}
