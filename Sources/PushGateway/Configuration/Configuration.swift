@@ -1,6 +1,7 @@
 import Foundation
 import GatewayProtocol
 import HTTP2Transport
+import PushCluster
 import PushCore
 import PushStorage
 
@@ -16,6 +17,15 @@ package struct Configuration: Sendable {
   package var listen = ["127.0.0.1:2197"]
   var environment = Environment.development
   var durability = Durability.full
+  /// nil: SQLite in the state folder, of a gateway that is alone.
+  package var backend: BackendAddress?
+  var natsCredentials: String?
+  var natsAuthority: String?
+  /// nil: as the cell was made, or as is usual.
+  var cellPartitions: Int?
+  var cellReplicas: Int?
+  /// nil: where it listens.
+  var advertised: [String]?
   var loops = min(maximumLoops, ProcessInfo.processInfo.activeProcessorCount)
   var mailboxCap = 10_000
   /// nil: any number.
@@ -273,6 +283,27 @@ extension Configuration: SettingHolder {
     Setting(
       "durability", \.durability, .oneOf([.full, .normal]),
       "What a 200 promises. full: the push is on disk; normal: in the system's cache, lost if that stops."),
+    Setting(
+      "backend", \.backend, .orNone(.backend),
+      """
+      nats://HOST:PORT, several with commas between them: the brokers of a NATS cluster with JetStream, over which several \
+      gateways are one; none: this gateway is alone, and keeps everything in its state folder.
+      """),
+    Setting(
+      "nats_creds", \.natsCredentials, .orNone(.file("a credentials file")),
+      "The credentials with which the brokers know this gateway, a file as nsc writes it."),
+    Setting(
+      "nats_ca", \.natsAuthority, .orNone(.file("a PEM file")),
+      "The authority of the brokers' certificates, a PEM file, where they are reached as tls://HOST:PORT."),
+    Setting(
+      "cell_partitions", \.cellPartitions, .orNone(.number(CellIdentity.partitionRange, of: "streams")),
+      "How many streams the mailboxes of a new cell are spread over; none: 16. It never changes."),
+    Setting(
+      "cell_replicas", \.cellReplicas, .orNone(.number(CellIdentity.replicaRange, of: "brokers")),
+      "How many brokers keep each stream of a new cell; none: 3. With 1, what one broker loses is lost."),
+    Setting(
+      "advertise", \.advertised, .orNone(.addresses), default: "none: where it listens",
+      "HOST:PORT under which the devices of a cell reach this gateway; several may be given."),
     Setting("loops", \.loops, .number(1...maximumLoops), default: "one per core", "Event loops."),
     Setting(
       "mailbox_cap", \.mailboxCap, .number(1...1_000_000, of: "pushes"),
@@ -340,7 +371,28 @@ extension Configuration: SettingHolder {
   ]
 }
 
+extension SettingType<BackendAddress> {
+  /// Brokers of a cluster.
+  static var backend: Self {
+    SettingType(
+      expected: "nats://HOST:PORT or tls://HOST:PORT, several with commas between them",
+      read: { BackendAddress($0) }, text: { $0.text })
+  }
+}
+
 extension SettingType<[String]> {
+  /// `HOST:PORT`, with commas between several.
+  static var addresses: Self {
+    SettingType(
+      expected: "HOST:PORT, several with commas between them", form: .list, shape: .list,
+      read: { (text) throws(ConfigurationError) in
+        let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        for entry in entries { _ = try Configuration.address(entry) }
+        return entries.isEmpty ? nil : entries
+      },
+      text: { $0.joined(separator: ",") })
+  }
+
   /// Entries of `listen`, with commas between them.
   static var listeners: Self {
     SettingType(

@@ -57,6 +57,39 @@ extension StateFolder {
     FileManager.default.contents(atPath: path).map { Array($0) } ?? []
   }
 
+  // MARK: The authority of a cell
+
+  /// The files that the gateways of a cell share.
+  private static let authorityNames = ["ca.pem", "ca.key", "ca-next.pem", "ca-next.key", "ca-previous.pem"]
+
+  /// The authority's files that are there, by their names.
+  var authorityFiles: [String: [UInt8]] {
+    StateFolder.authorityNames.reduce(into: [:]) { files, name in
+      let content = contents(path + "/" + name)
+      if !content.isEmpty { files[name] = content }
+    }
+  }
+
+  /// Makes the authority that of the cell, and has it issue the server's certificate anew where the present one is of
+  /// another.
+  func adoptAuthority(_ files: [String: [UInt8]]) throws {
+    try StateFolder.changes.withLock { _ in
+      if files == authorityFiles { return }
+      let names = ownNames(authorities: contents(trustPath))
+      // The key before its certificate: what is cut short is done again.
+      for name in StateFolder.authorityNames.sorted(by: { $0.hasSuffix(".key") && !$1.hasSuffix(".key") }) {
+        let place = path + "/" + name
+        if let content = files[name] {
+          try write(content, to: place, mode: name == "ca.pem" ? 0o644 : 0o600)
+        } else if FileManager.default.fileExists(atPath: place) {
+          try FileManager.default.removeItem(atPath: place)
+        }
+      }
+      guard let names, ownNames(authorities: contents(trustPath)) == nil else { return }
+      try install(try authority().issueServer(names: names.names, addresses: names.addresses))
+    }
+  }
+
   // MARK: Rollover
 
   /// Makes the authority that is to take over, unless there is one.
