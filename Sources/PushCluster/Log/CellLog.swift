@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 package import NATSClient
-import PushCore
+package import PushCore
 package import PushStorage
 import Synchronization
 
@@ -31,6 +31,8 @@ package final class CellLog: ReplicationLog {
     var parts = EntryParts()
     /// Whether the replica takes an entry over that was read.
     var isApplying = false
+    /// Why the log can't be read now, and since when, in seconds since 1970.
+    var problem: HealthProblem?
     /// Entries that the stream has told of, and nobody has looked at.
     var told: [StoredMessage] = []
     var waiting: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
@@ -72,6 +74,9 @@ package final class CellLog: ReplicationLog {
     configuration.republish = StreamConfiguration.Republish(source: subject, destination: live)
     return configuration
   }
+
+  /// Why what other gateways change is not taken over now; nil when it is.
+  package var problem: HealthProblem? { state.withLock { $0.problem } }
 
   // MARK: Following
 
@@ -137,9 +142,15 @@ package final class CellLog: ReplicationLog {
       } else {
         try await readAll()
       }
+      state.withLock { $0.problem = nil }
       for continuation in waiting { continuation.resume(returning: .success(())) }
     } catch {
       let failure = await explain(error)
+      let now = WallClock.system.seconds
+      state.withLock { state in
+        state.problem = HealthProblem(
+          part: "cell", problem: failure.description, since: state.problem?.since ?? now)
+      }
       for continuation in waiting { continuation.resume(returning: .failure(failure)) }
     }
   }

@@ -105,6 +105,10 @@ extension LoggedEvent {
       Row(
         .warning, "No backup was made before a newer version changes the database.",
         "Make one by hand before the next upgrade: `pushcli admin backup FILE`.")
+    case .cellSnapshotNotStored:
+      Row(
+        .warning, "A snapshot of what a cell shares was not stored.",
+        "Look at the brokers' room; the next entries of the log bring another.")
     case .stateFolderNarrowed: Row(.notice, "The state folder was open to others: it is its user's alone now.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
     case .diskEnough: Row(.notice, "Enough of the disk is free again.")

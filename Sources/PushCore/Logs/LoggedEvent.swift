@@ -41,6 +41,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case appsOfNoTeam = "apps-of-no-team"
   case runsAsRoot = "runs-as-root"
   case upgradeNotSaved = "upgrade-not-saved"
+  case cellSnapshotNotStored = "cell-snapshot-not-stored"
   // What somebody did, or what is over.
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
