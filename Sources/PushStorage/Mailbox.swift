@@ -45,10 +45,15 @@ package final class StoredPush: Sendable {
 package struct MailboxEntry: Sendable {
   /// Per device, increasing from 1; gaps occur. 0 marks a push that was never stored (`apns-expiration: 0`).
   package var seq: UInt64
+  /// The number of the push before this one that may wait, as its home knows: a stream that was sent everything up to it
+  /// has missed nothing. A home whose numbers have no holes of its own making has the number before.
+  package var previous: UInt64
   package var push: StoredPush
 
-  package init(seq: UInt64, push: StoredPush) {
+  /// - Parameter previous: nil: the number before.
+  package init(seq: UInt64, previous: UInt64? = nil, push: StoredPush) {
     self.seq = seq
+    self.previous = previous ?? (seq == 0 ? 0 : seq - 1)
     self.push = push
   }
 }
@@ -132,7 +137,8 @@ package struct StoreError: Error, CustomStringConvertible {
 /// - **Durability**: an outcome is reported when the push is durable as ``DurabilityPromise`` says, and not before; from
 ///   then on a read finds it until it leaves. A home whose reads may lag says so, and its router asks for others.
 /// - **Order**: a device's numbers increase in the order of appends, and what waits is read in that order: no read finds
-///   a push and misses one that waits before it. Numbers may have holes; each costs a live stream a read.
+///   a push and misses one that waits before it. Numbers may have holes; each costs a live stream a read, unless what is
+///   delivered says which number came before it (``MailboxEntry/previous``).
 ///   What was asked first is applied first, as whoever appends afterwards and is answered can see.
 /// - **Duplicates**: an id that its sender chose is stored once for a device and an app while its push waits, and until
 ///   ``Limits/duplicateWindow`` after that one was received, whatever became of it; also when two threads append it at

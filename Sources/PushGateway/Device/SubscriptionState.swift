@@ -70,8 +70,8 @@ struct SubscriptionState {
     return (cursor > 0 ? [.acknowledge(through: cursor)] : []) + [.read(after: cursor)]
   }
 
-  /// A push was stored for the device, or is to be sent now or never (`seq` 0). When a number is missing before it, the
-  /// mailbox is read: it may be one that nobody told of.
+  /// A push was stored for the device, or is to be sent now or never (`seq` 0). When the one
+  /// before it was not sent, the mailbox is read: it may be one that nobody told of.
   mutating func stored(_ entry: MailboxEntry, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
@@ -84,7 +84,7 @@ struct SubscriptionState {
         return nil
       }
       // What was not told has to be sent first: an acknowledgement of this one would take it along.
-      guard entry.seq == cursor + 1 else {
+      guard entry.previous <= cursor else {
         phase = .reading(isOutdated: false)
         return .read(after: cursor)
       }

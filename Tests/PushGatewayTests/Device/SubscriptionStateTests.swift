@@ -58,6 +58,19 @@ import Testing
     #expect(word(state.stored(entry(8), hasCapacity: true)) == "send 8")
   }
 
+  @Test func `a hole that the mailbox knows of needs no read`() {
+    func entry(_ seq: UInt64, after previous: UInt64) -> MailboxEntry {
+      MailboxEntry(seq: seq, previous: previous, push: samplePush())
+    }
+    var state = live(at: 3)
+    #expect(word(state.stored(entry(40, after: 3), hasCapacity: true)) == "send 40")
+    // The one before left meanwhile, and another that is older waits still.
+    #expect(word(state.stored(entry(50, after: 2), hasCapacity: true)) == "send 50")
+    #expect(word(state.stored(entry(50, after: 2), hasCapacity: true)) == "")
+    // 60 was never told.
+    #expect(word(state.stored(entry(70, after: 60), hasCapacity: true)) == "read after 50")
+  }
+
   @Test func `a read that is under way is done again`() {
     var state = SubscriptionState()
     _ = state.hello(cursor: 0)
