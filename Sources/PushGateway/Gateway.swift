@@ -42,7 +42,11 @@ package final class Gateway: Sendable {
     supervisor: Supervisor = Supervisor()
   ) async throws -> Gateway {
     try await start(
-      configuration, logger: logger, threshold: threshold, supervisor: supervisor, opening: GatewayBackend.sqlite)
+      configuration, logger: logger, threshold: threshold, supervisor: supervisor,
+      opening: { context in
+        guard let address = configuration.backend else { return try GatewayBackend.sqlite(context) }
+        return try await GatewayBackend.cell(context, address)
+      })
   }
 
   /// Starts a gateway on another backend, which it closes at its end. The state folder's database keeps what is the
@@ -85,7 +89,6 @@ package final class Gateway: Sendable {
     if configuration.certificate == nil {
       renewCertificate(logger) { try folder.renewCertificate(now: WallClock.system.seconds) }
     }
-    let certificate = try ServerCertificate(folder, configuration)
     let clock = WallClock.system
     let log = DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400,
@@ -106,6 +109,8 @@ package final class Gateway: Sendable {
       (backend, store) = try await open(context)
     }
     do {
+      // Behind the backend, which may have another authority for it.
+      let certificate = try ServerCertificate(folder, configuration)
       let (held, channels) = (
         try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
       )
@@ -127,6 +132,7 @@ package final class Gateway: Sendable {
             ])
         }, meter: meter,
         housekeeping: Housekeeping(configuration, logger: logger, save: BackupLine(store, folder).save))
+      try backend.cell?.join(services)
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }
       try await folder.prepareDevelopment(registrations)
@@ -204,6 +210,7 @@ package final class Gateway: Sendable {
       services.remote.set(isOn: $0.isRemotelyAdministered)
       threshold.configure($0)
       announcement.write(listeners.addresses)
+      services.backend.cell?.announce($0, listeners.addresses)
     }
     reloading = reload
     let line = BackupLine(store, folder)
@@ -259,6 +266,7 @@ package final class Gateway: Sendable {
     door = opened
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
+    services.backend.cell?.announce(configuration, listeners.addresses)
     Ballast(in: folder).make()
     let digests = Digests(services)
     upkeep = Task {
@@ -329,6 +337,7 @@ package final class Gateway: Sendable {
   package func stop() async {
     supervisor.manager.stopping()
     services.lifecycle.beginDrain()
+    services.backend.cell?.leave()
     folder.withdraw()
     await listeners.close()
     await admin.close()

@@ -105,7 +105,7 @@ struct CertificatesAPI: Sendable {
     String(decoding: Digest.sha256(pem).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
   }
 
-  private func rollOver(_ request: ControlRequest) throws -> Response {
+  private func rollOver(_ request: ControlRequest) async throws -> Response {
     let wanted: RolloverRequest = try request.decoded()
     do {
       if wanted.isLast {
@@ -117,6 +117,7 @@ struct CertificatesAPI: Sendable {
     } catch let failure as StateFolder.Failure {
       throw Problem(409, "Conflict", failure.description)
     }
+    try await services.backend.cell?.publishAuthority(folder)
     return Response(
       RolloverRecord(
         authority: AuthorityFingerprint.text(ofCertificateFile: folder.trustPath),

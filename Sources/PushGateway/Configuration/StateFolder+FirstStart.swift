@@ -55,9 +55,12 @@ extension StateFolder {
     try await registrations.addTeam(team)
     try await registrations.addKey(
       ProviderKey(id: keyID, team: team, publicKey: key, environment: nil, topics: nil))
-    _ = try await registrations.putApp(
-      topic: topic, name: "News", icon: "📰", policyMode: .enforce, isStrict: false, ads: .standard,
-      team: team)
+    // The others of a cell may have it, with their own settings.
+    if !registrations.hasApp(topic: topic) {
+      _ = try await registrations.putApp(
+        topic: topic, name: "News", icon: "📰", policyMode: .enforce, isStrict: false, ads: .standard,
+        team: team)
+    }
     let keyPath = path + "/AuthKey_\(keyID).p8"
     try write(key.privatePEM, to: keyPath, mode: 0o600)
     let development = Development(

@@ -78,6 +78,13 @@ final class SubscriptionRegistry: PushRouter {
     }
   }
 
+  /// Has the streams of some devices read their mailboxes again.
+  func resync(_ devices: some Sequence<DeviceID>) {
+    hand { live, items in
+      for target in devices.lazy.compactMap({ live[$0] }).joined() { items.append(.resync, to: target.stream) }
+    }
+  }
+
   /// Items for streams, by their loops.
   private struct Items {
     typealias Item = (stream: NIOLoopBound<ReadyStreams.Stream>, item: StreamItem)

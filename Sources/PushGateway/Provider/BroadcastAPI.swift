@@ -144,6 +144,7 @@ final class BroadcastAPI {
     services.log.append([message.event(.accepted, at: message.received)])
     guard message.expires > 0 else {
       services.liveChannels.publish(message)
+      services.backend.cell?.broadcast(message)
       return accept(exchange, message)
     }
     let services = services

@@ -18,6 +18,8 @@ struct GatewayBackend: Sendable {
   /// Where devices reach the other gateways that share this backend, also those that don't answer at this moment; asked
   /// for when a device connects and when this gateway ends, on any thread.
   let gateways: @Sendable () -> [GatewayAddress]
+  /// The gateway's part in a cell; nil for one that is alone.
+  let cell: Cell?
   /// What the mailbox counts of its commits; nil when it counts nothing.
   let mailboxMeter: MailboxMeter?
   /// What waits in the mailbox now; nil when it does not say.
@@ -35,7 +37,7 @@ struct GatewayBackend: Sendable {
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
-    tend: @escaping @Sendable () async -> Void = {}, close: @escaping @Sendable () -> Void
+    cell: Cell? = nil, tend: @escaping @Sendable () async -> Void = {}, close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
     self.mailbox = mailbox
@@ -43,6 +45,7 @@ struct GatewayBackend: Sendable {
     self.promise = promise
     self.epoch = epoch
     self.gateways = gateways
+    self.cell = cell
     self.mailboxMeter = mailboxMeter
     self.mailboxBacklog = mailboxBacklog
     self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }
@@ -59,7 +62,7 @@ struct GatewayBackend: Sendable {
     let removed: @Sendable ([MailboxRemoval]) -> Void
 
     /// Ends the process, when what it needs turns out to be unreadable after it has begun: it would answer wrongly.
-    fileprivate func end(_ error: StoreError) {
+    func end(_ error: StoreError) {
       logger.log(.gatewayEnds, "the gateway ends: \(error)")
       exit(EXIT_FAILURE)
     }

@@ -1,0 +1,191 @@
+import Dispatch
+import NATSClient
+import PushCore
+package import PushStorage
+import Synchronization
+
+extension JetStreamMailbox {
+  /// Appends of one call: it is answered when each has its outcome. Used on the mailbox's queue.
+  private final class Batch: @unchecked Sendable {
+    var outcomes: [AppendOutcome]
+    var open: Int
+    let ticket: Tickets.Ticket
+    let completion: @Sendable ([AppendOutcome]) -> Void
+
+    init(_ count: Int, _ ticket: Tickets.Ticket, _ completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+      outcomes = Array(repeating: .unavailable, count: count)
+      open = count
+      self.ticket = ticket
+      self.completion = completion
+    }
+  }
+
+  /// One push on its way.
+  struct Attempt: Sendable {
+    let push: StoredPush
+    let headers: [(name: String, value: String)]
+    let deadline: ContinuousClock.Instant
+    var pause = 50
+    /// Whether an earlier try may have stored it.
+    var isUncertain = false
+    let done: @Sendable (AppendOutcome) -> Void
+  }
+
+  package func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+    let size = pushes.reduce(0) { $0 + $1.payload.count + 512 }
+    let isTaken = state.withLock { state in
+      guard !state.isClosed, state.inFlight.count + pushes.count <= Self.maximumInFlight.count,
+        state.inFlight.size + size <= Self.maximumInFlight.size
+      else { return false }
+      state.inFlight.count += pushes.count
+      state.inFlight.size += size
+      return true
+    }
+    guard isTaken else { return completion(pushes.map { _ in .unavailable }) }
+    queue.async { [self] in
+      let batch = Batch(pushes.count, tickets.take()) { [self] outcomes in
+        state.withLock { state in
+          state.inFlight.count -= pushes.count
+          state.inFlight.size -= size
+        }
+        completion(outcomes)
+      }
+      if pushes.isEmpty { return finish(batch) }
+      for (index, push) in pushes.enumerated() {
+        begin(push) { [self] outcome in
+          queue.async { [self] in
+            batch.outcomes[index] = outcome
+            batch.open -= 1
+            if batch.open == 0 { finish(batch) }
+          }
+        }
+      }
+    }
+  }
+
+  private func finish(_ batch: Batch) {
+    tickets.done(batch.ticket) { batch.completion(batch.outcomes) }
+  }
+
+  /// Sends a push in its device's turn. Called on the queue.
+  private func begin(_ push: StoredPush, _ done: @escaping @Sendable (AppendOutcome) -> Void) {
+    let hasCollapse = !push.collapseID.isEmpty
+    take(
+      .append { [self] in
+        let isRetry = change(push.device) { box in
+          if push.isSenderID, box.waiting(KnownBox.Key(app: push.app, id: push.id)) != nil { return true }
+          if hasCollapse { box.collapsing += 1 }
+          box.appends += 1
+          return false
+        }
+        guard !isRetry else {
+          end(push.device)
+          return done(.duplicate)
+        }
+        send(
+          Attempt(
+            push: push, headers: PushHeaders.write(push, now: now()), deadline: .now + Self.patience,
+            done: { [self] outcome in
+              if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
+              settle(push.device, outcome) { [self] in
+                end(push.device)
+                done(outcome)
+              }
+            }))
+      }, of: push.device)
+  }
+
+  /// Starts what has its turn, on the queue.
+  func take(_ turn: DeviceTurns.Turn, of device: DeviceID) {
+    for start in change(device, { $0.turns.add(turn) }) { start() }
+  }
+
+  private func end(_ device: DeviceID) {
+    queue.async { [self] in
+      for start in change(device, { $0.turns.endAppend() }) { start() }
+    }
+  }
+
+  private func send(_ attempt: Attempt) {
+    engine.publish(streams.pushes(of: attempt.push.device), headers: attempt.headers, attempt.push.payload) {
+      [self] answer in
+      switch answer {
+      case .success(let stored): acknowledged(attempt, stored)
+      case .failure(let error): again(attempt, after: error)
+      }
+    }
+  }
+
+  private func acknowledged(_ attempt: Attempt, _ stored: PublishAcknowledgement) {
+    note(nil)
+    note(stored.sequence, in: partition(of: attempt.push.device))
+    guard stored.isDuplicate else { return self.stored(attempt, stored.sequence) }
+    guard attempt.isUncertain else {
+      return attempt.done(attempt.push.isSenderID ? .duplicate : .queued(seq: stored.sequence, replaced: nil))
+    }
+    // Either an earlier try of ours, or the sender's.
+    Task {
+      let found = try? await engine.leaderMessage(
+        streams.stream(of: attempt.push.device), sequence: stored.sequence)
+      let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description
+      if isOurs || !attempt.push.isSenderID { self.stored(attempt, stored.sequence) } else { attempt.done(.duplicate) }
+    }
+  }
+
+  private func again(_ attempt: Attempt, after error: JetStreamError) {
+    let isInProcess = error.code == .duplicateInProcess
+    guard isInProcess || error.mayPass, .now < attempt.deadline else {
+      note(error)
+      return attempt.done(.unavailable)
+    }
+    if !isInProcess { note(error) }
+    var next = attempt
+    next.isUncertain = attempt.isUncertain || error.leavesDoubt
+    next.pause = isInProcess ? 30 : min(500, attempt.pause * 2)
+    let later = next
+    queue.asyncAfter(deadline: .now() + .milliseconds(attempt.pause)) { [self] in send(later) }
+  }
+
+  /// A push has its number.
+  private func stored(_ attempt: Attempt, _ seq: UInt64) {
+    let push = attempt.push
+    _ = learn(seq, push)
+    guard !push.collapseID.isEmpty else { return attempt.done(.queued(seq: seq, replaced: nil)) }
+    replace(push, seq: seq) { replaced in attempt.done(.queued(seq: seq, replaced: replaced)) }
+  }
+
+  /// Drops what is beyond the cap, and then goes on.
+  private func settle(_ device: DeviceID, _ outcome: AppendOutcome, _ done: @escaping @Sendable () -> Void) {
+    guard case .queued = outcome else { return done() }
+    let isDue = change(device) { box in
+      guard box.collapsing == 0, box.count > cap || box.appends > max(1, cap / 2) else { return false }
+      box.appends = 0
+      return true
+    }
+    guard isDue else { return done() }
+    Task {
+      try? await trim(device)
+      done()
+    }
+  }
+}
+
+extension JetStreamError {
+  /// Whether the same may be taken a moment later.
+  var mayPass: Bool {
+    switch self {
+    case .link(.closed), .malformed: false
+    case .link: true
+    case .refused(let status, _, _): status == 503
+    }
+  }
+
+  /// Whether it may have been done.
+  var leavesDoubt: Bool {
+    switch self {
+    case .link(.noResponders): false
+    case .refused(let status, _, _): status == 503
+    case .link, .malformed: true
+    }
+  }
+}

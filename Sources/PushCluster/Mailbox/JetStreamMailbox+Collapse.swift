@@ -1,0 +1,91 @@
+import Logging
+import NATSClient
+import PushCore
+import PushStorage
+import Synchronization
+
+/// What waits to become the last of a collapse id.
+struct SlotWork: Sendable {
+  let push: StoredPush
+  let seq: UInt64
+  /// Told which push it replaced.
+  let done: @Sendable (APNSID?) -> Void
+}
+
+/// The last push of a collapse id.
+private struct Slot: Codable {
+  var seq: UInt64
+  var id: String
+}
+
+extension JetStreamMailbox {
+  /// Takes the place of the push with the same collapse id: of the two, the one with the smaller number goes.
+  ///
+  /// Pushes of one slot do so one after another here, and by compare-and-set across gateways.
+  func replace(_ push: StoredPush, seq: UInt64, _ done: @escaping @Sendable (APNSID?) -> Void) {
+    let subject = streams.slot(of: push.device, app: push.app, collapseID: push.collapseID)
+    let isFirst = state.withLock { state in
+      let work = SlotWork(push: push, seq: seq, done: done)
+      guard state.slots[subject] != nil else {
+        state.slots[subject] = [work]
+        return true
+      }
+      state.slots[subject]?.append(work)
+      return false
+    }
+    if isFirst { Task { await work(subject) } }
+  }
+
+  private func work(_ subject: String) async {
+    while let next = state.withLock({ $0.slots[subject]?.first }) {
+      next.done(await replaced(next, subject))
+      state.withLock { state in
+        state.slots[subject]?.removeFirst()
+        if state.slots[subject]?.isEmpty == true { state.slots[subject] = nil }
+      }
+    }
+  }
+
+  private func replaced(_ work: SlotWork, _ subject: String) async -> APNSID? {
+    let stream = streams.stream(of: work.push.device)
+    let end = ContinuousClock.now + Self.patience
+    let body = controlJSON(Slot(seq: work.seq, id: work.push.id.description))
+    while .now < end {
+      do {
+        let found = try await engine.leaderMessage(stream, lastOf: subject)
+        let last: Slot? = found.flatMap { try? decodeJSON(from: $0.body) }
+        if let last, last.seq > work.seq {
+          // A later one came first, and this one is what it replaces.
+          _ = await remove(work.seq, of: work.push, as: .collapsed)
+          return nil
+        }
+        if last?.seq != work.seq {
+          let headers = [
+            (name: "Nats-Rollup", value: "sub"),
+            ("Nats-Expected-Last-Subject-Sequence", "\(found?.sequence ?? 0)"),
+            ("Nats-TTL", "\(max(1, work.push.expires - now()) + PushHeaders.spareTime)s"),
+          ]
+          let stored = try await engine.publish(subject, headers: headers, body)
+          note(stored.sequence, in: partition(of: work.push.device))
+        }
+        guard let last, last.seq < work.seq, let id = APNSID(last.id) else { return nil }
+        return await remove(last.seq, of: work.push, id: id, as: .collapsed) ? id : nil
+      } catch {
+        guard error.isConflict || error.mayPass else { break }
+        if !error.isConflict { try? await Task.sleep(for: .milliseconds(100)) }
+      }
+    }
+    logger.warning("a push with a collapse id was stored, and what it replaces waits still")
+    return nil
+  }
+
+  private func remove(_ seq: UInt64, of push: StoredPush, as cause: RemovalCause) async -> Bool {
+    await remove(seq, of: push, id: push.id, as: cause)
+  }
+
+  /// - Parameter id: of the push with this number, of the same device and app as `push`.
+  private func remove(_ seq: UInt64, of push: StoredPush, id: APNSID, as cause: RemovalCause) async -> Bool {
+    await remove([MailboxRemoval(device: push.device, app: push.app, id: id, cause: cause)], [seq], of: push.device)
+      .count == 1
+  }
+}

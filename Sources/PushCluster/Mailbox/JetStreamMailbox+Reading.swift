@@ -1,0 +1,193 @@
+import Logging
+import NATSClient
+package import PushCore
+package import PushStorage
+import Synchronization
+
+/// A ``MailboxGap`` as the stream has it.
+struct StoredGap: Codable {
+  var from: UInt64
+  var to: UInt64
+  var dropped: Int
+}
+
+extension JetStreamMailbox {
+  package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+    if change(device, { $0.claimed }) > 0 { try await sweep(device) }
+    do {
+      async let gap = gap(of: device, after: seq)
+      var found = try await read(device, after: seq, limit: limit)
+      if found.isOverfull {
+        try await trim(device)
+        found = try await read(device, after: seq, limit: limit)
+        let later = try await self.gap(of: device, after: seq)
+        return PendingPushes(gap: later, entries: found.entries, isComplete: found.isComplete)
+      }
+      return PendingPushes(gap: try await gap, entries: found.entries, isComplete: found.isComplete)
+    } catch {
+      throw StoreError("the cluster does not say what waits: \(error)")
+    }
+  }
+
+  private struct Found {
+    var entries: [MailboxEntry] = []
+    var isComplete = false
+    var isOverfull = false
+  }
+
+  private func read(_ device: DeviceID, after seq: UInt64, limit: Int) async throws -> Found {
+    var found = Found()
+    var next = max(seq, change(device) { $0.floor }) + 1
+    var seen = 0
+    while true {
+      let page = try await engine.messages(
+        streams.stream(of: device), subject: streams.pushes(of: device), from: next,
+        limit: min(Self.pageSize, max(1, limit - found.entries.count)), maximumSize: 4 << 20)
+      for message in page.messages { take(message, of: device, into: &found.entries) }
+      seen += page.messages.count
+      found.isOverfull = found.isOverfull || seen + Int(clamping: page.remaining) > cap
+      guard page.remaining > 0, let last = page.messages.last else {
+        found.isComplete = true
+        break
+      }
+      next = last.sequence + 1
+      if found.entries.count >= limit { break }
+    }
+    found.entries = newestOfEach(found.entries)
+    // What left while this was read is not handed out.
+    let gone = change(device) { box in Set(found.entries.map(\.seq).filter(box.isGone)) }
+    found.entries.removeAll { gone.contains($0.seq) }
+    return found
+  }
+
+  private func take(_ message: StoredMessage, of device: DeviceID, into entries: inout [MailboxEntry]) {
+    guard let push = PushHeaders.read(message.headers, message.body, of: device) else {
+      logger.error("a mailbox has a message that is no push", metadata: ["seq": "\(message.sequence)"])
+      return
+    }
+    guard learn(message.sequence, push) else { return }
+    entries.append(MailboxEntry(seq: message.sequence, previous: entries.last?.seq ?? 0, push: push))
+  }
+
+  /// The last of each collapse id: what it replaces may be there for a moment yet.
+  private func newestOfEach(_ entries: [MailboxEntry]) -> [MailboxEntry] {
+    struct Key: Hashable {
+      var app: AppID
+      var collapseID: String
+    }
+    guard entries.contains(where: { !$0.push.collapseID.isEmpty }) else { return entries }
+    var seen: Set<Key> = []
+    var kept: [MailboxEntry] = []
+    for entry in entries.reversed() {
+      let key = Key(app: entry.push.app, collapseID: entry.push.collapseID)
+      if entry.push.collapseID.isEmpty || seen.insert(key).inserted { kept.append(entry) }
+    }
+    return kept.reversed()
+  }
+
+  /// Everything that waits.
+  func all(of device: DeviceID) async throws -> [MailboxEntry] {
+    var entries: [MailboxEntry] = []
+    var next = change(device) { $0.floor } + 1
+    while true {
+      let page = try await engine.messages(
+        streams.stream(of: device), subject: streams.pushes(of: device), from: next, limit: Self.pageSize,
+        maximumSize: 4 << 20)
+      for message in page.messages {
+        guard let push = PushHeaders.read(message.headers, message.body, of: device) else { continue }
+        entries.append(MailboxEntry(seq: message.sequence, push: push))
+      }
+      guard page.remaining > 0, let last = page.messages.last else { return entries }
+      next = last.sequence + 1
+    }
+  }
+
+  // MARK: The cap
+
+  private func gap(of device: DeviceID, after seq: UInt64) async throws -> MailboxGap? {
+    let found = try await engine.lastMessage(streams.stream(of: device), subject: streams.gap(of: device))
+    let stored: StoredGap? = found.flatMap { try? decodeJSON(from: $0.body) }
+    let (known, acknowledged) = change(device) { ($0.gap, $0.acknowledged) }
+    var gap = stored.map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
+    if let known, known.to > gap?.to ?? 0 { gap = known }
+    return gap.flatMap { $0.to > seq && $0.to > acknowledged ? $0 : nil }
+  }
+
+  /// Drops the oldest beyond the cap, and writes down for the device how many.
+  func trim(_ device: DeviceID) async throws {
+    await withCheckedContinuation { continuation in
+      let isMine = change(device) { box in
+        guard box.isTrimming else {
+          box.isTrimming = true
+          return true
+        }
+        box.trimWaiters.append(continuation)
+        return false
+      }
+      if isMine { continuation.resume() }
+    }
+    defer {
+      let next = change(device) { box -> CheckedContinuation<Void, Never>? in
+        if box.trimWaiters.isEmpty {
+          box.isTrimming = false
+          return nil
+        }
+        return box.trimWaiters.removeFirst()
+      }
+      next?.resume()
+    }
+    while try await trimOnce(device) {}
+  }
+
+  /// - Returns: whether more may be beyond the cap.
+  private func trimOnce(_ device: DeviceID) async throws -> Bool {
+    let (stream, subject) = (streams.stream(of: device), streams.pushes(of: device))
+    let floor = change(device) { $0.floor }
+    var page = try await engine.messages(
+      stream, subject: subject, from: floor + 1, limit: Self.pageSize, maximumSize: 1 << 20)
+    let total = page.messages.count + Int(clamping: page.remaining)
+    page.messages = change(device) { box in page.messages.filter { !box.isGone($0.sequence) } }
+    guard total > cap, !page.messages.isEmpty else { return false }
+    // A replica that lags shows what has left: the leader says how many there are.
+    let count = try await engine.streamInfo(stream, subjects: subject)?.state.subjects?[subject] ?? 0
+    let excess = min(total, Int(clamping: count)) - cap
+    guard excess > 0 else { return false }
+    let dropped = page.messages.prefix(excess)
+    guard let first = dropped.first, let last = dropped.last else { return false }
+    let gap = try await write(
+      MailboxGap(from: first.sequence, to: last.sequence, dropped: dropped.count), of: device, after: floor)
+    var (removals, numbers): ([MailboxRemoval], [UInt64]) = ([], [])
+    for message in dropped {
+      guard let push = PushHeaders.read(message.headers, message.body, of: device) else { continue }
+      removals.append(MailboxRemoval(device: device, app: push.app, id: push.id, cause: .overflow))
+      numbers.append(message.sequence)
+    }
+    await remove(removals, numbers, of: device)
+    change(device) { $0.drop(gap) }
+    return excess > dropped.count
+  }
+
+  /// Joins a gap to the one that the device has not acknowledged.
+  private func write(_ gap: MailboxGap, of device: DeviceID, after floor: UInt64) async throws -> MailboxGap {
+    let (stream, subject) = (streams.stream(of: device), streams.gap(of: device))
+    let acknowledged = change(device) { $0.acknowledged }
+    while true {
+      let found = try await engine.leaderMessage(stream, lastOf: subject)
+      let stored: StoredGap? = found.flatMap { try? decodeJSON(from: $0.body) }
+      var joined = StoredGap(from: gap.from, to: gap.to, dropped: gap.dropped)
+      if let stored, stored.to > acknowledged {
+        joined = StoredGap(
+          from: min(stored.from, gap.from), to: max(stored.to, gap.to), dropped: stored.dropped + gap.dropped)
+      }
+      do {
+        let written = try await engine.publish(
+          subject,
+          headers: [
+            ("Nats-Rollup", "sub"), ("Nats-Expected-Last-Subject-Sequence", "\(found?.sequence ?? 0)"),
+          ], controlJSON(joined))
+        note(written.sequence, in: partition(of: device))
+        return MailboxGap(from: joined.from, to: joined.to, dropped: joined.dropped)
+      } catch { guard error.isConflict else { throw error } }
+    }
+  }
+}

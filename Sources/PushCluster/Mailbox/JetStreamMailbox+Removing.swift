@@ -1,0 +1,241 @@
+import Dispatch
+import NATSClient
+package import PushCore
+import PushStorage
+import Synchronization
+
+extension JetStreamMailbox {
+  // MARK: Acknowledging
+
+  package func acknowledge(_ device: DeviceID, through seq: UInt64) {
+    guard seq > 0 else { return }
+    let partition = partition(of: device)
+    let highest = state.withLock { $0.highest[partition] }
+    let (left, isKnown) = change(device) { box -> ([UInt64], Bool) in
+      guard seq > box.acknowledged else { return ([], true) }
+      guard seq <= highest else {
+        // Maybe a number of another gateway's; maybe one that was never given out.
+        box.claimed = max(box.claimed, seq)
+        return ([], false)
+      }
+      let isKnown = box.isSwept && box.pushes[seq] != nil
+      let gap = box.gap
+      let left = box.acknowledge(through: seq)
+      return (left, isKnown && gap == nil)
+    }
+    delete(left, of: device)
+    if !isKnown { Task { try? await sweep(device) } }
+  }
+
+  /// Each has one end here: what was told to have left otherwise is named.
+  package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
+    let ended = change(device) { box in replaceable.filter { box.gone.contains($0) } }
+    acknowledge(device, through: seq)
+    return ended
+  }
+
+  private func delete(_ numbers: [UInt64], of device: DeviceID) {
+    let stream = streams.stream(of: device)
+    for seq in numbers { engine.delete(stream, sequence: seq) { _ in } }
+  }
+
+  /// Makes sure of what an acknowledgement claimed, and deletes what it covers and nobody here knew of.
+  func sweep(_ device: DeviceID) async throws {
+    let (partition, stream) = (partition(of: device), streams.stream(of: device))
+    if change(device, { $0.claimed }) > 0 {
+      guard let info = try await engine.streamInfo(stream) else { return }
+      note(info.state.lastSequence, in: partition)
+      let left = change(device) { box -> [UInt64] in
+        let claimed = box.claimed
+        box.claimed = 0
+        return claimed <= info.state.lastSequence ? box.acknowledge(through: claimed) : []
+      }
+      delete(left, of: device)
+    }
+    let through = change(device) { box in
+      box.isSwept = true
+      return box.acknowledged
+    }
+    guard through > 0 else { return }
+    var next: UInt64 = 1
+    while true {
+      let page = try await engine.messages(
+        stream, subject: streams.pushes(of: device), from: next, limit: Self.pageSize, maximumSize: 1 << 20)
+      let covered = page.messages.map(\.sequence).filter { $0 <= through }
+      delete(covered, of: device)
+      guard let last = covered.last, covered.count == page.messages.count, page.remaining > 0 else { break }
+      next = last + 1
+    }
+    if let found = try await engine.lastMessage(stream, subject: streams.gap(of: device)),
+      let gap = try? decodeJSON(StoredGap.self, from: found.body), gap.to <= through
+    {
+      delete([found.sequence], of: device)
+    }
+  }
+
+  // MARK: Taking out
+
+  /// Deletes pushes, and tells of those that were there still.
+  ///
+  /// - Returns: those.
+  @discardableResult
+  func remove(_ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID) async -> [MailboxRemoval] {
+    let stream = streams.stream(of: device)
+    let due = change(device) { box in zip(removals, numbers).filter { box.remove($0.1) } }
+    guard !due.isEmpty else { return [] }
+    let left: [MailboxRemoval] = await withTaskGroup(of: (Int, Bool).self) { group in
+      for (index, (_, seq)) in due.enumerated() {
+        group.addTask { (index, await self.isDeleted(seq, stream)) }
+      }
+      var isLeft = Array(repeating: false, count: due.count)
+      for await (index, isGone) in group { isLeft[index] = isGone }
+      return zip(due, isLeft).filter(\.1).map(\.0.0)
+    }
+    if !left.isEmpty { removed(left) }
+    return left
+  }
+
+  /// - Returns: false when somebody else deleted it, or nobody could.
+  private func isDeleted(_ seq: UInt64, _ stream: String) async -> Bool {
+    let end = ContinuousClock.now + Self.patience
+    var isUncertain = false
+    while true {
+      do {
+        try await engine.delete(stream, sequence: seq)
+        return true
+      } catch {
+        if error.isNotFound { return isUncertain }
+        guard error.mayPass, .now < end else {
+          note(error)
+          return false
+        }
+        isUncertain = isUncertain || error.leavesDoubt
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+    }
+  }
+
+  package func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
+    takeOut(.unregistered, from: devices, completion) {
+      app == nil || $0.app == app
+    } then: { [self] device in
+      let stream = streams.stream(of: device)
+      try await engine.purge(stream, subject: streams.slots(of: device, app: app))
+      if app == nil { try await engine.purge(stream, subject: streams.gap(of: device)) }
+    }
+  }
+
+  package func retract(
+    _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    takeOut(.retracted, from: devices, completion) { $0.id == id && (app == nil || $0.app == app) }
+  }
+
+  /// Takes out what was appended so far, each device in its turn.
+  private func takeOut(
+    _ cause: RemovalCause, from devices: [DeviceID], _ completion: @escaping @Sendable (Bool) -> Void,
+    where isDue: @escaping @Sendable (StoredPush) -> Bool,
+    then: @escaping @Sendable (DeviceID) async throws -> Void = { _ in }
+  ) {
+    guard !devices.isEmpty else { return completion(true) }
+    let shared = Shared(devices.count)
+    queue.async { [self] in
+      for device in devices {
+        take(
+          .alone { [self] in
+            Task { [self] in
+              let isDurable = await takeOut(cause, from: device, where: isDue, then: then)
+              queue.async { [self] in for start in change(device, { $0.turns.endAlone() }) { start() } }
+              if let all = shared.end(isDurable) { completion(all) }
+            }
+          }, of: device)
+      }
+    }
+  }
+
+  private func takeOut(
+    _ cause: RemovalCause, from device: DeviceID, where isDue: (StoredPush) -> Bool,
+    then: (DeviceID) async throws -> Void
+  ) async -> Bool {
+    do {
+      let due = try await all(of: device).filter { isDue($0.push) }
+      let removals = due.map { MailboxRemoval(device: device, app: $0.push.app, id: $0.push.id, cause: cause) }
+      await remove(removals, due.map(\.seq), of: device)
+      try await then(device)
+      return true
+    } catch {
+      if let error = error as? JetStreamError { note(error) }
+      return false
+    }
+  }
+
+  package func discard(_ device: DeviceID, seq: UInt64) {
+    queue.async { [self] in
+      let ticket = tickets.take()
+      let known = change(device) { $0.pushes[seq] }
+      Task {
+        if let known {
+          await remove(
+            [MailboxRemoval(device: device, app: known.app, id: known.id, cause: .undeliverable)], [seq], of: device)
+        } else if seq > 0, seq < .max, let found = try? await engine.message(streams.stream(of: device), sequence: seq),
+          found.subject == streams.pushes(of: device),
+          let push = PushHeaders.read(found.headers, found.body, of: device)
+        {
+          await remove(
+            [MailboxRemoval(device: device, app: push.app, id: push.id, cause: .undeliverable)], [seq], of: device)
+        }
+        queue.async { [self] in tickets.done(ticket) {} }
+      }
+    }
+  }
+
+  package func expire(now: Int64) {
+    let due = state.withLock { $0.expired(by: now) }
+    guard !due.isEmpty else { return }
+    queue.async { [self] in
+      let ticket = tickets.take()
+      Task {
+        for (device, pushes) in due {
+          let removals = pushes.map {
+            MailboxRemoval(device: device, app: $0.push.app, id: $0.push.id, cause: .expired)
+          }
+          await remove(removals, pushes.map(\.seq), of: device)
+        }
+        queue.async { [self] in tickets.done(ticket) {} }
+      }
+    }
+  }
+}
+
+/// How many of several are open, and whether all went well.
+private final class Shared: Sendable {
+  private let rest: Mutex<(open: Int, isDurable: Bool)>
+  init(_ open: Int) { rest = Mutex((open, true)) }
+
+  /// - Returns: whether all went well, when this was the last.
+  func end(_ isDurable: Bool) -> Bool? {
+    rest.withLock { rest in
+      rest.open -= 1
+      rest.isDurable = rest.isDurable && isDurable
+      return rest.open == 0 ? rest.isDurable : nil
+    }
+  }
+}
+
+extension JetStreamMailbox.State {
+  /// What is known here, waits, and has ended.
+  mutating func expired(by now: Int64) -> [DeviceID: [(seq: UInt64, push: KnownBox.Push)]] {
+    var due: [DeviceID: [(seq: UInt64, push: KnownBox.Push)]] = [:]
+    let slice = now / JetStreamMailbox.expirySlice
+    for key in expiring.keys where key <= slice {
+      let rest = (expiring[key] ?? []).filter { item in
+        guard let push = boxes[item.device]?.pushes[item.seq] else { return false }
+        guard push.expires <= now else { return true }
+        due[item.device, default: []].append((item.seq, push))
+        return false
+      }
+      expiring[key] = rest.isEmpty ? nil : rest
+    }
+    return due
+  }
+}

@@ -1,0 +1,187 @@
+import Dispatch
+package import Logging
+package import NATSClient
+package import PushCore
+package import PushStorage
+import Synchronization
+
+/// The mailbox of a cell: streams of JetStream, which every gateway of the cell writes and reads.
+///
+/// - A device has one subject in one stream. A push is a message of it, and its number is the message's: increasing, with
+///   holes that the pushes of other devices fill. Numbers of a new stream begin with the time, so that they are higher than
+///   any that a device has from a stream that was lost.
+/// - An append is done when the stream acknowledged it. A retry within ``Limits/duplicateWindow`` is known by the stream, by
+///   its own clock; a later one of a push that still waits, by whoever stored or read the first.
+/// - What is acknowledged, replaced, dropped or taken back is a message that is deleted: whoever deletes it tells of it.
+/// - What this gateway stored, read or was told live it remembers, within bounds; what it does not know it looks for.
+package final class JetStreamMailbox: Mailbox {
+  struct State {
+    var boxes: [DeviceID: KnownBox] = [:]
+    var known = 0
+    /// What expires, by time.
+    var expiring: [Int64: [(device: DeviceID, seq: UInt64)]] = [:]
+    /// The highest number of each stream that was seen.
+    var highest: [UInt64]
+    var slots: [String: [SlotWork]] = [:]
+    var inFlight = (count: 0, size: 0)
+    var problem: HealthProblem?
+    var isClosed = false
+  }
+
+  /// What is remembered at most, in pushes.
+  static let maximumKnown = 1_000_000
+  static let maximumInFlight = (count: Limits.maximumUncommitted, size: 128 << 20)
+  /// How long an append is tried.
+  static let patience = Duration.seconds(10)
+  /// How many messages are read at once.
+  static let pageSize = 256
+  /// Seconds of ``State/expiring`` that are looked at together.
+  static let expirySlice: Int64 = 64
+
+  let engine: JetStream
+  let streams: MailboxStreams
+  let cap: Int
+  let logger: Logger
+  let now: @Sendable () -> Int64
+  let removed: @Sendable ([MailboxRemoval]) -> Void
+  let state: Mutex<State>
+  /// Appends begin and end here, one after another.
+  let queue = DispatchQueue(label: "pushgateway.mailbox")
+  let tickets = Tickets()
+  private let replicas: Int
+
+  /// - Parameters:
+  ///   - partitions: how many streams there are; never changed while one of them has anything.
+  ///   - cap: how many pushes wait for a device at most.
+  ///   - now: seconds since 1970.
+  ///   - removed: hears of what left without an acknowledgement, when this gateway took it out.
+  ///   - prefix: before the names of streams and subjects.
+  package init(
+    _ engine: JetStream, partitions: Int, replicas: Int, cap: Int, logger: Logger,
+    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void, prefix: String = ""
+  ) {
+    self.engine = engine
+    self.replicas = replicas
+    self.cap = cap
+    self.logger = logger
+    self.now = now
+    self.removed = removed
+    streams = MailboxStreams(partitions: partitions, prefix: prefix)
+    state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
+  }
+
+  /// Makes the streams, or finds them.
+  package func start() async throws {
+    for partition in 0..<streams.partitions {
+      let name = streams.stream(partition)
+      let found = try await engine.streamInfo(name)
+      let first = found?.config.firstSequence ?? (found == nil ? UInt64(max(0, now())) * 1000 : nil)
+      var wanted = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
+      wanted.firstSequence = first
+      let info: StreamInfo
+      do { info = try await engine.ensureStream(wanted) } catch {
+        // Another gateway made it just now, with a first number of its own.
+        guard let made = try await engine.streamInfo(name), found == nil else { throw error }
+        wanted.firstSequence = made.config.firstSequence
+        info = try await engine.ensureStream(wanted)
+      }
+      note(info.state.lastSequence, in: partition)
+    }
+  }
+
+  /// Takes nothing more.
+  package func close() { state.withLock { $0.isClosed = true } }
+
+  package func partition(of device: DeviceID) -> Int { streams.partition(of: device) }
+
+  /// Where a push is published again when it was stored.
+  package static func liveSubject(_ device: DeviceID, partitions: Int, prefix: String = "") -> String {
+    MailboxStreams(partitions: partitions, prefix: prefix).live(of: device)
+  }
+
+  /// A push that a stream published again when it stored it; nil: it is none, has left, or is a retry of one that waits.
+  ///
+  /// It is remembered, so that an acknowledgement of it finds it.
+  package func entry(live message: NATSMessage, of device: DeviceID) -> MailboxEntry? {
+    guard let seq = message.header("Nats-Sequence").flatMap({ UInt64($0) }),
+      let push = PushHeaders.read(message.headers, message.body, of: device)
+    else { return nil }
+    let previous = message.header("Nats-Last-Sequence").flatMap { UInt64($0) }
+    return learn(seq, push) ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
+  }
+
+  package var problem: HealthProblem? { state.withLock { $0.problem } }
+
+  package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
+
+  /// How many pushes are on their way to their streams.
+  package var uncommitted: Int { state.withLock { $0.inFlight.count } }
+
+  // MARK: What is known
+
+  /// Remembers a push that waits.
+  ///
+  /// - Returns: whether it is to be sent: it has not left or ended, and is no retry of one that waits.
+  func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
+    let partition = partition(of: push.device)
+    let (isDue, isRetry) = state.withLock { state -> (Bool, Bool) in
+      state.highest[partition] = max(state.highest[partition], seq)
+      var box = state.boxes.removeValue(forKey: push.device) ?? KnownBox()
+      defer { state.boxes[push.device] = box }
+      if box.isGone(seq) { return (false, false) }
+      if push.isSenderID, let first = box.waiting(KnownBox.Key(app: push.app, id: push.id)), first < seq {
+        _ = box.remove(seq)
+        return (false, true)
+      }
+      if box.learn(seq, push) {
+        state.known += 1
+        state.expiring[push.expires / Self.expirySlice, default: []].append((push.device, seq))
+      }
+      return (push.expires > now(), false)
+    }
+    if isRetry { engine.delete(streams.stream(partition), sequence: seq) { _ in } }
+    state.withLock { $0.forgetSome() }
+    return isDue
+  }
+
+  func note(_ sequence: UInt64, in partition: Int) {
+    state.withLock { $0.highest[partition] = max($0.highest[partition], sequence) }
+  }
+
+  /// Changes what is known of a device.
+  func change<Value>(_ device: DeviceID, _ body: (inout KnownBox) -> sending Value) -> sending Value {
+    state.withLock { state in
+      var box = state.boxes.removeValue(forKey: device) ?? KnownBox()
+      let before = box.count
+      defer {
+        state.known += box.count - before
+        state.boxes[device] = box
+      }
+      return body(&box)
+    }
+  }
+
+  /// Says whether the streams can be reached.
+  func note(_ error: JetStreamError?) {
+    state.withLock { state in
+      guard let error else {
+        if state.problem != nil { state.problem = nil }
+        return
+      }
+      guard state.problem == nil else { return }
+      state.problem = HealthProblem(
+        part: HealthProblem.storing, problem: "the cluster takes no pushes: \(error)", since: now())
+    }
+  }
+}
+
+extension JetStreamMailbox.State {
+  /// Forgets devices while too much is remembered; what is asked of them then is looked up.
+  mutating func forgetSome() {
+    guard known > JetStreamMailbox.maximumKnown || boxes.count > JetStreamMailbox.maximumKnown else { return }
+    for (device, box) in boxes.prefix(1000) where box.isIdle {
+      boxes[device] = nil
+      known -= box.count
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import PushCore
+import PushStorage
+
+/// What this gateway knows of a device's mailbox: what it stored itself, read, or was told live.
+struct KnownBox {
+  struct Push {
+    var app: AppID
+    var id: APNSID
+    var isSenderID: Bool
+    var expires: Int64
+  }
+
+  struct Key: Hashable {
+    var app: AppID
+    var id: APNSID
+  }
+
+  /// What waits, as far as is known here.
+  private(set) var pushes: [UInt64: Push] = [:]
+  /// The ids that senders chose, of what waits.
+  private var ids: [Key: UInt64] = [:]
+  /// The device has everything up to this number.
+  private(set) var acknowledged: UInt64 = 0
+  /// What an acknowledgement named that no message is known to have reached.
+  var claimed: UInt64 = 0
+  /// Numbers beyond ``acknowledged`` that have left, which a replica that lags may hand out still.
+  private(set) var gone: Set<UInt64> = []
+  /// What the cap drove out, as this gateway wrote it last.
+  private(set) var gap: MailboxGap?
+  /// Whether what was acknowledged elsewhere has been looked for.
+  var isSwept = false
+  /// Appends of this gateway since what waits was counted.
+  var appends = 0
+  /// Appends with a collapse id that have not replaced what they replace yet.
+  var collapsing = 0
+  var turns = DeviceTurns()
+  var isTrimming = false
+  var trimWaiters: [CheckedContinuation<Void, Never>] = []
+
+  var count: Int { pushes.count }
+  var isIdle: Bool { turns.isIdle && collapsing == 0 && !isTrimming && claimed == 0 }
+  /// Nothing up to here is read.
+  var floor: UInt64 { max(acknowledged, gap?.to ?? 0) }
+
+  func waiting(_ key: Key) -> UInt64? { ids[key] }
+  func isGone(_ seq: UInt64) -> Bool { seq <= floor || gone.contains(seq) }
+
+  /// - Returns: whether it was not known before.
+  mutating func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
+    guard !isGone(seq), pushes[seq] == nil else { return false }
+    pushes[seq] = Push(app: push.app, id: push.id, isSenderID: push.isSenderID, expires: push.expires)
+    if push.isSenderID { ids[Key(app: push.app, id: push.id)] = seq }
+    return true
+  }
+
+  /// A push has left, or leaves now.
+  ///
+  /// - Returns: false when it had left before.
+  mutating func remove(_ seq: UInt64) -> Bool {
+    guard !isGone(seq) else { return false }
+    forget(seq)
+    // Replicas lag by moments: what left long ago is shown by none.
+    if gone.count >= 4096, let oldest = gone.min() { gone.remove(oldest) }
+    gone.insert(seq)
+    return true
+  }
+
+  /// - Returns: what was known of it and leaves.
+  mutating func acknowledge(through seq: UInt64) -> [UInt64] {
+    guard seq > acknowledged else { return [] }
+    acknowledged = seq
+    if let gap, gap.to <= seq { self.gap = nil }
+    if !gone.isEmpty { gone = gone.filter { $0 > seq } }
+    let left = pushes.keys.filter { $0 <= seq }
+    for number in left { forget(number) }
+    return left
+  }
+
+  /// The cap drove out what a gap names.
+  mutating func drop(_ gap: MailboxGap) {
+    self.gap = gap
+    if !gone.isEmpty { gone = gone.filter { $0 > gap.to } }
+    for number in pushes.keys.filter({ $0 <= gap.to }) { forget(number) }
+  }
+
+  private mutating func forget(_ seq: UInt64) {
+    guard let push = pushes.removeValue(forKey: seq), push.isSenderID else { return }
+    let key = Key(app: push.app, id: push.id)
+    if ids[key] == seq { ids[key] = nil }
+  }
+}
+
+/// The order of what is asked for one device: pushes go out side by side, and what looks at all that waits goes alone.
+struct DeviceTurns {
+  enum Turn {
+    case append(@Sendable () -> Void)
+    case alone(@Sendable () -> Void)
+  }
+
+  private var line: [Turn] = []
+  private var appending = 0
+  private var isAlone = false
+
+  var isIdle: Bool { line.isEmpty && appending == 0 && !isAlone }
+
+  /// - Returns: what to start now.
+  mutating func add(_ turn: Turn) -> [@Sendable () -> Void] {
+    line.append(turn)
+    return start()
+  }
+
+  mutating func endAppend() -> [@Sendable () -> Void] {
+    appending -= 1
+    return start()
+  }
+
+  mutating func endAlone() -> [@Sendable () -> Void] {
+    isAlone = false
+    return start()
+  }
+
+  private mutating func start() -> [@Sendable () -> Void] {
+    var started: [@Sendable () -> Void] = []
+    while !isAlone, let first = line.first {
+      switch first {
+      case .append(let body):
+        appending += 1
+        started.append(body)
+      case .alone(let body):
+        guard appending == 0 else { return started }
+        isAlone = true
+        started.append(body)
+      }
+      line.removeFirst()
+    }
+    return started
+  }
+}

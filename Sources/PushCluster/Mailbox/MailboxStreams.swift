@@ -1,0 +1,69 @@
+import NATSClient
+import PushCore
+
+/// Where a cell keeps the mailboxes of its devices: the names of streams and subjects.
+///
+/// A device belongs to one stream for good, and has one subject there: its pushes are numbered as the stream numbers them.
+struct MailboxStreams: Sendable {
+  let partitions: Int
+  /// Before every name, so that several cells share a broker; empty for none.
+  let prefix: String
+
+  init(partitions: Int, prefix: String) {
+    self.partitions = max(1, partitions)
+    self.prefix = prefix
+  }
+
+  func partition(of device: DeviceID) -> Int {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for digit in String(device.row).utf8 { hash = (hash ^ UInt64(digit)) &* 0x100_0000_01b3 }
+    return Int(hash % UInt64(partitions))
+  }
+
+  func stream(_ partition: Int) -> String { prefix + "MB_" + MailboxStreams.digits(partition) }
+  func stream(of device: DeviceID) -> String { stream(partition(of: device)) }
+
+  func pushes(of device: DeviceID) -> String { subject("mb", device) }
+  func live(of device: DeviceID) -> String { subject("live", device) }
+  /// What the cap drove out.
+  func gap(of device: DeviceID) -> String { subject("box", device) }
+
+  /// What is the last of a collapse id.
+  func slot(of device: DeviceID, app: AppID, collapseID: String) -> String {
+    let name = Digest.sha256(Array(collapseID.utf8)).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
+    return subject("slot", device) + ".\(app.row)." + String(decoding: name, as: UTF8.self)
+  }
+
+  func slots(of device: DeviceID, app: AppID?) -> String {
+    subject("slot", device) + (app.map { ".\($0.row).>" } ?? ".>")
+  }
+
+  func configuration(_ partition: Int, replicas: Int, cap: Int, firstSequence: UInt64) -> StreamConfiguration {
+    let digits = MailboxStreams.digits(partition)
+    var stream = StreamConfiguration(
+      name: stream(partition),
+      subjects: ["\(root)mb.\(digits).*", "\(root)slot.\(digits).>", "\(root)box.\(digits).*"], replicas: replicas)
+    stream.discard = "old"
+    stream.maximumAge = Int64(Limits.maximumLifetime + 86_400) * 1_000_000_000
+    stream.duplicateWindow = Int64(Limits.duplicateWindow) * 1_000_000_000
+    stream.maximumMessagesPerSubject = Int64(cap + cap / 2 + 1000)
+    stream.allowsDirect = true
+    stream.allowsTTL = true
+    stream.allowsRollup = true
+    stream.firstSequence = firstSequence
+    stream.republish = StreamConfiguration.Republish(
+      source: "\(root)mb.\(digits).*", destination: "\(root)live.\(digits).{{wildcard(1)}}")
+    return stream
+  }
+
+  private var root: String { prefix.isEmpty ? "" : prefix + "." }
+
+  private func subject(_ kind: String, _ device: DeviceID) -> String {
+    "\(root)\(kind).\(MailboxStreams.digits(partition(of: device))).\(device.row)"
+  }
+
+  private static func digits(_ partition: Int) -> String {
+    let text = String(partition)
+    return String(repeating: "0", count: max(0, 3 - text.count)) + text
+  }
+}

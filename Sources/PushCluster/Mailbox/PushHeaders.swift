@@ -1,0 +1,40 @@
+import NATSClient
+import PushCore
+import PushStorage
+
+/// A push as a message of a stream: what is not its payload is in headers.
+enum PushHeaders {
+  /// How much longer than the push the stream keeps its message, in seconds: for whoever tells that it expired.
+  static let spareTime: Int64 = 3600
+
+  static func write(_ push: StoredPush, now: Int64) -> [(name: String, value: String)] {
+    var headers = [
+      (name: "Nats-Msg-Id", value: "\(push.device.row).\(push.app.row).\(push.id)"),
+      ("Nats-TTL", "\(max(1, push.expires - now) + spareTime)s"),
+      ("App", "\(push.app.row)"), ("Id", push.id.description), ("Unique-Id", push.uniqueID.description),
+      ("Received", "\(push.received)"), ("Expires", "\(push.expires)"), ("Priority", "\(push.priority)"),
+    ]
+    if push.isSenderID { headers.append(("Sender-Id", "1")) }
+    // Any text, which a header can't carry as it is.
+    if !push.collapseID.isEmpty { headers.append(("Collapse-Id", Base64URL.encode(Array(push.collapseID.utf8)))) }
+    return headers
+  }
+
+  /// - Returns: nil when it is no push.
+  static func read(
+    _ headers: [(name: String, value: String)], _ payload: [UInt8], of device: DeviceID
+  ) -> StoredPush? {
+    func text(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
+    guard let app = number("App"), let id = text("Id").flatMap({ APNSID($0) }),
+      let unique = text("Unique-Id").flatMap({ APNSID($0) }), let received = number("Received"),
+      let expires = number("Expires"), let priority = text("Priority").flatMap({ UInt8($0) })
+    else { return nil }
+    let collapse = text("Collapse-Id").map { Base64URL.decode($0.utf8) } ?? []
+    guard let collapse else { return nil }
+    return StoredPush(
+      device: device, app: AppID(row: app), id: id, isSenderID: text("Sender-Id") == "1", uniqueID: unique,
+      received: received, expires: expires, priority: priority, collapseID: String(decoding: collapse, as: UTF8.self),
+      payload: payload)
+  }
+}

@@ -1,0 +1,188 @@
+import GatewayProtocol
+import NATSClient
+import NIOCore
+import PushCluster
+import PushCore
+import PushStorage
+import Synchronization
+
+/// Brings what was accepted, at whichever gateway of a cell, to the streams that are open at this one.
+///
+/// What is stored comes from the engine, which publishes each message of a mailbox again on the subject that this gateway
+/// listens to while the device has a stream here. That is a signal which may be lost: a stream that misses one reads its
+/// mailbox when the next comes, and besides from time to time (``rereadInterval``), since nobody notices the last.
+final class CellRouter: PushRouter {
+  private struct Listening {
+    var streams = 0
+    /// In rounds; see ``run()``.
+    var since: Int
+    var subscription: (any EngineSubscription)?
+  }
+
+  private struct State {
+    var devices: [DeviceID: Listening] = [:]
+    var round = 0
+    var work: Task<Void, Never>?
+  }
+
+  private let local = SubscriptionRegistry()
+  private let transport: any EngineTransport
+  private let mailbox: JetStreamMailbox
+  private let partitions: Int
+  /// Of this gateway, so that what it tells others does not come back.
+  private let origin: String
+  private let state = Mutex(State())
+
+  /// A read may be answered by a broker that lags behind what was told before the stream attached: it is done again after
+  /// so many rounds, of a second each.
+  private static let secondRead = 2
+  /// Every stream's mailbox is read again after so many rounds.
+  private static let rereadInterval = 45
+
+  /// - Parameter partitions: of the mailbox.
+  init(_ transport: any EngineTransport, mailbox: JetStreamMailbox, partitions: Int, origin: String) {
+    (self.transport, self.mailbox, self.partitions, self.origin) = (transport, mailbox, partitions, origin)
+    transport.onLink { [weak self] link in
+      switch link {
+      case .reconnected, .slowConsumer: self?.resync()
+      case .connected, .disconnected: break
+      }
+    }
+  }
+
+  /// Begins to look for what nobody told of.
+  func start() {
+    let work = Task { [weak self] in
+      while !Task.isCancelled, let self {
+        reread()
+        try? await Task.sleep(for: .seconds(1))
+      }
+    }
+    state.withLock { $0.work = work }
+  }
+
+  func stop() {
+    let (work, devices) = state.withLock { ($0.work, $0.devices) }
+    work?.cancel()
+    for listening in devices.values { listening.subscription?.cancel() }
+  }
+
+  private func reread() {
+    let devices = state.withLock { state in
+      state.round += 1
+      return state.devices.filter { device, listening in
+        let age = state.round - listening.since
+        let isTurn = (state.round &+ Int(truncatingIfNeeded: device.row)) % CellRouter.rereadInterval == 0
+        return age == CellRouter.secondRead || (age > CellRouter.secondRead && isTurn)
+      }.keys
+    }
+    local.resync(devices)
+  }
+
+  // MARK: Streams
+
+  func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
+    let number = local.attach(device, subscription, loop: loop)
+    state.withLock { state in
+      var listening = state.devices[device] ?? Listening(since: state.round)
+      listening.since = state.round
+      listening.streams += 1
+      // What the stream reads is asked for behind this, so that nothing comes between.
+      if listening.subscription == nil {
+        listening.subscription = try? transport.subscribe(
+          JetStreamMailbox.liveSubject(device, partitions: partitions), queue: nil
+        ) { [weak self] in
+          self?.take($0, for: device)
+        }
+      }
+      state.devices[device] = listening
+    }
+    return number
+  }
+
+  func detach(_ device: DeviceID, _ number: UInt64) {
+    local.detach(device, number)
+    let ended = state.withLock { state -> (any EngineSubscription)? in
+      guard var listening = state.devices[device] else { return nil }
+      listening.streams -= 1
+      state.devices[device] = listening.streams > 0 ? listening : nil
+      return listening.streams > 0 ? nil : listening.subscription
+    }
+    ended?.cancel()
+  }
+
+  func count(of device: DeviceID) -> Int { local.count(of: device) }
+
+  /// Whether a device has a stream elsewhere is not known, so that nobody says that it has none.
+  func areConnected(_ entries: [MailboxEntry]) -> [Bool] { entries.map { _ in true } }
+
+  func resync() { local.resync() }
+
+  // MARK: From here
+
+  /// The engine brings what was stored, also to the streams of this gateway.
+  func deliver(_ entries: [MailboxEntry]) {}
+
+  func deliverNow(_ push: StoredPush) -> Handover {
+    let handover = local.deliverNow(push)
+    let message = PassingMessages.message(of: push)
+    transport.publish(
+      JetStreamMailbox.liveSubject(push.device, partitions: partitions),
+      headers: message.headers + [(name: CellRouter.originHeader, value: origin)],
+      message.body)
+    return handover == .toStreams ? .toStreams : .beyond
+  }
+
+  func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
+    local.notify(device, notice, except: number)
+    // Choices, channels and secrets are shared: each gateway tells its own streams when it knows of a change.
+    guard let notice = CellNotice(notice) else { return }
+    transport.publish(
+      JetStreamMailbox.liveSubject(device, partitions: partitions),
+      headers: [
+        (name: CellRouter.originHeader, value: origin), (name: CellRouter.noticeHeader, value: notice.header),
+      ], [])
+  }
+
+  // MARK: From others
+
+  private static let originHeader = "Gateway"
+  private static let noticeHeader = "Notice"
+
+  private func take(_ message: NATSMessage, for device: DeviceID) {
+    if let entry = mailbox.entry(live: message, of: device) { return local.deliver([entry]) }
+    guard let sender = message.header(CellRouter.originHeader), sender != origin else { return }
+    if let text = message.header(CellRouter.noticeHeader) {
+      if let notice = CellNotice(header: text) { local.notify(device, notice.notice) }
+    } else if let push = PassingMessages.push(of: message, to: device) {
+      _ = local.deliverNow(push)
+    }
+  }
+}
+
+/// What gateways tell each other's streams, as the value of a header.
+struct CellNotice: Equatable {
+  var id: APNSID
+  /// The app whose sender has taken it back; nil: it is retracted.
+  var topic: String?
+
+  /// nil for what is no other gateway's to tell.
+  init?(_ notice: DeviceNotice) {
+    switch notice {
+    case .retract(let id): (self.id, topic) = (id, nil)
+    case .takenBack(let id, let topic): (self.id, self.topic) = (id, topic)
+    case .preferences, .channels, .revoked: return nil
+    }
+  }
+
+  /// Reads `ID` or `ID TOPIC`.
+  init?(header: String) {
+    let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
+    guard let first = parts.first, let id = APNSID(first) else { return nil }
+    (self.id, topic) = (id, parts.count > 1 ? parts[1] : nil)
+  }
+
+  var header: String { topic.map { "\(id) \($0)" } ?? "\(id)" }
+
+  var notice: DeviceNotice { topic.map { .takenBack(id, topic: $0) } ?? .retract(id) }
+}
