@@ -1,6 +1,7 @@
+import GatewayProtocol
 import Glibc
 
-/// The number of the last push that is this device's, on disk.
+/// The number of the last push that is this device's, and its numbering, on disk.
 ///
 /// Several processes may receive for one device; the highest number of all of them stands.
 final class CursorFile: Sendable {
@@ -16,22 +17,45 @@ final class CursorFile: Sendable {
   deinit { close(file) }
 
   /// The number as it is now; 0 when there is none.
-  var value: UInt64 {
-    var bytes = [UInt8](repeating: 0, count: 32)
+  var place: NumberedPlace {
+    var bytes = [UInt8](repeating: 0, count: 128)
     let count = unsafe pread(file, &bytes, bytes.count, 0)
-    return UInt64(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { $0.isNumber }) ?? 0
+    let line = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let digits = line.prefix { $0.isASCII && $0.isNumber }
+    let epoch =
+      line.dropFirst(digits.count).first == " " ? NumberingEpoch(String(line.dropFirst(digits.count + 1))) : nil
+    return NumberedPlace(epoch: epoch, seq: UInt64(digits) ?? 0)
   }
 
   /// Writes the number, where the death of this process leaves it; ``sync()`` makes it outlive the machine.
   ///
-  /// A lower one than what stands there is ignored.
-  func write(_ seq: UInt64) throws {
+  /// A lower one than what stands there is ignored, as is one of another numbering.
+  func write(_ place: NumberedPlace) throws {
+    try withLock {
+      let present = self.place
+      if place.epoch == present.epoch, place.seq > present.seq { try replace(with: place) }
+    }
+  }
+
+  /// Has numbers be of this numbering from now on: of those of another none is here.
+  func begin(_ epoch: NumberingEpoch?) throws {
+    try withLock {
+      if place.epoch != epoch { try replace(with: NumberedPlace(epoch: epoch, seq: 0)) }
+    }
+  }
+
+  private func withLock(_ body: () throws -> Void) rethrows {
     flock(file, LOCK_EX)
     defer { flock(file, LOCK_UN) }
-    guard seq > value else { return }
-    // Always the same width, so that one write replaces the whole number.
-    let digits = String(seq)
-    let text = Array((String(repeating: "0", count: 20 - digits.count) + digits + "\n").utf8)
+    try body()
+  }
+
+  /// One write replaces it all: the number always has the same width, and what lies after the line's end is not read. An
+  /// earlier version reads the number alone.
+  private func replace(with place: NumberedPlace) throws {
+    let digits = String(place.seq)
+    let number = String(repeating: "0", count: 20 - digits.count) + digits
+    let text = Array((number + (place.epoch.map { " \($0)" } ?? "") + "\n").utf8)
     guard unsafe pwrite(file, text, text.count, 0) == text.count else { throw failure }
   }
 

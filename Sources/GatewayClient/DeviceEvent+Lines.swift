@@ -1,13 +1,13 @@
-import GatewayProtocol
+package import GatewayProtocol
 package import PushPolicy
 
 extension DeviceEvent {
-  /// What whole lines of a gateway say; pushes in a row are one event, those up to `cursor` are none.
-  package static func events(in bytes: [UInt8], after cursor: UInt64, parser: JSONParser) -> [DeviceEvent] {
+  /// What whole lines of a gateway say; pushes in a row are one event, those up to `place` are none.
+  package static func events(in bytes: [UInt8], after place: NumberedPlace, parser: JSONParser) -> [DeviceEvent] {
     var events: [DeviceEvent] = []
     var batch = PushBatch()
     batch.bytes.reserveCapacity(bytes.count)
-    var last = cursor
+    var last = place.seq
     var start = 0
     while start < bytes.count, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
       let range = start..<end
@@ -25,6 +25,8 @@ extension DeviceEvent {
         guard seq == 0 || seq > last else { continue }
         last = max(last, seq)
       }
+      // Its numbers are those of pushes that did not come here.
+      if case .welcome(let welcome) = line, welcome.epoch != place.epoch { last = 0 }
       events += DeviceEvent.events(of: line)
     }
     if !batch.lines.isEmpty { events.append(.pushes(batch)) }
@@ -37,6 +39,7 @@ extension DeviceEvent {
     case .welcome(let welcome):
       [.connected(gateway: welcome.gateway, version: welcome.version), .apps(welcome.apps)]
         + (welcome.preferences.map { [.preferences($0)] } ?? [])
+        + [.served(epoch: welcome.epoch, gateways: welcome.gateways)]
     case .unreadablePush(let seq): [.unreadable(seq: seq)]
     case .gap(_, _, let dropped): [.gap(dropped: dropped)]
     case .retract(let id): [.retract(id: id)]
@@ -44,8 +47,9 @@ extension DeviceEvent {
     case .answered(let id, let action): [.answered(id: id, action: action)]
     case .undeliverable(_, let topic): [.undeliverable(topic: topic)]
     case .preferences(let preferences): [.preferences(preferences)]
-    case .bye(let reason, _): [.ended(reason: reason)]
-    case .push, .caughtUp: []
+    case .bye(let reason, let gateways): [.ended(reason: reason, gateways: gateways)]
+    case .caughtUp: [.caughtUp]
+    case .push: []
     }
   }
 }

@@ -18,8 +18,15 @@ package enum DeviceEvent: Sendable {
   case takenBack(id: String, topic: String)
   /// The gateway has an answer to the push: the one that counts, or nil where there was nothing to answer.
   case answered(id: String, action: String?)
-  /// The gateway ends the stream, for this reason.
-  case ended(reason: String)
+  /// The gateway numbers pushes so, and these are the others that have them, too. The session's own.
+  case served(epoch: NumberingEpoch?, gateways: [GatewayAddress])
+  /// Pushes are numbered anew from here on: what came before is stored with its own numbers, then
+  /// ``DeviceSession/begin(_:)`` is called. What is here already may come again with another number.
+  case renumbered(NumberingEpoch?)
+  /// Nothing waits at the gateway. The session's own.
+  case caughtUp
+  /// The gateway ends the stream, for this reason; these take the device. The session's own.
+  case ended(reason: String, gateways: [GatewayAddress])
   case gap(dropped: Int)
   /// A push can't be read here; 0 when its number can't be read either.
   case unreadable(seq: UInt64)

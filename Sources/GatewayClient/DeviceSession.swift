@@ -5,23 +5,24 @@ package import PushPolicy
 import Queues
 import Synchronization
 
-/// A device's connection to its gateway: reconnects for ever, from where it was.
+/// A device's connection to its gateway, or to one of several that share its pushes: reconnects for ever, from where it
+/// was.
 ///
 /// A push is the device's when it is on disk here; its receiver sees to that, then ``store(_:)`` and ``acknowledge(_:)``.
 package final class DeviceSession: Sendable {
-  private let connect: @Sendable () async throws -> any DeviceLink
+  private let gateways: DeviceGateways
+  private let connect: @Sendable (GatewayAddress) async throws -> any DeviceLink
   /// Waits between attempts.
   private let sleep: @Sendable (Duration) async -> Void
   /// The Focus that was on from the beginning, if somebody said so.
   package let focus: String?
+  private let route: Mutex<GatewayRoute>
   private let cursor: CursorFile
-  /// Where the receiver's own record of pushes ends, which may be ahead of the cursor after a crash.
-  private let received: Mutex<UInt64>
+  private let numbers: Mutex<DeviceNumbers>
   /// The silent switch and the Focus that the gateway is told; without a Focus nothing is said of it.
   private let circumstances: Mutex<(isSilent: Bool, focus: String?)>
   private let link = Mutex<(any DeviceLink)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
-  private let pace = Mutex(AcknowledgementPace())
   /// Whether the gateway that is connected says when it has an answer.
   private let confirmsAnswers = Mutex(false)
   private let failure = Mutex<ClientError?>(nil)
@@ -35,24 +36,25 @@ package final class DeviceSession: Sendable {
   package var isRefused: Bool { permanentFailure != nil }
 
   /// The number up to which pushes are stored here.
-  package var cursorValue: UInt64 { cursor.value }
+  package var cursorValue: UInt64 { cursor.place.seq }
 
   /// - Parameters:
   ///   - folder: where the cursor is kept.
   ///   - pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
   ///   - focus: the Focus that is on, which the gateway is told.
-  ///   - endpoint: the gateway's address, asked for before each attempt: a gateway that restarts may have another port.
   /// - Throws: ``DeviceError`` when the cursor can't be written.
   package convenience init(
-    _ credentials: Credentials, folder: StateFolder, pingInterval: Duration? = nil, focus: String? = nil,
-    endpoint: @escaping @Sendable () throws -> Client.Endpoint
+    _ credentials: Credentials, folder: StateFolder, gateways: DeviceGateways, pingInterval: Duration? = nil,
+    focus: String? = nil
   ) throws {
     try self.init(
-      name: credentials.name, folder: folder, focus: focus, sleep: { try? await Task.sleep(for: $0) },
-      connect: {
+      name: credentials.name, folder: folder, gateways: gateways, focus: focus,
+      sleep: { try? await Task.sleep(for: $0) },
+      connect: { address in
         // They may have been replaced since the attempt before.
         let credentials = (try? Credentials.read(credentials.name, in: folder)) ?? credentials
-        return try await ClientLink.connect(to: try endpoint(), credentials, pingInterval: pingInterval)
+        return try await ClientLink.connect(
+          to: try gateways.endpoint(address), credentials, pingInterval: pingInterval)
       })
   }
 
@@ -62,19 +64,28 @@ package final class DeviceSession: Sendable {
   ///   - connect: makes an attempt.
   /// - Throws: ``DeviceError`` when the cursor can't be written.
   init(
-    name: String, folder: StateFolder, focus: String? = nil, sleep: @escaping @Sendable (Duration) async -> Void,
-    connect: @escaping @Sendable () async throws -> any DeviceLink
+    name: String, folder: StateFolder, gateways: DeviceGateways, focus: String? = nil,
+    generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    sleep: @escaping @Sendable (Duration) async -> Void,
+    connect: @escaping @Sendable (GatewayAddress) async throws -> any DeviceLink
   ) throws {
     self.focus = focus
     circumstances = Mutex((false, focus))
     self.sleep = sleep
+    self.gateways = gateways
     self.connect = connect
+    route = Mutex(GatewayRoute(told: gateways.remembered, generator: generator))
     cursor = try CursorFile(path: folder.devicesPath + "/" + name + ".cursor")
-    received = Mutex(cursor.value)
+    numbers = Mutex(DeviceNumbers(after: cursor.place))
   }
 
-  /// Says that the receiver has everything up to `seq`, also when the cursor is behind.
-  package func resume(after seq: UInt64) { received.withLock { $0 = max($0, seq) } }
+  /// Says that the receiver has everything up to this number, also when the cursor is behind.
+  ///
+  /// - Throws: ``DeviceError`` when the cursor can't be written.
+  package func resume(after place: NumberedPlace) throws {
+    numbers.withLock { $0.resume(after: place) }
+    if place.seq > 0 { try cursor.write(place) }
+  }
 
   /// What happens, until this side has finished.
   package func events() -> DeviceEvents {
@@ -86,47 +97,64 @@ package final class DeviceSession: Sendable {
   /// How often a device whose secret was revoked tries again: whoever has replaced it needs a moment to write it down.
   static let revokedAttempts = 4
 
-  /// Connects again and again, until this side has finished or the gateway does not know the device.
+  /// Connects again and again, until this side has finished or no gateway will have the device.
   private func receive(into queue: DeviceEvents) async {
-    var backoff = Backoff(first: .milliseconds(500), last: .seconds(60))
-    // Attempts that are left when the gateway does not know the device.
-    var attempts = 0
-    var wasConnected = false
+    var attempts = DeviceAttempts()
     while !finishing.withLock({ $0 }) {
-      var reason = "the gateway ended the stream"
-      do {
-        let end = try await receive(queue) {
-          backoff.reset()
-          attempts = 0
-          wasConnected = true
-        }
-        if end == "revoked" {
-          reason = "the gateway has revoked this device's secret"
-          attempts = DeviceSession.revokedAttempts
-        }
-      } catch let error as ClientError {
-        if case .refused(let status) = error.kind, status == 401 {
-          attempts -= 1
-          reason = "the gateway does not know this device: it was removed or has another secret; enroll it again"
-          if attempts <= 0 { failure.withLock { $0 = ClientError(error.kind, reason) } }
-        } else {
-          reason = error.description
-          // One that was trusted before may be in the middle of a change.
-          if !wasConnected, error.isPermanent { failure.withLock { $0 = error } }
-        }
-      } catch {
-        reason = "\(error)"
-      }
+      let reason = await attempt(queue, &attempts)
       link.withLock { $0 = nil }
+      numbers.withLock { $0.streamEnded() }
       if finishing.withLock({ $0 }) { break }
-      let pause = backoff.next()
+      let isNextAtOnce = !attempts.isRevoked && route.withLock { $0.hasUntried }
+      let pause = isNextAtOnce ? .zero : attempts.backoff.next()
       await queue.send(.disconnected(reason: reason, retryIn: pause))
       // Trying again would help nobody.
       if isRefused { break }
-      await wait(pause)
+      if !isNextAtOnce {
+        await wait(pause)
+        route.withLock { $0.beginRound() }
+      }
       await queue.send(.connecting)
     }
     queue.finish()
+  }
+
+  /// Connects to the next gateway and receives from it.
+  ///
+  /// - Returns: why that is over, in words for the person.
+  private func attempt(_ queue: DeviceEvents, _ attempts: inout DeviceAttempts) async -> String {
+    attempts.isRevoked = false
+    do {
+      let named = try gateways.addresses()
+      guard let address = route.withLock({ $0.next(named: named) }) else {
+        throw ClientError(.unreachable, "no gateway is named")
+      }
+      let end = try await receive(queue, from: address) { attempts.noteConnected() }
+      guard end == "revoked" else { return "the gateway ended the stream" }
+      attempts.noteRevoked()
+      return "the gateway has revoked this device's secret"
+    } catch let error as ClientError {
+      return note(error, &attempts)
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// - Returns: what the person is told of it.
+  private func note(_ error: ClientError, _ attempts: inout DeviceAttempts) -> String {
+    let isUnknown = if case .refused(status: 401) = error.kind { true } else { false }
+    let isForGood = route.withLock { route in
+      if isUnknown || error.isPermanent { route.noteRefusal() }
+      return route.isRefusedEverywhere
+    }
+    guard isUnknown else {
+      // One that was trusted before may be in the middle of a change.
+      if isForGood, !attempts.wasConnected { failure.withLock { $0 = error } }
+      return error.description
+    }
+    let reason = "the gateway does not know this device: it was removed or has another secret; enroll it again"
+    if isForGood, attempts.isLastRefusal() { failure.withLock { $0 = ClientError(error.kind, reason) } }
+    return reason
   }
 
   /// Waits until the next attempt is due, or ``retry()``.
@@ -141,9 +169,11 @@ package final class DeviceSession: Sendable {
   package func retry() { pause.withLock { $0 }?.cancel() }
 
   /// - Returns: why the gateway has ended the stream, if it said so.
-  private func receive(_ queue: DeviceEvents, connected: () -> Void) async throws -> String? {
+  private func receive(
+    _ queue: DeviceEvents, from address: GatewayAddress, connected: () -> Void
+  ) async throws -> String? {
     var end: String?
-    let link = try await connect()
+    let link = try await connect(address)
     defer { link.close() }
     self.link.withLock { $0 = link }
     // What is being stored just now is sent once more, and passed over below.
@@ -151,44 +181,78 @@ package final class DeviceSession: Sendable {
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     for try await lines in link.lines {
       defer { link.taken(lines.count) }
-      for event in DeviceEvent.events(in: lines, after: received.withLock { $0 }, parser: parser) {
+      for event in DeviceEvent.events(in: lines, after: numbers.withLock { $0.received }, parser: parser) {
         switch event {
-        case .connected(_, let version):
-          confirmsAnswers.withLock { $0 = version >= DeviceProtocol.confirmsAnswers }
-          connected()
-        case .ended(let reason):
-          end = reason
-          continue
-        // It is told apart from those that were stored here, which are acknowledged.
-        case .unreadable(let seq) where seq > 0:
-          resume(after: seq)
-          link.send(DeviceLine.undeliverable(seq: seq).text)
-        // The person sees it at most once.
-        case .pushes(let batch):
-          resume(after: batch.lastSeq)
-          let news = broadcasts.withLock { $0.take(batch, parser: parser) }
-          if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
-          // The next broadcast makes this one old: it is the device's when it is here.
-          for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
-          continue
+        case .connected: connected()
+        case .ended(let reason, _): end = reason
         default: break
         }
-        await queue.send(event)
+        await take(event, link, parser, queue)
       }
     }
     return end
   }
 
+  /// Does what is to be done about an event here, and hands on what is the receiver's.
+  private func take(_ event: DeviceEvent, _ link: any DeviceLink, _ parser: JSONParser, _ queue: DeviceEvents) async {
+    switch event {
+    case .connected(_, let version):
+      confirmsAnswers.withLock { $0 = version >= DeviceProtocol.confirmsAnswers }
+    case .served(let epoch, let others): return await begin(epoch, others, queue)
+    case .caughtUp: return route.withLock { $0.noteCaughtUp() }
+    case .ended(_, let others): return route.withLock { $0.recommend(others) }
+    // It is told apart from those that were stored here, which are acknowledged.
+    case .unreadable(let seq) where seq > 0:
+      numbers.withLock { $0.receive(seq) }
+      link.send(DeviceLine.undeliverable(seq: seq).text)
+    // The person sees it at most once.
+    case .pushes(let batch):
+      numbers.withLock { $0.receive(batch.lastSeq) }
+      let news = broadcasts.withLock { $0.take(batch, parser: parser) }
+      if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
+      // The next broadcast makes this one old: it is the device's when it is here.
+      for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
+      return
+    default: break
+    }
+    await queue.send(event)
+  }
+
+  /// The gateway says which numbering it uses, and which others there are.
+  private func begin(_ epoch: NumberingEpoch?, _ others: [GatewayAddress], _ queue: DeviceEvents) async {
+    let isNew = numbers.withLock { $0.welcome(epoch) }
+    let stored = cursor.place
+    if isNew || stored.epoch != epoch {
+      await queue.send(.renumbered(epoch))
+    } else if let seq = numbers.withLock({ $0.unacknowledged(of: stored) }) {
+      send(.acknowledge(seq: seq))
+    }
+    // A gateway that has just begun may not know of the others yet.
+    guard !others.isEmpty || epoch == nil else { return }
+    let news = route.withLock { $0.learn(others) ? $0.told : nil }
+    if let news { gateways.remember(others.isEmpty ? [] : news) }
+  }
+
   private var hello: DeviceLine {
     let (isSilent, focus) = circumstances.withLock { $0 }
-    return .hello(version: DeviceProtocol.version, cursor: cursor.value, isSilent: isSilent, focus: focus)
+    let place = cursor.place
+    numbers.withLock { $0.streamBegins(after: place) }
+    return .hello(
+      version: DeviceProtocol.version, cursor: place.seq, epoch: place.epoch, isSilent: isSilent, focus: focus)
   }
 
   // MARK: From the device
 
+  /// Says that the receiver has stored what it was handed before ``DeviceEvent/renumbered(_:)``, and takes numbers for
+  /// those of the new numbering from now on.
+  package func begin(_ epoch: NumberingEpoch?) throws {
+    try cursor.begin(epoch)
+    numbers.withLock { $0.begin(epoch) }
+  }
+
   /// Writes that everything up to `seq` is the device's: from now on the death of this process repeats nothing.
   package func store(_ seq: UInt64) throws {
-    if seq > 0 { try cursor.write(seq) }
+    if seq > 0 { try cursor.write(NumberedPlace(epoch: numbers.withLock { $0.epoch }, seq: seq)) }
   }
 
   /// Returns when what was stored is on disk; the gateway is told.
@@ -200,7 +264,7 @@ package final class DeviceSession: Sendable {
 
   /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
   package func sendAcknowledgement(_ seq: UInt64) {
-    switch pace.withLock({ $0.store(seq, at: .now) }) {
+    switch numbers.withLock({ $0.store(seq, at: .now) }) {
     case .acknowledge: sendAcknowledgement()
     case .wait(let time):
       Task {
@@ -212,7 +276,7 @@ package final class DeviceSession: Sendable {
   }
 
   private func sendAcknowledgement() {
-    if let seq = pace.withLock({ $0.acknowledge(at: .now) }) { send(.acknowledge(seq: seq)) }
+    if let seq = numbers.withLock({ $0.acknowledge(at: .now) }) { send(.acknowledge(seq: seq)) }
   }
 
   // MARK: From the person

@@ -8,7 +8,8 @@ import Testing
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
   private func events(_ lines: [String], after cursor: UInt64 = 0) -> [DeviceEvent] {
-    DeviceEvent.events(in: Array(lines.map { $0 + "\n" }.joined().utf8), after: cursor, parser: parser)
+    DeviceEvent.events(
+      in: Array(lines.map { $0 + "\n" }.joined().utf8), after: NumberedPlace(epoch: nil, seq: cursor), parser: parser)
   }
 
   private func push(_ seq: Int) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }
@@ -23,6 +24,17 @@ import Testing
     }
     #expect(String(decoding: first.bytes, as: UTF8.self) == push(4) + "\n")
     #expect(second.lines.map(\.seq) == [0, 5])
+  }
+
+  @Test func `numbers of another numbering are of pushes that did not come`() throws {
+    let welcome = #"{"type":"welcome","gateway":"g","epoch":"cell-1","gateways":["b:2"]}"#
+    let events = events([push(3), welcome, push(2), push(2), push(4)], after: 3)
+    guard case .served(let epoch, let gateways)? = events.dropLast().last, case .pushes(let batch)? = events.last else {
+      Issue.record("other events: \(events)")
+      return
+    }
+    #expect(epoch == NumberingEpoch("cell-1") && gateways == [GatewayAddress(host: "b", port: 2)])
+    #expect(batch.lines.map(\.seq) == [2, 4])
   }
 
   @Test(arguments: ["", "words", "{}", #"{"type":"new"}"#, #"{"type":"new","seq":3"#, #"{"type":"gap"}"#])

@@ -11,7 +11,7 @@ import Testing
 /// A device's session with a gateway that is a script: no socket, and no time passes.
 @Suite(.timeLimit(.minutes(5))) struct DeviceSessionTests {
   /// What a gateway hears of a session, and what the test has it say.
-  private final class ScriptedLink: DeviceLink {
+  final class ScriptedLink: DeviceLink {
     let lines: AsyncThrowingStream<[UInt8], any Error>
     private let speaker: AsyncThrowingStream<[UInt8], any Error>.Continuation
     private let heard: AsyncStream<String>
@@ -57,14 +57,18 @@ import Testing
   }
 
   /// Hands out links, or failures, one for each attempt, and notes the pauses in between.
-  private final class ScriptedGateway: Sendable {
+  final class ScriptedGateway: Sendable {
     private let attempts: Mutex<[Result<ScriptedLink, ClientError>]>
     private let never = AsyncStream<Void>.makeStream()
     let pauses = Mutex<[Duration]>([])
+    /// The ports that were tried.
+    let tried = Mutex<[Int]>([])
+    let remembered = Mutex<[[GatewayAddress]]>([])
 
     init(_ attempts: [Result<ScriptedLink, ClientError>]) { self.attempts = Mutex(attempts) }
 
-    func connect() async throws -> any DeviceLink {
+    func connect(_ address: GatewayAddress) async throws -> any DeviceLink {
+      tried.withLock { $0.append(address.port) }
       let next = attempts.withLock { $0.isEmpty ? nil : $0.removeFirst() }
       guard let next else {
         // The script is over: nothing happens any more.
@@ -75,28 +79,43 @@ import Testing
     }
   }
 
-  private let folder = StateFolder(FileManager.default.temporaryDirectory.path + "/pg-session-\(UUID())")
+  let folder = StateFolder(FileManager.default.temporaryDirectory.path + "/pg-session-\(UUID())")
 
-  private func run(
-    _ attempts: [Result<ScriptedLink, ClientError>], focus: String? = nil,
+  func run(
+    _ attempts: [Result<ScriptedLink, ClientError>], focus: String? = nil, ports: [Int] = [1], told: [Int] = [],
     _ body: (DeviceSession, Events, ScriptedGateway) async throws -> Void
   ) async throws {
     try FileManager.default.createDirectory(atPath: folder.devicesPath, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder.path) }
     let gateway = ScriptedGateway(attempts)
-    let session = try self.session(gateway, focus: focus)
+    let session = try self.session(gateway, focus: focus, ports: ports, told: told)
     try await body(session, Events(session.events()), gateway)
     session.finish()
   }
 
-  private func session(_ gateway: ScriptedGateway, focus: String? = nil) throws -> DeviceSession {
-    try DeviceSession(
-      name: "laptop", folder: folder, focus: focus, sleep: { pause in gateway.pauses.withLock { $0.append(pause) } },
-      connect: { try await gateway.connect() })
+  func session(
+    _ gateway: ScriptedGateway, focus: String? = nil, ports: [Int] = [1], told: [Int] = []
+  ) throws -> DeviceSession {
+    let gateways = DeviceGateways(
+      addresses: { Self.addresses(ports) }, remembered: Self.addresses(told),
+      remember: { addresses in gateway.remembered.withLock { $0.append(addresses) } },
+      endpoint: { .tls(host: $0.host, port: $0.port, trustPath: "") })
+    return try DeviceSession(
+      name: "laptop", folder: folder, gateways: gateways, focus: focus, generator: Lowest(),
+      sleep: { pause in gateway.pauses.withLock { $0.append(pause) } }, connect: { try await gateway.connect($0) })
+  }
+
+  static func addresses(_ ports: [Int]) -> [GatewayAddress] {
+    ports.map { GatewayAddress(host: "g", port: $0) }
+  }
+
+  /// Picks the first of what there is. It is not 0, which the standard library rejects for ever where it would be biased.
+  private struct Lowest: RandomNumberGenerator {
+    func next() -> UInt64 { 1 }
   }
 
   /// Events one by one.
-  private final class Events {
+  final class Events {
     private let queue: DeviceEvents
     private var waiting: [DeviceEvent] = []
     init(_ queue: DeviceEvents) { self.queue = queue }
@@ -123,11 +142,11 @@ import Testing
     func skip(_ count: Int) async { for _ in 0..<count { _ = await next() } }
   }
 
-  private static let welcome = #"{"type":"welcome","version":3,"gateway":"g","apps":[],"preferences":{}}"#
+  static let welcome = #"{"type":"welcome","version":3,"gateway":"g","apps":[],"preferences":{}}"#
 
-  private func push(_ seq: UInt64) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }
+  func push(_ seq: UInt64) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }
 
-  private static func hello(_ cursor: UInt64) -> String {
+  static func hello(_ cursor: UInt64) -> String {
     #"{"type":"hello","version":3,"cursor":\#(cursor),"silent":false}"#
   }
 
@@ -184,7 +203,7 @@ import Testing
   @Test func `a receiver that has more than the cursor says so`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, _ in
-      session.resume(after: 5)
+      try session.resume(after: NumberedPlace(epoch: nil, seq: 5))
       _ = await link.hear()
       link.say(Self.welcome, push(4), push(5), push(6))
       await events.skip(3)
@@ -376,7 +395,8 @@ import Testing
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, gateway in
       _ = await link.hear()
-      link.say(push(1))
+      link.say(Self.welcome, push(1))
+      await events.skip(3)
       #expect(await events.pushes() == [1])
       session.sendAcknowledgement(1)
       session.finish()

@@ -17,11 +17,17 @@ struct Subscribe: AsyncParsableCommand {
       state folder is enrolled by this, where the gateway runs on this machine; before it makes another one it asks, unless --enroll \
       says so: a name that was mistyped would be a new device. Without --device it is the only one that there is.
 
+      Gateways that share one backend, a cell, have the same devices and pushes. --gateway takes several of their addresses \
+      with commas, and each gateway tells the others, which are remembered for the next start. When a connection is lost, \
+      can't be made or is refused with 503, or the gateway ends, the device tries the next one at once, from where it was; \
+      it pauses only when it has tried all of them.
+
       Examples:
         pushcli subscribe --device me --app com.example.news
         pushcli subscribe --device me --json | jq .presentation.alert.title
         pushcli subscribe --device ci --enroll --json --once
         pushcli subscribe --device me --exec 'notify-send "$PUSH_TITLE"'
+        pushcli subscribe --device me --gateway a.example:2197,b.example:2197,c.example:2197
       """)
 
   @Option(help: "The device's name. (the only one in the state folder, or me)", completion: Names.devices)
@@ -79,8 +85,8 @@ struct Subscribe: AsyncParsableCommand {
     let credentials = try await enrolled()
     refreshAuthority()
     let session = try DeviceSession(
-      credentials, folder: try gateway.state.folder, pingInterval: pingInterval.map { .seconds($0) }, focus: focus
-    ) { [gateway] in try gateway.endpoint() }
+      credentials, folder: try gateway.state.folder, gateways: try gateway.deviceGateways(),
+      pingInterval: pingInterval.map { .seconds($0) }, focus: focus)
     let environment = ProcessInfo.processInfo.environment
     let form = TerminalForm.detect(environment)
     guard isPhone else { return try await receive(session) }

@@ -12,7 +12,10 @@ struct Contexts {
   private var currentPath: String { path + "/current" }
 
   /// The gateway of the state folder itself.
-  var local: GatewayContext { GatewayContext(name: GatewayContext.localName, folder: base, address: nil) }
+  var local: GatewayContext {
+    let others = GatewayContext.Place.read(in: base)?.others(than: nil) ?? []
+    return GatewayContext(name: GatewayContext.localName, folder: base, address: nil, others: others)
+  }
 
   /// Those elsewhere, in the order of their names.
   var remote: [GatewayContext] {
@@ -25,7 +28,7 @@ struct Contexts {
     guard let place = GatewayContext.Place.read(in: folder), let address = try? GatewayAddress(place.gateway) else {
       return nil
     }
-    return GatewayContext(name: name, folder: folder, address: address)
+    return GatewayContext(name: name, folder: folder, address: address, others: place.others(than: address))
   }
 
   /// Where what is known of a gateway elsewhere is kept.
@@ -36,20 +39,23 @@ struct Contexts {
     name == GatewayContext.localName ? local : Contexts.isName(name) ? context(name) : nil
   }
 
-  /// The one at an address: of several the current one, else the first.
+  /// The one at an address: of several the current one, else the first. One that was joined at the address comes before
+  /// one that has told of it.
   subscript(address: GatewayAddress) -> GatewayContext? {
-    let known = remote.filter { $0.address == address }
+    let all = remote
+    let exact = all.filter { $0.address == address }
+    let known = exact.isEmpty ? all.filter { $0.others.contains(address) } : exact
     let current = try? self.current.name
     return known.first { $0.name == current } ?? known.first
   }
 
   /// The one at an address that is trusted by an authority. One with another authority is another gateway, which is never
-  /// sent what belongs to this one.
+  /// sent what belongs to this one. What a gateway tells of others counts where one private authority has certified both.
   ///
   /// - Parameter authority: as PEM; nil: the system trusts it.
   func known(at address: GatewayAddress, trustedBy authority: [UInt8]?) -> GatewayContext? {
     remote.first { context in
-      guard context.address == address else { return false }
+      guard context.address == address || authority != nil && context.others.contains(address) else { return false }
       let trusted = FileManager.default.contents(atPath: context.folder.trustPath)
       guard let authority else { return trusted == nil }
       return trusted.map { String(decoding: $0, as: UTF8.self).contains(String(decoding: authority, as: UTF8.self)) }

@@ -13,6 +13,8 @@ struct GatewayContext {
   let folder: StateFolder
   /// Where it is; nil: it runs on the folder, and says there where it listens.
   let address: GatewayAddress?
+  /// Where the gateways are that have the same devices and pushes, as far as it is known.
+  var others: [GatewayAddress] = []
 
   /// The gateway of this machine.
   static let localName = "local"
@@ -29,6 +31,25 @@ struct GatewayContext {
 
   /// The authorities that Debian trusts.
   static let systemTrustPath = "/etc/ssl/certs/ca-certificates.crt"
+
+  /// The same reached at other addresses, of which the first is tried first.
+  func reached(at addresses: [GatewayAddress]) -> GatewayContext {
+    let rest = ([address].compactMap(\.self) + others).filter { !addresses.contains($0) }
+    return GatewayContext(
+      name: name, folder: folder, address: addresses.first, others: Array(addresses.dropFirst()) + rest)
+  }
+
+  /// Keeps where the gateways are that have the same devices and pushes.
+  ///
+  /// - Parameter addresses: all of them; none: the gateway is alone.
+  func remember(_ addresses: [GatewayAddress]) {
+    let present = Place.read(in: folder)
+    guard present != nil || !addresses.isEmpty else { return }
+    var place = present ?? Place(gateway: address?.description ?? name)
+    place.gateways = addresses.isEmpty ? nil : addresses.map(\.description)
+    // It is told again at the next connect.
+    try? place.save(in: folder)
+  }
 
   /// An administrator's bearer: what ``LoginCommand`` keeps.
   struct Login: Codable {
@@ -48,6 +69,15 @@ struct GatewayContext {
   /// `gateway.json`.
   struct Place: Codable {
     var gateway: String
+    /// All that have the same devices and pushes, as gateways tell it; nil where there is one alone.
+    var gateways: [String]?
+
+    /// The others besides one.
+    func others(than address: GatewayAddress?) -> [GatewayAddress] {
+      (gateways ?? []).prefix(Limits.maximumGateways + 1).compactMap(GatewayAddress.init(line:)).filter {
+        $0 != address
+      }
+    }
 
     private static func path(in folder: StateFolder) -> String { folder.path + "/gateway.json" }
 

@@ -11,7 +11,10 @@ struct StateOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: "The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`. (the current one)",
+    help: """
+      The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`; several addresses of one cell with commas. \
+      (the current one)
+      """,
     completion: ContextNames.completion)
   var gateway: String?
 
@@ -43,18 +46,35 @@ struct StateOptions: ParsableArguments {
           .usage,
           "\"\(gateway)\" is no gateway: expected HOST:PORT, https://HOST, or a name that `pushcli contexts` lists")
       }
-      return contexts[try GatewayAddress(gateway)] ?? contexts.local
+      let named = try StateOptions.addresses(gateway)
+      return named.lazy.compactMap { contexts[$0] }.first?.reached(at: named) ?? contexts.local
     }
+  }
+
+  /// The addresses of a text that is no name, with commas between them.
+  private static func addresses(_ text: String) throws(CommandFailure) -> [GatewayAddress] {
+    var addresses: [GatewayAddress] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let address = try GatewayAddress(String(part))
+      if !addresses.contains(address) { addresses.append(address) }
+    }
+    guard addresses.count <= Limits.maximumGateways else {
+      throw CommandFailure(.usage, "\(addresses.count) addresses are too many: at most \(Limits.maximumGateways)")
+    }
+    return addresses
   }
 
   /// Where what is known of the gateway lies: its certificates to trust, and this machine's devices.
   var folder: StateFolder { get throws { try context.folder } }
 
-  /// The address that was named, where no context has it.
-  var detour: GatewayAddress? {
+  /// The address that was named, where no context has it; the first of several.
+  var detour: GatewayAddress? { get throws { try detours.first } }
+
+  /// The addresses that were named, where no context has any of them.
+  var detours: [GatewayAddress] {
     get throws {
-      guard let gateway, try !context.isRemote, gateway != GatewayContext.localName else { return nil }
-      return try GatewayAddress(gateway)
+      guard let gateway, try !context.isRemote, gateway != GatewayContext.localName else { return [] }
+      return try StateOptions.addresses(gateway)
     }
   }
 }
@@ -84,8 +104,33 @@ struct GatewayOptions: ParsableArguments {
   func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
     let context = try state.context
     let address = try state.detour ?? context.address ?? listening(found, context.folder)
-    return .tls(
+    return try endpoint(at: address, of: context, identity: identity)
+  }
+
+  private func endpoint(
+    at address: GatewayAddress, of context: GatewayContext, identity: ClientIdentity? = nil
+  ) throws -> Client.Endpoint {
+    .tls(
       host: address.host, port: address.port, trustPath: try trustPath ?? knownTrust(of: context), identity: identity)
+  }
+
+  /// Where a device receives: at any gateway of its cell, all of which one authority has certified.
+  func deviceGateways() throws -> DeviceGateways {
+    let context = try state.context
+    return DeviceGateways(
+      addresses: {
+        let named = try state.detours
+        if !named.isEmpty { return named }
+        if let address = context.address { return [address] + context.others }
+        do {
+          return [try listening(nil, context.folder)]
+        } catch {
+          // The one of this machine does not run; others may.
+          guard !context.others.isEmpty else { throw error }
+          return []
+        }
+      }, remembered: context.others, remember: context.remember,
+      endpoint: { try endpoint(at: $0, of: context) })
   }
 
   /// The certificates to trust where none are named: the system's for an address where nothing else is known.

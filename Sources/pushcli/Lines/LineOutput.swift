@@ -20,6 +20,22 @@ final class LineOutput {
     var id: String
   }
 
+  /// A push whatever its number is.
+  private struct Push: Hashable {
+    var id: String
+    var topic: String
+    var received: String
+  }
+
+  /// What was written last, for when numbers begin anew.
+  private var recent: [PushBatch] = []
+  private var recentSize = 0
+  /// What was written under the numbers before, and has not come again.
+  private var renumbered: Set<Push> = []
+
+  /// How much of what was written is remembered, in bytes.
+  static let rememberedSize = 1 << 20
+
   /// How much of the end of a file is looked at, in bytes: more than one write ever holds.
   static let lookBack = 2 * DeviceEvents.maximumSize + 1 << 20
 
@@ -32,21 +48,28 @@ final class LineOutput {
 
   /// Looks at the end of the file for pushes after `cursor`, and takes away a line of ours that a crash has torn.
   func recover(after cursor: UInt64) {
-    var status = stat()
-    guard isRegularFile, unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return }
-    // Only what is appended to continues what stands there.
-    guard fcntl(descriptor, F_GETFL) & O_APPEND != 0 || lseek(descriptor, 0, SEEK_CUR) == status.st_size else { return }
-    let reader = unsafe open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
-    guard reader >= 0 else { return }
-    defer { close(reader) }
-    let start = max(0, Int(status.st_size) - LineOutput.lookBack)
-    guard let bytes = LineOutput.read(reader, from: start, count: Int(status.st_size) - start) else { return }
+    guard let (bytes, start) = lastBytes() else { return }
     let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     mend(bytes[end...], at: start + end)
     // Lines of other devices may stand between ours.
     for line in bytes[..<end].split(separator: UInt8(ascii: "\n")) {
       if let identity = identity(of: line), identity.seq > cursor { written.insert(identity) }
     }
+  }
+
+  /// The end of the file, and where it begins; nil for what is no file that is appended to.
+  private func lastBytes() -> (bytes: [UInt8], start: Int)? {
+    var status = stat()
+    guard isRegularFile, unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
+    // Only what is appended to continues what stands there.
+    guard fcntl(descriptor, F_GETFL) & O_APPEND != 0 || lseek(descriptor, 0, SEEK_CUR) == status.st_size else {
+      return nil
+    }
+    let reader = unsafe open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+    guard reader >= 0 else { return nil }
+    defer { close(reader) }
+    let start = max(0, Int(status.st_size) - LineOutput.lookBack)
+    return LineOutput.read(reader, from: start, count: Int(status.st_size) - start).map { ($0, start) }
   }
 
   private static func read(_ file: Int32, from start: Int, count: Int) -> [UInt8]? {
@@ -97,6 +120,44 @@ final class LineOutput {
     // What was written before this came before it: whatever is left of it is not ours.
     if batch.lastSeq > 0 { written = written.filter { $0.seq > batch.lastSeq } }
     return rest
+  }
+
+  /// Pushes are numbered anew: what was written may come again under another number.
+  func renumber() {
+    for batch in recent { batch.forEachLine { _, line in remember(line) } }
+    guard let (bytes, _) = lastBytes() else { return }
+    for line in bytes.split(separator: UInt8(ascii: "\n")) { remember(line) }
+  }
+
+  private func remember(_ line: ArraySlice<UInt8>) {
+    if let push = push(of: line) { renumbered.insert(push) }
+  }
+
+  private func push(of line: ArraySlice<UInt8>) -> Push? {
+    guard line.first == UInt8(ascii: "{") else { return nil }
+    let push = try? parser.parse(line.span) { root -> Push? in
+      guard root["type"]?.string == "push", let id = root["id"]?.string, let topic = root["topic"]?.string,
+        let received = root["received"]?.string, root["seq"]?.integer ?? 0 > 0
+      else { return nil }
+      return Push(id: id, topic: topic, received: received)
+    }
+    return push ?? nil
+  }
+
+  /// The pushes of a batch that were not written under another number, which are remembered.
+  func news(in batch: PushBatch) -> PushBatch {
+    var news = batch
+    if !renumbered.isEmpty {
+      news = PushBatch()
+      batch.forEachLine { seq, line in
+        if let push = push(of: line), renumbered.remove(push) != nil { return }
+        news.append(line, seq: seq)
+      }
+    }
+    recent.append(news)
+    recentSize += news.bytes.count
+    while recentSize > LineOutput.rememberedSize, recent.count > 1 { recentSize -= recent.removeFirst().bytes.count }
+    return news
   }
 
   /// Writes lines of JSON, each with its end, in one piece if the system takes it so: byte by byte where no terminal is.

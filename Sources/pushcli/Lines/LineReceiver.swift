@@ -67,17 +67,25 @@ struct LineReceiver {
 
   /// Shows, runs, saves and acknowledges; returns how many pushes that were.
   private func deliver(_ pushes: PushBatch, after received: Int, _ questions: Questions?) async throws -> Int {
-    let pushes = pushes.prefix(wanted.map { max(0, $0 - received) } ?? .max)
-    guard !pushes.lines.isEmpty else { return 0 }
+    let news = output.news(in: pushes)
+    let shown = news.prefix(wanted.map { max(0, $0 - received) } ?? .max)
+    // What was written under another number is stored, too.
+    let last = shown.lines.count == news.lines.count ? pushes.lastSeq : shown.lastSeq
+    guard !shown.lines.isEmpty || last > 0 else { return 0 }
+    try await show(shown, questions)
+    try store(last)
+    return shown.lines.count
+  }
+
+  /// Shows pushes, and runs what is to be run for them.
+  private func show(_ pushes: PushBatch, _ questions: Questions?) async throws {
+    guard !pushes.lines.isEmpty else { return }
     let missing = output.missing(from: pushes)
     switch form {
     case .json: output.write(json: missing.bytes)
-    case .plain: show(missing, questions)
+    case .plain: write(missing, questions)
     }
-    guard let runner else {
-      try store(pushes.lastSeq)
-      return pushes.lines.count
-    }
+    guard let runner else { return }
     // A command that a crash has kept from its end runs again, whatever a file says.
     var commands: [PushCommand] = []
     pushes.forEachLine { _, line in
@@ -86,11 +94,9 @@ struct LineReceiver {
       }
     }
     try await runner.run(commands) { try store($0) }
-    try store(pushes.lastSeq)
-    return pushes.lines.count
   }
 
-  private func show(_ pushes: PushBatch, _ questions: Questions?) {
+  private func write(_ pushes: PushBatch, _ questions: Questions?) {
     var paragraphs = ""
     pushes.forEachLine { _, line in
       guard let push = DevicePush(line: line, parser: parser) else { return }
@@ -121,8 +127,12 @@ struct LineReceiver {
     case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
     case .disconnected where session.isRefused:
       throw session.permanentFailure.map(CommandFailure.init(device:)) ?? .init(.failed)
+    case .disconnected(let reason, .zero): Output.words("pushcli: \(reason); trying another gateway")
     case .disconnected(let reason, let pause):
       Output.words("pushcli: \(reason); trying again in \(pause.inSeconds)")
+    case .renumbered(let epoch):
+      output.renumber()
+      try session.begin(epoch)
     case .connected(let gateway, _):
       Output.words("pushcli: connected to \(gateway)")
       questions?.repeatAnswers()
@@ -132,7 +142,7 @@ struct LineReceiver {
     case .takenBack(let id, let topic): questions?.retract(id, topic: topic)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
-    case .apps, .preferences, .pushes, .ended, .connecting: break
+    case .apps, .preferences, .pushes, .ended, .connecting, .served, .caughtUp: break
     }
   }
 }

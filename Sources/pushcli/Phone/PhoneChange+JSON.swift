@@ -23,7 +23,9 @@ enum JournalRecord: Sendable, Equatable {
 extension PhoneState {
   /// The shortest journal that has this state.
   var records: [JournalRecord] {
-    [.head(version: JournalRecord.version)] + apps.map { .app($0) } + [
+    // It comes before the number, which it would forget.
+    let numbering: [JournalRecord] = isRenumbered ? [.change(.renumbered(epoch))] : []
+    return [.head(version: JournalRecord.version)] + numbering + apps.map { .app($0) } + [
       .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
       .change(.preferences(preferences)), .change(.settings(settings)),
     ] + entries.map { .entry($0) } + alerts.map { .alert($0) }
@@ -121,6 +123,9 @@ extension PhoneChange {
   fileprivate func appendJSON(to bytes: inout [UInt8]) {
     switch self {
     case .received(let push): bytes += push.line
+    case .passed(let seq): JournalRecord.append("passed", ["seq": .number(Int(clamping: seq))], to: &bytes)
+    case .renumbered(let epoch):
+      JournalRecord.append("renumbered", ["epoch": .text(epoch?.description ?? "")], to: &bytes)
     case .presented(let ordinal): JournalRecord.append("presented", ["ordinal": .number(ordinal)], to: &bytes)
     case .answered(let ordinal, let isRead):
       JournalRecord.append("answered", ["ordinal": .number(ordinal), "read": .flag(isRead)], to: &bytes)
@@ -198,6 +203,8 @@ extension JournalRecord {
     case "alert":
       guard let push = Self.push(root, line: line) else { return nil }
       self = .alert(QueuedAlert(ordinal: ordinal, push: push, isPresented: root["presented"]?.boolean ?? false))
+    case "passed": self = .change(.passed(seq: UInt64(root["seq"]?.count ?? 0)))
+    case "renumbered": self = .change(.renumbered(root["epoch"]?.string.flatMap(NumberingEpoch.init)))
     case "presented": self = .change(.presented(ordinal: ordinal))
     case "answered": self = .change(.answered(ordinal: ordinal, isRead: root["read"]?.boolean ?? true))
     case "kept":

@@ -21,6 +21,8 @@ enum PhoneMessage: Sendable {
   case input(TerminalInput)
   case connection(PhoneConnection)
   case push(DevicePush)
+  /// Pushes are numbered anew from here on; what is here may come again.
+  case renumbered(NumberingEpoch?)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
   case retract(id: String)
   /// The sender of this push of an app has taken it back.

@@ -67,8 +67,7 @@ struct PhoneSession {
   func run(_ show: Show) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try journal.load()
-    session.resume(after: state.lastSeq)
-    try session.store(state.lastSeq)
+    try session.resume(after: NumberedPlace(epoch: state.epoch, seq: state.lastSeq))
     var model = PhoneModel(device: device, state: state)
     (model.form, model.background, model.wantedAppearance) = (screen.form, screen.background, screen.appearance)
     model.canCompose = sender != nil
@@ -115,12 +114,13 @@ struct PhoneSession {
           for line in batch.contents {
             if let push = DevicePush(line: line, parser: parser) { await inbox.send(.push(push)) }
           }
+        case .renumbered(let epoch): await inbox.send(.renumbered(epoch))
         case .retract(let id): await inbox.send(.retract(id: id))
         case .takenBack(let id, let topic): await inbox.send(.takenBack(id: id, topic: topic))
         case .answered(let id, let action): await inbox.send(.answered(id: id, action: action))
         case .gap(let dropped): await inbox.send(.gap(dropped: dropped))
         case .unreadable, .undeliverable: await inbox.send(.notice(event.wordsOfLoss ?? ""))
-        case .typed, .ended: break
+        case .typed, .ended, .served, .caughtUp: break
         }
       }
     }
@@ -153,9 +153,7 @@ private actor Keeper {
     let changes = effects.compactMap { if case .save(let change) = $0 { change } else { nil } }
     guard await save(changes, isLast: effects.contains(.quit)) else { return false }
     if let state, journal.wantsCompaction { try? journal.compact(state) }
-    let seq = changes.reduce(0 as UInt64) { if case .received(let push) = $1 { max($0, push.seq) } else { $0 } }
-    try? session.store(seq)
-    session.sendAcknowledgement(seq)
+    store(changes)
 
     var sound: (name: String, volume: Int, urgency: InterruptionLevel)?
     for effect in effects {
@@ -185,6 +183,24 @@ private actor Keeper {
     }
     if let sound { environment.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
     return journal.wantsCompaction
+  }
+
+  /// Tells the session, and through it the gateway, which pushes are on disk here.
+  private func store(_ changes: [PhoneChange]) {
+    var last: UInt64 = 0
+    for change in changes {
+      switch change {
+      case .received(let push): last = max(last, push.seq)
+      case .passed(let seq): last = max(last, seq)
+      // The numbers before it are none of this gateway's.
+      case .renumbered(let epoch):
+        try? session.begin(epoch)
+        last = 0
+      default: break
+      }
+    }
+    try? session.store(last)
+    session.sendAcknowledgement(last)
   }
 
   /// How long after an answer the gateway is told it again, unless it has said that it has it.

@@ -22,6 +22,10 @@ struct PhoneState: Sendable, Equatable {
   var alerts: [QueuedAlert] = []
   /// The highest `seq` received; everything up to it is known.
   var lastSeq: UInt64 = 0
+  /// The numbering that it belongs to.
+  var epoch: NumberingEpoch?
+  /// Whether there was another numbering before: what is here may come once more, with another number.
+  var isRenumbered = false
   /// The ordinal of the next push.
   var nextOrdinal = 1
   /// What the person answered, until the gateway has it.
@@ -161,6 +165,10 @@ struct DeviceSettings: Sendable, Equatable {
 enum PhoneChange: Sendable, Equatable {
   /// A push arrived: its app, badge, entry and alert.
   case received(DevicePush)
+  /// A push came again under another number.
+  case passed(seq: UInt64)
+  /// Pushes are numbered anew.
+  case renumbered(NumberingEpoch?)
   /// The alert on screen was seen, and the gateway is told.
   case presented(ordinal: Int)
   /// An alert was answered, here; one of several that were closed together has not been read.
@@ -190,7 +198,9 @@ extension PhoneChange {
   var concernsCenter: Bool {
     switch self {
     case .received, .answered, .retracted, .read, .cleared, .restored, .apps: true
-    case .presented, .pending, .answersSent, .answerTaken, .preferences, .settings, .place, .gap, .gapNoted: false
+    case .passed, .renumbered, .presented, .pending, .answersSent, .answerTaken, .preferences, .settings, .place, .gap,
+      .gapNoted:
+      false
     }
   }
 }
@@ -200,6 +210,10 @@ extension PhoneState {
   mutating func apply(_ change: PhoneChange) {
     switch change {
     case .received(let push): receive(push)
+    case .passed(let seq): lastSeq = max(lastSeq, seq)
+    case .renumbered(let epoch):
+      if epoch != self.epoch { lastSeq = 0 }
+      (self.epoch, isRenumbered) = (epoch, true)
     case .presented(let ordinal):
       if let index = alerts.firstIndex(where: { $0.ordinal == ordinal }) { alerts[index].isPresented = true }
     case .answered(let ordinal, let isRead):
@@ -229,6 +243,14 @@ extension PhoneState {
       droppedCount = min(droppedCount + min(max(dropped, 0), Self.maximumDropped), Self.maximumDropped)
     case .gapNoted: droppedCount = 0
     }
+  }
+
+  /// Whether a push is here under the number of another numbering: two of one id were not received at one time.
+  func isKnown(_ push: DevicePush) -> Bool {
+    isRenumbered && push.seq > 0
+      && entries.contains {
+        $0.push.id == push.id && $0.push.topic == push.topic && $0.push.received == push.received
+      }
   }
 
   private mutating func receive(_ push: DevicePush) {

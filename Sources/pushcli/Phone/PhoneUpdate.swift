@@ -36,6 +36,7 @@ extension PhoneModel: ProgramModel {
       self.connection = connection
       return sendAnswers(state.pendingAnswers)
     case .push(let push): return receive(push)
+    case .renumbered(let epoch): record(.renumbered(epoch))
     case .answered(let id, let action): noteAnswer(id, action)
     case .alertReady(let number): noteReadiness(number)
     case .answersDue: return sendAnswers(state.pendingAnswers)
@@ -86,6 +87,10 @@ extension PhoneModel: ProgramModel {
   /// Presents a push: counts, plays, queues. One that is known already does nothing.
   private mutating func receive(_ push: DevicePush) -> [PhoneEffect] {
     guard push.seq == 0 || push.seq > state.lastSeq else { return [] }
+    guard !state.isKnown(push) else {
+      record(.passed(seq: push.seq))
+      return []
+    }
     let shown = alerts.first
     record(.received(push))
     if alerts.first?.ordinal != shown?.ordinal { forgetFocus() }

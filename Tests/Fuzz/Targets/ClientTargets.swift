@@ -69,7 +69,9 @@ private final class FuzzedClient {
     while let lines = try? await iterator.next() {
       stream.taken(lines.count)
       precondition(lines.last == 0x0A, "lines are whole")
-      for case .pushes(let batch) in DeviceEvent.events(in: lines, after: 0, parser: parser) {
+      for case .pushes(let batch) in DeviceEvent.events(
+        in: lines, after: NumberedPlace(epoch: nil, seq: 0), parser: parser)
+      {
         batch.forEachLine { _, line in _ = DevicePush(line: line, parser: parser) }
       }
     }

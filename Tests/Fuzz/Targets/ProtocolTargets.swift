@@ -24,7 +24,14 @@ extension FuzzTarget {
     return { bytes in
       var inbox = BroadcastInbox()
       var last: UInt64 = 7
-      for event in DeviceEvent.events(in: bytes + [0x0A], after: last, parser: parser) {
+      let place = NumberedPlace(epoch: nil, seq: last)
+      for event in DeviceEvent.events(in: bytes + [0x0A], after: place, parser: parser) {
+        if case .served(let epoch?, let gateways) = event {
+          last = 0
+          precondition(epoch.description.utf8.count <= Limits.maximumEpochSize, "an epoch has a bound")
+          precondition(gateways.count <= Limits.maximumGateways, "a list has a bound")
+          precondition(gateways.allSatisfy { GatewayAddress(line: "\($0)") == $0 }, "an address reads as it is written")
+        }
         if let words = event.wordsOfLoss { requireHarmless(Sanitizer.line(words)) }
         guard case .pushes(let batch) = event else { continue }
         for line in batch.lines where line.seq > 0 {

@@ -97,6 +97,55 @@ import Testing
     }
   }
 
+  @Test func `a gateway of a cell is known by each address that it was told of`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    let (ours, second, third) = (
+      Array("OURS".utf8), GatewayAddress(host: "b", port: 2), GatewayAddress(host: "c", port: 3)
+    )
+    let joined = try contexts.add(address, as: "cell", authority: ours)
+    joined.remember([address, second, third])
+    let found = try #require(contexts["cell"])
+    #expect(found.address == address && found.others == [second, third])
+    #expect(contexts[third]?.name == "cell")
+    #expect(contexts.known(at: second, trustedBy: ours)?.name == "cell")
+    // Whoever the system trusts may tell of anybody.
+    #expect(contexts.known(at: second, trustedBy: nil) == nil)
+    #expect(contexts.known(at: second, trustedBy: Array("THEIRS".utf8)) == nil)
+    // One that was joined there comes first.
+    _ = try contexts.add("other", second, authority: Array("THEIRS".utf8))
+    #expect(contexts[second]?.name == "other" && contexts[third]?.name == "cell")
+    found.remember([])
+    #expect(contexts["cell"]?.others.isEmpty == true && contexts["cell"]?.address == address)
+  }
+
+  @Test func `several addresses mean the context that has one of them, from the first on`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    let joined = try contexts.add(address, as: "cell", authority: Array("OURS".utf8))
+    joined.remember([address, GatewayAddress(host: "b", port: 2)])
+    let options = StateOptions(state: folder.path, gateway: "c:3,gateway.example:2197,c:3")
+    let context = try options.context
+    #expect(context.name == "cell" && context.address == GatewayAddress(host: "c", port: 3))
+    #expect(context.others == [address, GatewayAddress(host: "b", port: 2)])
+    #expect(try options.detours.isEmpty)
+    let unknown = StateOptions(state: folder.path, gateway: "x:1,y:2")
+    #expect(try unknown.context.name == "local" && unknown.detour == GatewayAddress(host: "x", port: 1))
+    #expect(try unknown.detours.map(\.port) == [1, 2])
+    for wrong in ["x:1,", ",x:1", "x:1,y", (1...65).map { "x:\($0)" }.joined(separator: ",")] {
+      #expect(throws: CommandFailure.self) { try StateOptions(state: folder.path, gateway: wrong).context }
+    }
+  }
+
+  @Test func `the gateway of this machine remembers the others of its cell, too`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    contexts.local.remember([])
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/gateway.json"))
+    contexts.local.remember([GatewayAddress(host: "b", port: 2)])
+    #expect(contexts.local.others == [GatewayAddress(host: "b", port: 2)] && !contexts.local.isRemote)
+  }
+
   @Test func `gateways of one host have names of their own`() throws {
     let folder = try TemporaryFolder()
     let contexts = Contexts(StateFolder(folder.path))

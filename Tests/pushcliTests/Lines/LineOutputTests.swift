@@ -85,6 +85,45 @@ import Testing
     #expect(file.text.hasSuffix("pu"))
   }
 
+  private func numbered(_ pushes: [(Int, String)], at time: String = "t1") -> PushBatch {
+    var batch = PushBatch()
+    for (seq, id) in pushes {
+      let line = #"{"type":"push","seq":\#(seq),"id":"\#(id)","topic":"t","received":"\#(time)","payload":{}}"#
+      batch.append(Array(line.utf8)[...], seq: UInt64(seq))
+    }
+    return batch
+  }
+
+  @Test func `what was written is known under another number, once, and no other push is taken for it`() throws {
+    let output = LineOutput(descriptor: -1)
+    #expect(output.news(in: numbered([(57, "a"), (58, "b"), (0, "c")])).lines.count == 3)
+    #expect(output.news(in: numbered([(59, "a")])).lines.count == 1)
+    output.renumber()
+    #expect(output.news(in: numbered([(1, "x"), (2, "a"), (3, "c")])).lines.map(\.seq) == [1, 3])
+    #expect(output.news(in: numbered([(4, "b")], at: "t2")).lines.count == 1)
+    let rest = output.news(in: numbered([(5, "b")]))
+    #expect(rest.lines.isEmpty && rest.bytes.isEmpty)
+    #expect(output.news(in: numbered([(6, "a"), (7, "b")])).lines.count == 2)
+  }
+
+  @Test func `a file tells what was written before this process began`() throws {
+    let file = try OpenFile(String(decoding: numbered([(57, "a"), (58, "b")]).bytes, as: UTF8.self))
+    defer { file.remove() }
+    let output = LineOutput(descriptor: file.descriptor)
+    output.recover(after: 58)
+    output.renumber()
+    #expect(output.news(in: numbered([(2, "b"), (3, "c")])).lines.map(\.seq) == [3])
+  }
+
+  @Test func `what is remembered has a bound`() {
+    let output = LineOutput(descriptor: -1)
+    let count = 2 * LineOutput.rememberedSize / numbered([(1, "a")]).bytes.count
+    for seq in 1...count { _ = output.news(in: numbered([(seq, "id\(seq)")])) }
+    output.renumber()
+    #expect(output.news(in: numbered([(1, "id1")])).lines.count == 1)
+    #expect(output.news(in: numbered([(2, "id\(count)")])).lines.isEmpty)
+  }
+
   @Test func `a batch is cut to the pushes that are wanted`() {
     let all = batch([(1, "a"), (2, "b"), (3, "c")])
     #expect(all.prefix(0).bytes.isEmpty)

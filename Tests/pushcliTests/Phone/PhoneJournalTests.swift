@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushPolicy
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
       .answered(ordinal: 1), .retracted(id: "push-2"), .read([1]), .cleared([1]),
       .pending(.init(id: "push-1", action: "view")), .answersSent, .pending(.init(id: "push-2", action: "a\"b")),
       .pending(.init(id: "push-3", action: "ok")), .answerTaken(id: "push-3"),
-      .gap(dropped: 4),
+      .gap(dropped: 4), .renumbered(NumberingEpoch("cell-1")), .passed(seq: 9),
       .gapNoted,
       .gap(dropped: 2), .preferences(preferences),
       .restored([.init(ordinal: 1, push: Sample.push(1, badge: 3, alert: Sample.earthquake), isRead: true)]),

@@ -272,6 +272,27 @@ import Testing
     #expect(phone.state.app("com.example.news")?.badge == 3)
   }
 
+  @Test func `a push that comes again under a number of another numbering is not shown again`() {
+    let epoch = NumberingEpoch("cell-1")
+    var phone = Sample.phone([.push(Sample.push(57, alert: Sample.dinner)), .push(Sample.push(58, badge: 1))])
+    let first = Sample.push(57, alert: Sample.dinner)
+    #expect(phone.update(.renumbered(epoch), now: phone.now).contains(.save(.renumbered(epoch))))
+    #expect(phone.state.lastSeq == 0 && phone.state.epoch == epoch)
+    var again = first
+    again.seq = 3
+    #expect(phone.update(.push(again), now: phone.now) == [.save(.passed(seq: 3))])
+    #expect(phone.state.entries.count == 2 && phone.state.lastSeq == 3)
+    // Its sender may use an id again, for another push.
+    var reused = first
+    (reused.seq, reused.received) = (4, first.received + 600)
+    phone.happens(.push(reused))
+    phone.happens(.push(Sample.push(5, Sample.mail, badge: 2)))
+    #expect(phone.state.entries.count == 4 && phone.state.lastSeq == 5)
+    // The same numbering, told again.
+    phone.happens(.renumbered(epoch))
+    #expect(phone.state.lastSeq == 5)
+  }
+
   @Test func `what its sender took back leaves the screen and the center, and another app's of its id stays`() {
     var phone = Sample.phone([
       .push(Sample.push(1, alert: Sample.dinner)), .push(Sample.push(2, Sample.mail, alert: Sample.done)),
