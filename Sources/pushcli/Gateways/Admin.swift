@@ -38,9 +38,24 @@ struct Admin {
 
   private init(to context: GatewayContext, _ bearer: String) async throws {
     guard let address = context.address else { preconditionFailure("a gateway elsewhere has an address") }
-    endpoint = .tls(host: address.host, port: address.port, trustPath: context.trustPath)
     authorization = "Bearer " + bearer
-    client = try await Client.connect(to: endpoint)
+    (client, endpoint) = try await Admin.connect([address] + context.others, trustPath: context.trustPath)
+  }
+
+  /// Connects to the first of these that answers.
+  private static func connect(
+    _ addresses: [GatewayAddress], trustPath: String
+  ) async throws -> (Client, Client.Endpoint) {
+    var failure: ClientError?
+    for address in addresses {
+      let endpoint = Client.Endpoint.tls(host: address.host, port: address.port, trustPath: trustPath)
+      do {
+        return (try await Client.connect(to: endpoint), endpoint)
+      } catch let error as ClientError where !error.isPermanent {
+        failure = failure ?? error
+      }
+    }
+    throw failure ?? ClientError(.unreachable, "no gateway is named")
   }
 
   private init(socket folder: StateFolder, _ options: StateOptions) async throws {
