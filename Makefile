@@ -37,7 +37,7 @@ check-packages: deb tarball
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
-	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev libqrencode-dev
+	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev libqrencode-dev libnats-dev pkg-config
 
 test-packages: packages
 	@scripts/install-packages nghttp2-client curl tmux python3-venv unicode-data zsh fish prometheus
@@ -70,8 +70,8 @@ format:
 
 test: test-packages check
 	swift build --build-tests
-	swift test --skip-build
-	Tests/Interop/run .build/debug/pushcli
+	NATS_SERVER=$$(scripts/nats-server) swift test --skip-build
+	NATS_SERVER=$$(scripts/nats-server) Tests/Interop/run .build/debug/pushcli
 
 bench: bench-packages build
 	@bench/all

@@ -16,7 +16,7 @@ fi
 [ "$(id -u)" -eq 0 ] || { echo "./install: only root can install: sudo ./install" >&2; exit 1; }
 if missing=$(ldd bin/pushcli | sed -n 's/^\t*\(.*\) => not found.*/\1/p') && [ -n "$missing" ]; then
   echo "./install: libraries are missing:" $missing >&2
-  echo "On Debian: apt install libnghttp2-14 libssl3 libsqlite3-0 libsimdjson14 libqrencode4 libstdc++6" >&2
+  echo "On Debian: apt install libnghttp2-14 libssl3 libsqlite3-0 libsimdjson14 libqrencode4 libnats3.4 libstdc++6" >&2
   exit 1
 fi
 files | while read -r file; do
