@@ -269,7 +269,8 @@ let package = Package(
     .testTarget(
       name: "PushStorageTests",
       dependencies: [
-        "CFaultyDisk", "PushCore", "PushPolicy", "PushStorage", "PushTesting",
+        "CFaultyDisk", "NATSClient", "NATSTesting", "PushCluster", "PushCore", "PushPolicy", "PushStorage",
+        "PushTesting",
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict

@@ -102,12 +102,13 @@ final class ForgetfulMailbox: Mailbox {
         mailbox: ForgetfulMailbox(home: home.mailbox, fault: fault),
         removals: fault == .removesSilently ? SQLiteHome.Removals() : home.removals, close: home.close
       ) {
-        let later = fault == .forgetsWhenClosed ? try MailboxHome.memory.open(clock, cap) : try home.reopened()
+        let later =
+          fault == .forgetsWhenClosed ? try await MailboxHome.memory.open(clock, cap) : try await home.reopened()
         return opened(later, clock, cap)
       }
     }
     return MailboxHome(testDescription: "\(fault)") { clock, cap in
-      opened(try MailboxHome.memory.open(clock, cap), clock, cap)
+      opened(try await MailboxHome.memory.open(clock, cap), clock, cap)
     }
   }
 

@@ -45,7 +45,7 @@ struct MailboxConformance {
   /// Runs one check on a home.
   static func run(_ name: String, on home: MailboxHome) async throws {
     let clock = TestClock()
-    let opened = try home.open(clock, cap)
+    let opened = try await home.open(clock, cap)
     defer { opened.close() }
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
     try await check.run(MailboxConformance(home: opened, clock: clock))
@@ -270,7 +270,7 @@ struct MailboxConformance {
     mailbox.acknowledge(2, through: 2)
     await mailbox.settle()
     let before = try await mailbox.pending(for: 1, after: 0, limit: .max)
-    let later = try home.reopened()
+    let later = try await home.reopened()
     defer { later.close() }
     let after = try await later.mailbox.pending(for: 1, after: 0, limit: .max)
     #expect(after.gap == before.gap)

@@ -12,12 +12,12 @@ struct MailboxHome: Sendable, CustomTestStringConvertible {
     let removals: SQLiteHome.Removals
     let close: @Sendable () -> Void
     /// The same mailbox, closed in good order and opened again.
-    let reopened: @Sendable () throws -> Opened
+    let reopened: @Sendable () async throws -> Opened
   }
 
   let testDescription: String
   /// Opens a fresh one, with a clock and a cap.
-  let open: @Sendable (TestClock, Int) throws -> Opened
+  let open: @Sendable (TestClock, Int) async throws -> Opened
 
   static let all = [sqlite(.full), sqlite(.normal), memory]
 
