@@ -138,7 +138,8 @@ extension JetStreamMailbox {
       note(error)
       return attempt.done(.unavailable)
     }
-    if !isInProcess { note(error) }
+    // An election takes moments, and is no problem.
+    if !isInProcess, attempt.pause >= 400 { note(error) }
     var next = attempt
     next.isUncertain = attempt.isUncertain || error.leavesDoubt
     next.pause = isInProcess ? 30 : min(500, attempt.pause * 2)

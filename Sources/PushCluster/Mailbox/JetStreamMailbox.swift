@@ -25,6 +25,8 @@ package final class JetStreamMailbox: Mailbox {
     var slots: [String: [SlotWork]] = [:]
     var inFlight = (count: 0, size: 0)
     var problem: HealthProblem?
+    /// When the streams refused last, in seconds since 1970.
+    var lastFailure: Int64 = 0
     var isClosed = false
   }
 
@@ -35,6 +37,8 @@ package final class JetStreamMailbox: Mailbox {
   static let patience = Duration.seconds(10)
   /// How many messages are read at once.
   static let pageSize = 256
+  /// How long a failure is a problem when nothing failed since, in seconds.
+  static let problemTime: Int64 = 10
   /// Seconds of ``State/expiring`` that are looked at together.
   static let expirySlice: Int64 = 64
 
@@ -110,7 +114,14 @@ package final class JetStreamMailbox: Mailbox {
     return learn(seq, push) ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
   }
 
-  package var problem: HealthProblem? { state.withLock { $0.problem } }
+  package var problem: HealthProblem? {
+    if !engine.transport.link.isConnected { note(JetStreamError.link(.disconnected)) }
+    return state.withLock { state in
+      // Where nobody sends any longer because of it, nothing else would end it.
+      if now() - state.lastFailure > Self.problemTime { state.problem = nil }
+      return state.problem
+    }
+  }
 
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
@@ -168,6 +179,7 @@ package final class JetStreamMailbox: Mailbox {
         if state.problem != nil { state.problem = nil }
         return
       }
+      state.lastFailure = now()
       guard state.problem == nil else { return }
       state.problem = HealthProblem(
         part: HealthProblem.storing, problem: "the cluster takes no pushes: \(error)", since: now())
