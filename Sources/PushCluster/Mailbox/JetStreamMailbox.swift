@@ -35,6 +35,8 @@ package final class JetStreamMailbox: Mailbox {
   static let maximumInFlight = (count: Limits.maximumUncommitted, size: 128 << 20)
   /// How long an append is tried.
   static let patience = Duration.seconds(10)
+  /// How long streams are waited for.
+  static let startTime = Duration.seconds(30)
   /// How many messages are read at once.
   static let pageSize = 256
   /// How long a failure is a problem when nothing failed since, in seconds.
@@ -74,23 +76,35 @@ package final class JetStreamMailbox: Mailbox {
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
   }
 
-  /// Makes the streams, or finds them.
+  /// Makes the streams, or finds them; waits for a cluster that elects its leader.
   package func start() async throws {
+    let end = ContinuousClock.now + Self.startTime
     for partition in 0..<streams.partitions {
-      let name = streams.stream(partition)
-      let found = try await engine.streamInfo(name)
-      let first = found?.config.firstSequence ?? (found == nil ? UInt64(max(0, now())) * 1000 : nil)
-      var wanted = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
-      wanted.firstSequence = first
-      let info: StreamInfo
-      do { info = try await engine.ensureStream(wanted) } catch {
-        // Another gateway made it just now, with a first number of its own.
-        guard let made = try await engine.streamInfo(name), found == nil else { throw error }
-        wanted.firstSequence = made.config.firstSequence
-        info = try await engine.ensureStream(wanted)
+      while true {
+        do {
+          try await ensure(partition)
+          break
+        } catch let error as JetStreamError where error.mayPass && .now < end {
+          try await Task.sleep(for: .milliseconds(200))
+        }
       }
-      note(info.state.lastSequence, in: partition)
     }
+  }
+
+  private func ensure(_ partition: Int) async throws {
+    let name = streams.stream(partition)
+    let found = try await engine.streamInfo(name)
+    let first = found?.config.firstSequence ?? (found == nil ? UInt64(max(0, now())) * 1000 : nil)
+    var wanted = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
+    wanted.firstSequence = first
+    let info: StreamInfo
+    do { info = try await engine.ensureStream(wanted) } catch {
+      // Another gateway made it just now, with a first number of its own.
+      guard let made = try await engine.streamInfo(name), found == nil else { throw error }
+      wanted.firstSequence = made.config.firstSequence
+      info = try await engine.ensureStream(wanted)
+    }
+    note(info.state.lastSequence, in: partition)
   }
 
   /// Takes nothing more.
@@ -125,8 +139,10 @@ package final class JetStreamMailbox: Mailbox {
 
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
-  /// How many pushes are on their way to their streams.
-  package var uncommitted: Int { state.withLock { $0.inFlight.count } }
+  /// As far as this gateway knows: what others stored for devices that were never here is not counted.
+  package var backlog: MailboxBacklog {
+    state.withLock { MailboxBacklog(waiting: $0.known, oldest: nil, uncommitted: $0.inFlight.count) }
+  }
 
   // MARK: What is known
 

@@ -2,7 +2,6 @@ import NATSClient
 import NATSTesting
 import PushCluster
 import PushTesting
-import Synchronization
 import Testing
 
 @testable import PushCore
@@ -12,15 +11,17 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct JetStreamCellTests {
   /// A gateway's mailbox, and what it told of.
-  private struct Gateway {
+  private struct Gateway: Sendable {
     let mailbox: JetStreamMailbox
     let removals = SQLiteHome.Removals()
     let connection: NATSConnection
 
-    init(_ broker: BrokerCluster, _ clock: TestClock, cap: Int = 1000, partitions: Int = 2) async throws {
+    init(
+      _ broker: BrokerCluster, _ clock: TestClock, cap: Int = 1000, partitions: Int = 2, replicas: Int = 1
+    ) async throws {
       connection = try await NATSConnection.connect(broker.options)
       mailbox = JetStreamMailbox(
-        JetStream(connection), partitions: partitions, replicas: 1, cap: cap, logger: .silent,
+        JetStream(connection), partitions: partitions, replicas: replicas, cap: cap, logger: .silent,
         now: { clock.seconds }, removed: { [removals] in removals.add($0) })
       try await mailbox.start()
     }
@@ -160,6 +161,50 @@ struct JetStreamCellTests {
     #expect(Set(waiting.map(\.push.id)).count == 50)
     #expect(waiting.count == 50)
     #expect(await gateway.mailbox.append((1...50).map { samplePush($0) }).allSatisfy(\.isDuplicate))
+  }
+
+  /// Appends in batches for three devices.
+  ///
+  /// - Returns: the ids of those that were stored.
+  private func appended(
+    _ count: Int, from number: Int, _ gateway: Gateway, round: @Sendable (Int) -> Void = { _ in }
+  ) async -> [APNSID] {
+    var stored: [APNSID] = []
+    for batch in 0..<count / 10 {
+      let pushes = (0..<10).map { samplePush(number + batch * 10 + $0, to: DeviceID(row: Int64(1 + $0 % 3))) }
+      for (push, outcome) in zip(pushes, await gateway.mailbox.append(pushes)) where outcome.seq != nil {
+        stored.append(push.id)
+      }
+      round(batch)
+    }
+    return stored
+  }
+
+  @Test func `three brokers lose nothing with one of them`() async throws {
+    let brokers = try BrokerCluster(count: 3)
+    let clock = TestClock()
+    let one = try await Gateway(brokers, clock, replicas: 3)
+    let other = try await Gateway(brokers, clock, replicas: 3)
+    let total = 600
+    async let first = appended(total / 2, from: 1, one) { if $0 == 5 { brokers.kill(1) } }
+    async let second = appended(total / 2, from: 10_001, other)
+    let queued = await first + second
+    #expect(queued.count == total)
+    // A replica may lag by moments.
+    let mailbox = other.mailbox
+    var found: [APNSID] = []
+    while found.count < queued.count {
+      found = []
+      for device in [1, 2, 3] as [DeviceID] {
+        let entries = try await mailbox.pending(for: device, after: 0, limit: .max).entries
+        #expect(entries.map(\.seq) == entries.map(\.seq).sorted())
+        found += entries.map(\.push.id)
+      }
+    }
+    #expect(Set(found) == Set(queued))
+    #expect(found.count == queued.count)
+    #expect(mailbox.backlog.waiting == total)
+    #expect(mailbox.backlog.uncommitted == 0)
   }
 
   @Test func `a closed mailbox takes nothing, and a broker that is away hands out nothing`() async throws {
