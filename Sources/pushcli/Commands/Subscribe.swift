@@ -27,7 +27,7 @@ struct Subscribe: AsyncParsableCommand {
         pushcli subscribe --device me --json | jq .presentation.alert.title
         pushcli subscribe --device ci --enroll --json --once
         pushcli subscribe --device me --exec 'notify-send "$PUSH_TITLE"'
-        pushcli subscribe --device me --gateway a.example:2197,b.example:2197,c.example:2197
+        pushcli subscribe --device me --gateway a.example:2197,b.example:2197
       """)
 
   @Option(help: "The device's name. (the only one in the state folder, or me)", completion: Names.devices)
