@@ -54,7 +54,8 @@ import Testing
     #expect(channels[1].subscriptions(of: 1).map(\.channel) == [id] && channels[1].channel(id)?.subscriptions == 2)
     try await channels[1].subscribe([3], to: id)
     let message = BroadcastMessage(
-      channel: id, app: app, number: 0, id: .number(1), uniqueID: .number(2), received: 5, expires: 9_000_000_000, priority: 5,
+      channel: id, app: app, number: 0, id: .number(1), uniqueID: .number(2), received: 5, expires: 9_000_000_000,
+      priority: 5,
       payload: Array("{}".utf8))
     for _ in 0..<2 { try await channels[0].publish(message) { _ in } }
     try await follow()
