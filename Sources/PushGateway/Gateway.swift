@@ -132,7 +132,8 @@ package final class Gateway: Sendable {
             ])
         }, meter: meter,
         housekeeping: Housekeeping(configuration, logger: logger, save: BackupLine(store, folder).save))
-      try backend.cell?.join(services)
+      try backend.cell?.join(
+        channels: channels, liveChannels: services.liveChannels, router: backend.router, schedule: services.schedule)
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }
       try await folder.prepareDevelopment(registrations)
@@ -210,7 +211,7 @@ package final class Gateway: Sendable {
       services.remote.set(isOn: $0.isRemotelyAdministered)
       threshold.configure($0)
       announcement.write(listeners.addresses)
-      services.backend.cell?.announce($0, listeners.addresses)
+      services.backend.cell?.announce($0.advertised ?? listeners.addresses)
     }
     reloading = reload
     let line = BackupLine(store, folder)
@@ -266,7 +267,7 @@ package final class Gateway: Sendable {
     door = opened
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
-    services.backend.cell?.announce(configuration, listeners.addresses)
+    services.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
     Ballast(in: folder).make()
     let digests = Digests(services)
     upkeep = Task {

@@ -232,6 +232,21 @@ package struct Configuration: Sendable {
   /// Whether somebody has said where to listen.
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
 
+  /// Reads addresses of brokers with commas between them; the first says the scheme of those that name none.
+  static func brokers(_ text: String) -> BackendAddress? {
+    var servers: [String] = []
+    var scheme: String?
+    for entry in text.split(separator: ",") {
+      let parts = entry.trimmingCharacters(in: .whitespaces).components(separatedBy: "://")
+      if parts.count == 2 { scheme = parts[0] }
+      guard let scheme, ["nats", "tls"].contains(scheme), parts.count <= 2, let place = parts.last,
+        (try? address(place)) != nil
+      else { return nil }
+      servers.append("\(scheme)://\(place)")
+    }
+    return servers.isEmpty ? nil : BackendAddress(servers: servers)
+  }
+
   /// Reads `HOST:PORT`, with brackets round an IPv6 address.
   static func address(_ text: String) throws(ConfigurationError) -> Listener.Address {
     let place = text.lastIndex(of: ":")
@@ -376,7 +391,7 @@ extension SettingType<BackendAddress> {
   static var backend: Self {
     SettingType(
       expected: "nats://HOST:PORT or tls://HOST:PORT, several with commas between them",
-      read: { BackendAddress($0) }, text: { $0.text })
+      read: Configuration.brokers, text: { $0.text })
   }
 }
 

@@ -19,7 +19,7 @@ struct GatewayBackend: Sendable {
   /// for when a device connects and when this gateway ends, on any thread.
   let gateways: @Sendable () -> [GatewayAddress]
   /// The gateway's part in a cell; nil for one that is alone.
-  let cell: Cell?
+  let cell: (any GatewayCell)?
   /// What the mailbox counts of its commits; nil when it counts nothing.
   let mailboxMeter: MailboxMeter?
   /// What waits in the mailbox now; nil when it does not say.
@@ -37,7 +37,8 @@ struct GatewayBackend: Sendable {
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
-    cell: Cell? = nil, tend: @escaping @Sendable () async -> Void = {}, close: @escaping @Sendable () -> Void
+    cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
+    close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
     self.mailbox = mailbox

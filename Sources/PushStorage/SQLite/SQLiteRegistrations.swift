@@ -88,6 +88,40 @@ package final class SQLiteRegistrations: Sendable {
     listeners.withLock { $0.append(listener) }
   }
 
+  // MARK: What other gateways change
+
+  private func followReplica() {
+    store.replica.onChange(of: ["team", "key", "app", "certificate"]) { [weak self] db, _ in
+      let fresh = try SQLiteRegistrations.loadSmall(db)
+      db.afterNextTransaction { [weak self] _ in self?.adopt(fresh) }
+    }
+    store.replica.onChange(of: AdoptedRegistrations.tables) { [weak self] db, changes in
+      let adopted = try AdoptedRegistrations(changes, db)
+      db.afterNextTransaction { [weak self] _ in self?.adopt(adopted) }
+    }
+  }
+
+  /// Takes teams, keys, apps and certificates as they are now; they are few.
+  private func adopt(_ fresh: State) {
+    let revoked = state.withLock { state in
+      let revoked = fresh.certificates.values.filter {
+        $0.revoked != nil && state.certificates[$0.fingerprint]?.revoked == nil
+      }
+      (state.teams, state.keys, state.apps) = (fresh.teams, fresh.keys, fresh.apps)
+      (state.appsByTopic, state.certificates) = (fresh.appsByTopic, fresh.certificates)
+      return revoked
+    }
+    changeGeneration()
+    for listener in listeners.withLock({ $0 }) {
+      for certificate in revoked { listener(.revokedCertificate(certificate.fingerprint)) }
+    }
+  }
+
+  private func adopt(_ adopted: AdoptedRegistrations) {
+    state.withLock { state in for step in adopted.steps { step(&state.tables) } }
+    for listener in listeners.withLock({ $0 }) { for change in adopted.news { listener(change) } }
+  }
+
   // MARK: The hot path
 
   package func registration(_ token: DeviceToken) -> (Registration, App)? {

@@ -1,0 +1,21 @@
+import NATSClient
+
+extension JetStreamError {
+  /// Whether the same may be taken a moment later.
+  var mayPass: Bool {
+    switch self {
+    case .link(.closed), .malformed: false
+    case .link: true
+    case .refused(let status, _, _): status == 503
+    }
+  }
+
+  /// Whether it may have been done.
+  var leavesDoubt: Bool {
+    switch self {
+    case .link(.noResponders): false
+    case .refused(let status, _, _): status == 503
+    case .link, .malformed: true
+    }
+  }
+}
