@@ -95,11 +95,6 @@ extension JetStreamMailbox {
       }, of: push.device)
   }
 
-  /// Starts what has its turn, on the queue.
-  func take(_ turn: DeviceTurns.Turn, of device: DeviceID) {
-    for start in change(device, { $0.turns.add(turn) }) { start() }
-  }
-
   private func end(_ device: DeviceID) {
     queue.async { [self] in
       for start in change(device, { $0.turns.endAppend() }) { start() }

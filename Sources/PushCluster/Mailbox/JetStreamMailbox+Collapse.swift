@@ -75,7 +75,8 @@ extension JetStreamMailbox {
         if !error.isConflict { try? await Task.sleep(for: .milliseconds(100)) }
       }
     }
-    logger.warning("a push with a collapse id was stored, and what it replaces waits still")
+    logger.log(
+      .collapsedPushStays, "a push with a collapse id was stored, and what it replaces waits still")
     return nil
   }
 

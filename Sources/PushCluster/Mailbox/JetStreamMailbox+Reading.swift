@@ -62,7 +62,8 @@ extension JetStreamMailbox {
 
   private func take(_ message: StoredMessage, of device: DeviceID, into entries: inout [MailboxEntry]) {
     guard let push = PushHeaders.read(message.headers, message.body, of: device) else {
-      logger.error("a mailbox has a message that is no push", metadata: ["seq": "\(message.sequence)"])
+      logger.log(
+        .cellMessageUnreadable, "a mailbox has a message that is no push", metadata: ["seq": "\(message.sequence)"])
       return
     }
     guard learn(message.sequence, push) else { return }

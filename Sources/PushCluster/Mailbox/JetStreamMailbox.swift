@@ -188,6 +188,11 @@ package final class JetStreamMailbox: Mailbox {
     }
   }
 
+  /// Starts what has its turn, on the queue.
+  func take(_ turn: DeviceTurns.Turn, of device: DeviceID) {
+    for start in change(device, { $0.turns.add(turn) }) { start() }
+  }
+
   /// Says whether the streams can be reached.
   func note(_ error: JetStreamError?) {
     state.withLock { state in

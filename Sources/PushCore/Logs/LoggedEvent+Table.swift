@@ -109,6 +109,14 @@ extension LoggedEvent {
       Row(
         .warning, "A snapshot of what a cell shares was not stored.",
         "Look at the brokers' room; the next entries of the log bring another.")
+    case .cellMessageUnreadable:
+      Row(
+        .warning, "A mailbox of the cell has a message that no gateway wrote, and it is passed over.",
+        "See that nothing else publishes to the cluster's account.")
+    case .collapsedPushStays:
+      Row(
+        .warning, "A push that a later one replaces could not be removed, and may be shown before that one.",
+        "Look at the cluster: the brokers did not answer.")
     case .stateFolderNarrowed: Row(.notice, "The state folder was open to others: it is its user's alone now.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
     case .diskEnough: Row(.notice, "Enough of the disk is free again.")

@@ -42,6 +42,8 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case runsAsRoot = "runs-as-root"
   case upgradeNotSaved = "upgrade-not-saved"
   case cellSnapshotNotStored = "cell-snapshot-not-stored"
+  case cellMessageUnreadable = "cell-message-unreadable"
+  case collapsedPushStays = "collapsed-push-stays"
   // What somebody did, or what is over.
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
