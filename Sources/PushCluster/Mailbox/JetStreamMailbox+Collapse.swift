@@ -4,14 +4,6 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// What waits to become the last of a collapse id.
-struct SlotWork: Sendable {
-  let push: StoredPush
-  let seq: UInt64
-  /// Told which push it replaced.
-  let done: @Sendable (APNSID?) -> Void
-}
-
 /// The last push of a collapse id.
 private struct Slot: Codable {
   var seq: UInt64

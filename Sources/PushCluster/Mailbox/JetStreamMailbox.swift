@@ -14,7 +14,7 @@ import Synchronization
 ///   its own clock; a later one of a push that still waits, by whoever stored or read the first.
 /// - What is acknowledged, replaced, dropped or taken back is a message that is deleted: whoever deletes it tells of it.
 /// - What this gateway stored, read or was told live it remembers, within bounds; what it does not know it looks for.
-package final class JetStreamMailbox: Mailbox {
+package final class JetStreamMailbox: Sendable {
   struct State {
     var boxes: [DeviceID: KnownBox] = [:]
     var known = 0

@@ -1,0 +1,3 @@
+import PushStorage
+
+extension JetStreamMailbox: Mailbox {}
