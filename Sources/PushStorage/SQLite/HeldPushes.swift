@@ -97,8 +97,8 @@ package final class HeldPushes: Sendable {
     return (DeviceID(row: try rows.integer(0)), held)
   }
 
-  /// Takes over what another gateway holds. Its digest is that one's to make while the device has its stream there: here it
-  /// is due when the device comes, or when the choices are looked at anew (``due(_:at:hasCaughtUp:recomputing:)``).
+  /// Takes over what another gateway holds. That gateway makes the digest while the device has its stream there: here it is
+  /// due when the device connects, or when due times are recomputed (``due(_:at:hasCaughtUp:recomputing:)``).
   private func adopt(_ changes: [RowChange], _ db: Database) throws {
     let devices = Set(changes.compactMap { $0.key["device"]?.integer })
     let rows = try PreparedStatement(db, "SELECT \(HeldPushes.columns) FROM held WHERE device = ?")
@@ -285,7 +285,7 @@ package final class HeldPushes: Sendable {
 }
 
 extension HeldPushes.State {
-  /// Takes over what is stored for a device, and does to it what is on its way to the disk. When known ones are due stays.
+  /// Takes over the rows of a device, with the changes that are not written yet. Known pushes keep their due times.
   fileprivate mutating func take(_ fresh: [HeldPushes.Held], told number: UInt64?, of device: DeviceID) {
     var known: [APNSID: HeldPushes.Held] = [:]
     for one in held[device] ?? [] { known[one.id] = one }
