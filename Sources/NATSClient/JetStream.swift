@@ -98,11 +98,6 @@ package struct JetStream: Sendable {
   package func purge(
     _ stream: String, subject: String? = nil, keep: Int? = nil, below sequence: UInt64? = nil
   ) async throws(JetStreamError) {
-    struct Purge: Encodable {
-      var filter: String?
-      var keep: Int?
-      var seq: UInt64?
-    }
     try await ask("STREAM.PURGE.\(stream)", Purge(filter: subject, keep: keep, seq: sequence), JetStreamReplies.check)
   }
 
@@ -138,10 +133,6 @@ package struct JetStream: Sendable {
 
   /// Refuses a cluster that is older than 2.11, or without JetStream.
   package func requireBroker() async throws(JetStreamError) {
-    struct Account: Decodable {
-      struct API: Decodable { var level: Int? }
-      var api: API
-    }
     let account: Account
     do {
       account = try await ask("INFO", [String: String]()) { message throws(JetStreamError) in
@@ -158,6 +149,19 @@ package struct JetStream: Sendable {
   }
 
   // MARK: Asking
+
+  // These are members, since a type inside a function ends the compiler of Swift 6.3 when another module inlines it.
+
+  private struct Purge: Encodable {
+    var filter: String?
+    var keep: Int?
+    var seq: UInt64?
+  }
+
+  private struct Account: Decodable {
+    struct API: Decodable { var level: Int? }
+    var api: API
+  }
 
   private struct Get: Encodable {
     var seq: UInt64?
