@@ -6,6 +6,7 @@
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
+# make cluster-kills  kill -9 of gateways, brokers and devices of a cell
 # make faults   disks, networks and processes that fail (root)
 # make fuzz      inputs that nobody thought of           make sanitize  every test under AddressSanitizer and ThreadSanitizer
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
@@ -33,7 +34,7 @@ check-packages: deb tarball
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
 	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills drains faults \
+.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills drains faults \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -111,6 +112,12 @@ pictures: packages
 KILLS ?= 500
 kills: test-packages debug
 	Tests/Interop/run .build/debug/pushcli --program kills.py --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+# Kills gateways, brokers and devices of a cell under load: make cluster-kills KILLS=100 SEED=7
+cluster-kills: KILLS = 100
+cluster-kills: test-packages debug
+	NATS_SERVER=$$(scripts/nats-server) Tests/Interop/run .build/debug/pushcli --program cluster_kills.py \
+	  --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
 # Drains a gateway under client libraries, and counts every request: make drains DRAINS=100 SEED=7
 DRAINS ?= 100

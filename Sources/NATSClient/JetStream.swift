@@ -132,19 +132,26 @@ package struct JetStream: Sendable {
   }
 
   /// Refuses a cluster that is older than 2.11, or without JetStream.
+  ///
+  /// - Throws: `.link(.refused)` for one that will be refused later, too.
   package func requireBroker() async throws(JetStreamError) {
     let account: Account
-    do {
-      account = try await ask("INFO", [String: String]()) { message throws(JetStreamError) in
-        try JetStreamReplies.value(Account.self, message)
-      }
-    } catch {
-      guard error == .link(.noResponders) || error.code == .notEnabled else { throw error }
+    do { account = try await self.account() } catch {
+      guard error.code == .notEnabled else { throw error }
       throw .link(.refused("the NATS servers have no JetStream: enable it (jetstream { … }) on 2.11 or newer"))
     }
     // Servers say a level from 2.11 on, which has what the mailbox needs: a time to live for each message.
     guard account.api.level ?? 0 >= 1 else {
       throw .link(.refused("the NATS servers are older than 2.11: upgrade them; 2.15 is what this was tested with"))
+    }
+  }
+
+  /// Asks whoever leads the cluster; a broker that is cut off from it has no answer.
+  package func requireLeader() async throws(JetStreamError) { _ = try await account() }
+
+  private func account() async throws(JetStreamError) -> Account {
+    try await ask("INFO", [String: String]()) { message throws(JetStreamError) in
+      try JetStreamReplies.value(Account.self, message)
     }
   }
 

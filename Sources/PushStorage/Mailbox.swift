@@ -127,8 +127,12 @@ package struct StoreError: Error, CustomStringConvertible {
   package var isDamage = false
   /// Whether there is no room on the disk.
   package var isDiskFull = false
+  /// Whether the same may succeed a moment later, since others did not answer yet.
+  package var mayPass = false
 
-  package init(_ description: String) { self.description = description }
+  package init(_ description: String, mayPass: Bool = false) {
+    (self.description, self.mayPass) = (description, mayPass)
+  }
 }
 
 /// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it, and pass

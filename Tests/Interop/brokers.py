@@ -83,11 +83,11 @@ class Brokers:
 class Cell:
     """Gateways that share brokers."""
 
-    def __init__(self, folder, brokers, count=2, partitions=2):
+    def __init__(self, folder, brokers, count=2, partitions=2, options=()):
         self.brokers = brokers
         self.gateways = [
             Gateway(folder / f"gateway-{number}", "--backend", brokers.backend, "--cell-partitions", partitions,
-                    "--http-listen", "none")
+                    "--http-listen", "none", *options)
             for number in range(count)
         ]
 

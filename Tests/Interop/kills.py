@@ -57,19 +57,22 @@ class Book:
 
 
 class Sender(threading.Thread):
-    """Sends to all devices over one connection at a time, with many streams, until it is told to finish."""
+    """Sends to all devices over one connection at a time, with many streams, until it is told to finish. When a
+    connection ends, the next gateway has its turn."""
 
-    def __init__(self, gateway, devices, book, seed, pace):
+    def __init__(self, gateways, devices, book, seed, pace):
         super().__init__(daemon=True)
-        self.gateway, self.devices, self.book, self.pace = gateway, devices, book, pace
+        self.gateways, self.devices, self.book, self.pace = deque(gateways), devices, book, pace
         self.chance = random.Random(seed)
+        self.fields = gateways[0].fields()
         self.again: deque[str] = deque()
         self.is_finishing = threading.Event()
         self.offered, self.retried, self.failure = 0, 0, None
         self.begun = time.monotonic()
 
     def connect(self):
-        return Connection(self.gateway)
+        self.gateways.rotate(-1)
+        return Connection(self.gateways[0])
 
     def run(self):
         try:
@@ -95,7 +98,7 @@ class Sender(threading.Thread):
         return apns_id
 
     def talk(self, connection):
-        fields, flying = self.gateway.fields(), {}
+        fields, flying = self.fields, {}
         try:
             while True:
                 while len(flying) < IN_FLIGHT and (apns_id := self.take()):
@@ -138,9 +141,10 @@ class Recorder(threading.Thread):
     """A device: `pushcli subscribe --json` into a file, killed when the file has grown by so and so much, and started
     again."""
 
-    def __init__(self, gateway, device, path, seed, interval):
+    def __init__(self, gateway, device, path, seed, interval, options=()):
         super().__init__(daemon=True)
         self.gateway, self.device, self.path, self.interval = gateway, device, Path(path), interval
+        self.options = options
         self.chance = random.Random(seed)
         self.is_spared, self.is_finishing = threading.Event(), threading.Event()
         self.kills, self.failure = 0, None
@@ -170,7 +174,8 @@ class Recorder(threading.Thread):
     def spawn(self):
         with open(self.path, "ab") as out, open(f"{self.path}.err", "ab") as err:
             return subprocess.Popen(
-                [PUSHCLI, "subscribe", "--state", str(self.gateway.state), "--device", self.device.name, "--json"],
+                [PUSHCLI, "subscribe", "--state", str(self.gateway.state), "--device", self.device.name, "--json",
+                 *self.options],
                 stdout=out, stderr=err, stdin=subprocess.DEVNULL)
 
     @property
@@ -236,7 +241,7 @@ def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, c
     gateway = Gateway(Path(folder) / "state", "--mailbox-cap", 1_000_000).start()
     phones = [gateway.device() for _ in range(devices)]
     book = Book()
-    crew = [Sender(gateway, phones, book, chance.getrandbits(64), pace) for _ in range(senders)]
+    crew = [Sender([gateway], phones, book, chance.getrandbits(64), pace) for _ in range(senders)]
     clients = [
         Recorder(gateway, phone, Path(folder) / f"{phone.name}.ndjson", chance.getrandbits(64), client_interval)
         for phone in phones

@@ -80,7 +80,7 @@ package final class CellLog: ReplicationLog {
 
   // MARK: Following
 
-  /// Begins to follow; the replica has what it has. Returns when it has all that the log had.
+  /// Begins to follow; the replica has what it has. ``catchUp()`` brings what the log had before.
   package func start() async throws {
     let position = try await store.replicaPosition()
     let subscription = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
@@ -97,7 +97,6 @@ package final class CellLog: ReplicationLog {
         try? await Task.sleep(for: CellLog.lookInterval)
       }
     }
-    try await catchUp()
   }
 
   /// Ends it: nothing is followed or added any longer.
@@ -173,7 +172,7 @@ package final class CellLog: ReplicationLog {
       try await read()
       if state.withLock({ $0.read }) >= info.state.lastSequence { return }
       // The replica of the stream that answered lags behind its leader.
-      guard ContinuousClock.now < end else { throw StoreError("the cell's log is behind itself: try again") }
+      guard ContinuousClock.now < end else { throw StoreError("the cell's log is behind itself: try again", mayPass: true) }
       try await Task.sleep(for: .milliseconds(20))
     }
   }
@@ -213,7 +212,8 @@ package final class CellLog: ReplicationLog {
       failed(error)
       return error
     case let error as StoreError: return error
-    case let error as JetStreamError: return StoreError("the cell's log does not answer: \(error)")
+    case let error as JetStreamError:
+      return StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
     default: return SQLiteStore.explain(error, path: store.path)
     }
   }
@@ -258,7 +258,8 @@ package final class CellLog: ReplicationLog {
         return try answer.wait().sequence
       } catch {
         if error.isConflict { throw ReplicationConflict() }
-        guard ContinuousClock.now < deadline else { throw StoreError("the cell's log does not answer: \(error)") }
+        guard ContinuousClock.now < deadline else { throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
+        }
         // An election takes some seconds.
         Thread.sleep(forTimeInterval: 0.1)
       }

@@ -1,8 +1,8 @@
-import NATSClient
+package import NATSClient
 
 extension JetStreamError {
   /// Whether the same may be taken a moment later.
-  var mayPass: Bool {
+  package var mayPass: Bool {
     switch self {
     case .link(.closed), .malformed: false
     case .link: true

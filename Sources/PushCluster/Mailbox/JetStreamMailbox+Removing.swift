@@ -24,7 +24,28 @@ extension JetStreamMailbox {
       return (left, isKnown && gap == nil)
     }
     delete(left, of: device)
-    if !isKnown { Task { try? await sweep(device) } }
+    if !isKnown { sweepSoon([device]) }
+  }
+
+  /// Looks for what devices have acknowledged and is there still; what can't be done now is done later.
+  private func sweepSoon(_ devices: [DeviceID]) {
+    Task {
+      for (index, device) in devices.enumerated() {
+        do { try await sweep(device) } catch {
+          return state.withLock { $0.unswept.formUnion(devices[index...]) }
+        }
+      }
+    }
+  }
+
+  /// Looks again where a deletion failed, some devices at a time.
+  func sweepWhatFailed() {
+    let due = state.withLock { state -> [DeviceID] in
+      let due = Array(state.unswept.prefix(Self.sweptAtOnce))
+      state.unswept.subtract(due)
+      return due
+    }
+    if !due.isEmpty { sweepSoon(due) }
   }
 
   /// Each has one end here: what was told to have left otherwise is named.
@@ -36,7 +57,12 @@ extension JetStreamMailbox {
 
   private func delete(_ numbers: [UInt64], of device: DeviceID) {
     let stream = streams.stream(of: device)
-    for seq in numbers { engine.delete(stream, sequence: seq) { _ in } }
+    for seq in numbers {
+      engine.delete(stream, sequence: seq) { [weak self] answer in
+        guard case .failure(let error) = answer, !error.isNotFound else { return }
+        self?.state.withLock { _ = $0.unswept.insert(device) }
+      }
+    }
   }
 
   /// Makes sure of what an acknowledgement claimed, and deletes what it covers and nobody here knew of.
@@ -190,6 +216,7 @@ extension JetStreamMailbox {
   }
 
   package func expire(now: Int64) {
+    sweepWhatFailed()
     let due = state.withLock { $0.expired(by: now) }
     guard !due.isEmpty else { return }
     queue.async { [self] in

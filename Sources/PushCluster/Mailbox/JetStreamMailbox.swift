@@ -23,6 +23,8 @@ package final class JetStreamMailbox: Sendable {
     /// The highest number of each stream that was seen.
     var highest: [UInt64]
     var slots: [String: [SlotWork]] = [:]
+    /// Devices of which something was acknowledged, and its deletion failed.
+    var unswept: Set<DeviceID> = []
     var inFlight = (count: 0, size: 0)
     var problem: HealthProblem?
     /// When the streams refused last, in seconds since 1970.
@@ -37,6 +39,8 @@ package final class JetStreamMailbox: Sendable {
   static let patience = Duration.seconds(10)
   /// How long streams are waited for.
   static let startTime = Duration.seconds(30)
+  /// How many devices are looked at together where a deletion failed.
+  static let sweptAtOnce = 256
   /// How many messages are read at once.
   static let pageSize = 256
   /// How long a failure is a problem when nothing failed since, in seconds.

@@ -113,6 +113,14 @@ extension LoggedEvent {
       Row(
         .warning, "A mailbox of the cell has a message that no gateway wrote, and it is passed over.",
         "See that nothing else publishes to the cluster's account.")
+    case .brokerLeft:
+      Row(
+        .warning, "The broker of this gateway is cut off from the others, and another is taken.",
+        "Look at the routes between the brokers.")
+    case .brokersAwaited:
+      Row(
+        .notice, "The cell's brokers do not answer yet, and the gateway waits for them before it starts.",
+        "Start a majority of them, or see `--backend`.")
     case .collapsedPushStays:
       Row(
         .warning, "A push that a later one replaces could not be removed, and may be shown before that one.",

@@ -43,6 +43,8 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case upgradeNotSaved = "upgrade-not-saved"
   case cellSnapshotNotStored = "cell-snapshot-not-stored"
   case cellMessageUnreadable = "cell-message-unreadable"
+  case brokerLeft = "broker-left"
+  case brokersAwaited = "brokers-awaited"
   case collapsedPushStays = "collapsed-push-stays"
   // What somebody did, or what is over.
   case stateFolderNarrowed = "state-folder-narrowed"

@@ -16,19 +16,19 @@ extension GatewayBackend {
   ) async throws -> (backend: GatewayBackend, store: SQLiteStore) {
     let (configuration, clock) = (context.configuration, context.clock)
     let folder = StateFolder(configuration.state)
-    let connection = try await connect(address, configuration)
+    var patience = EnginePatience(logger: context.logger)
+    let connection = try await connect(address, configuration, &patience)
     do {
       let engine = JetStream(connection)
-      try await engine.requireBroker()
-      let identity = try await CellIdentity.find(
-        engine, partitions: configuration.cellPartitions, replicas: configuration.cellReplicas)
-      _ = try await engine.ensureStream(CellLog.configuration(replicas: identity.replicas))
-      _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: identity.replicas))
+      let identity = try await patience.wait { try await found(engine, configuration) }
       // The engine keeps it: what this machine's disk loses is read again.
-      let store = try await CellStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
+      let store = try await patience.wait {
+        try await CellStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
+      }
       let snapshots = SnapshotLine(CellSnapshots(engine), store, folder, logger: context.logger)
       let log = CellLog(engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end)
       try await log.start()
+      try await patience.wait { try await log.catchUp() }
       store.replica.join(log)
       let peers = CellPeers(
         connection,
@@ -36,7 +36,7 @@ extension GatewayBackend {
           id: randomUUID(), addresses: configuration.advertised ?? [], version: Version.text,
           schema: store.schemaVersion))
       let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), transport: connection)
-      try await cell.shareAuthority(folder)
+      try await patience.wait { try await cell.shareAuthority(folder) }
       // All at once: what others change is taken over into what was read.
       let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
       let mailbox = JetStreamMailbox(
@@ -46,12 +46,15 @@ extension GatewayBackend {
       let router = CellRouter(
         connection, mailbox: mailbox, partitions: identity.partitions, origin: peers.own.id)
       router.start()
+      let watch = BrokerWatch(engine, logger: context.logger)
+      watch.start()
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
         promise: .quorum(identity.replicas), epoch: NumberingEpoch(identity.id),
         gateways: { peers.others.filter { !$0.isLeaving }.flatMap(\.addresses).compactMap(GatewayAddress.init(line:)) },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) }, cell: cell,
         close: {
+          watch.stop()
           router.stop()
           mailbox.close()
           log.stop()
@@ -65,14 +68,22 @@ extension GatewayBackend {
     }
   }
 
+  /// The cell of a cluster that is new enough, with the streams of what its gateways share.
+  private static func found(_ engine: JetStream, _ configuration: Configuration) async throws -> CellIdentity {
+    try await engine.requireBroker()
+    let identity = try await CellIdentity.find(
+      engine, partitions: configuration.cellPartitions, replicas: configuration.cellReplicas)
+    _ = try await engine.ensureStream(CellLog.configuration(replicas: identity.replicas))
+    _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: identity.replicas))
+    return identity
+  }
+
   private static func connect(
-    _ address: BackendAddress, _ configuration: Configuration
+    _ address: BackendAddress, _ configuration: Configuration, _ patience: inout EnginePatience
   ) async throws -> NATSConnection {
-    do {
-      return try await NATSConnection.connect(
-        NATSOptions(
-          servers: address.servers, credentials: configuration.natsCredentials, authority: configuration.natsAuthority))
-    } catch {
+    let options = NATSOptions(
+      servers: address.servers, credentials: configuration.natsCredentials, authority: configuration.natsAuthority)
+    do { return try await patience.wait { try await NATSConnection.connect(options) } } catch {
       throw StoreError(
         "no broker of \(address.text) was reached (\(error)): start them, or see --backend, --nats-creds and --nats-ca")
     }
