@@ -5,7 +5,8 @@ import PushCore
 /// Names are matched as bytes the moment they arrive, so that none becomes a `String`.
 package enum HeaderName: UInt8, Sendable, CaseIterable {
   case method, path, scheme, authority, status
-  case accept, authorization, contentLength, contentType, expect, host, lastEventID, traceparent, userAgent
+  case accept, authorization, contentLength, contentType, expect, host, lastEventID, retryAfter, traceparent
+  case userAgent
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
   /// When a push is to be delivered: this gateway's own.
@@ -26,6 +27,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .expect: "expect"
     case .host: "host"
     case .lastEventID: "last-event-id"
+    case .retryAfter: "retry-after"
     case .traceparent: "traceparent"
     case .userAgent: "user-agent"
     case .apnsChannelID: "apns-channel-id"
@@ -68,6 +70,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case (7, "t"): .method
     case (10, "a"): .userAgent
     case (10, "t"): .apnsTopic
+    case (11, "-"): .retryAfter
     case (11, "p"): .traceparent
     case (13, "i"): .authorization
     case (13, "r"): .apnsPriority

@@ -16,6 +16,8 @@ final class ProviderAPI {
   private var fields = HeaderFields()
   private var random = BufferedRandom()
   private var rate = RateLimit<DeviceToken>()
+  /// The `retry-after` of a cell that can't store: its brokers need that long to elect a leader. Apple sends none.
+  private static let electionSeconds = "5"
 
   let topics: TopicMemory
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
@@ -336,6 +338,9 @@ final class ProviderAPI {
   func refuse(_ exchange: Exchange, _ rejection: Rejection) {
     shared.meter.refuse(rejection.reason)
     begin(status: String(rejection.status), exchange, rejection.id)
+    if rejection.reason == .serviceUnavailable, services.backend.cell != nil {
+      fields.append(.retryAfter, ProviderAPI.electionSeconds.utf8)
+    }
     exchange.respond(fields, body: rejection.body)
   }
 
