@@ -1,5 +1,6 @@
 """Brokers of a NATS cluster with JetStream, as processes."""
 
+import json
 import os
 import socket
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from gateway import Gateway, poll
+from relay import Relay
 
 NATS_SERVER = os.environ.get("NATS_SERVER")
 
@@ -21,7 +23,7 @@ host: 127.0.0.1
 port: {client}
 http: 127.0.0.1:{monitor}
 jetstream {{ store_dir: "{folder}/store-{number}", max_mem: 64M, max_file: 1G }}
-cluster {{ name: C, host: 127.0.0.1, port: {route}, routes: [{routes}] }}
+cluster {{ name: C, host: 127.0.0.1, port: {route}, {advertise} routes: [{routes}] }}
 """
 
 
@@ -36,19 +38,29 @@ def free_ports(count):
 
 
 class Brokers:
-    """Three brokers on this machine, each with a folder of its own."""
+    """Three brokers on this machine, each with a folder of its own.
 
-    def __init__(self, folder, count=3):
+    With `relayed` there is a relay between each two, so that one can be cut off from the others.
+    """
+
+    def __init__(self, folder, count=3, relayed=False):
         self.folder, self.count = Path(folder), count
         self.folder.mkdir(parents=True)
         ports = free_ports(3 * count)
         self.clients, self.monitors, self.routes = ports[:count], ports[count:2 * count], ports[2 * count:]
         self.processes = [None] * count
-        routes = ", ".join(f'"nats://127.0.0.1:{port}"' for port in self.routes)
+        self.relays = {
+            (near, far): Relay(("127.0.0.1", self.routes[far]))
+            for near in range(count) for far in range(count) if relayed and near != far
+        }
         for number in range(count):
+            ports = [port for port in self.routes if not relayed]
+            ports += [relay.port for (near, _), relay in self.relays.items() if near == number]
             (self.folder / f"{number}.conf").write_text(CONFIGURATION.format(
                 number=number, client=self.clients[number], monitor=self.monitors[number], route=self.routes[number],
-                folder=self.folder, routes=routes))
+                # What others are told is of no use: they are to come through the relays.
+                advertise='advertise: "127.0.0.1:1",' if relayed else "", folder=self.folder,
+                routes=", ".join(f'"nats://127.0.0.1:{port}"' for port in ports)))
 
     @property
     def backend(self):
@@ -76,8 +88,30 @@ class Brokers:
             self.processes[number].wait()
             self.processes[number] = None
 
+    def isolate(self, number):
+        """Cuts a broker off from the others; who is connected to it stays."""
+        for pair, relay in self.relays.items():
+            if number in pair:
+                relay.cut()
+
+    def heal(self):
+        for relay in self.relays.values():
+            relay.heal()
+
+    def of(self, gateway) -> int | None:
+        """The number of the broker that a gateway is connected to."""
+        for number in range(self.count):
+            if self.processes[number] and self.is_well(number):
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.monitors[number]}/connz", timeout=2) as answer:
+                    names = [one.get("name", "") for one in json.load(answer)["connections"]]
+                if any(str(gateway.state) in name for name in names):
+                    return number
+        return None
+
     def close(self):
         self.kill(*[number for number, process in enumerate(self.processes) if process])
+        for relay in self.relays.values():
+            relay.close()
 
 
 class Cell:
@@ -100,3 +134,29 @@ class Cell:
         for gateway in self.gateways:
             if gateway.process is not None:
                 gateway.kill()
+
+
+class BalancedCell(Gateway):
+    """Two gateways of one cell that look like one: a balancer gives each connection to the other of the two.
+
+    Administration is the first one's.
+    """
+
+    def start(self):
+        self.brokers = Brokers(self.state.parent / f"{self.state.name}-brokers").start()
+        self.options = (*self.options, "--backend", self.brokers.backend, "--cell-partitions", 2)
+        self.second = Gateway(self.state.parent / f"{self.state.name}-second", *self.options)
+        super().start()
+        self.second.start()
+        self.balancer = Relay((self.host, self.port), (self.second.host, self.second.port))
+        self.port = self.balancer.port
+        self.addresses[0] = [self.host, str(self.port)]
+        return self
+
+    def stop(self):
+        try:
+            super().stop()
+            self.second.stop()
+        finally:
+            self.balancer.close()
+            self.brokers.close()

@@ -1,12 +1,18 @@
+import os
+
 import pytest
 
+from brokers import BalancedCell
 from gateway import Gateway, Subscriber
+
+#: What the tests speak to: with PUSHGATEWAY_CELL=1 a cell of two gateways behind a balancer.
+Served = BalancedCell if os.environ.get("PUSHGATEWAY_CELL") else Gateway
 
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory):
     """A gateway with nothing configured, for the tests of a module."""
-    gateway = Gateway(tmp_path_factory.mktemp("gateway") / "state").start()
+    gateway = Served(tmp_path_factory.mktemp("gateway") / "state").start()
     yield gateway
     gateway.stop()
 
@@ -17,7 +23,7 @@ def start(tmp_path):
     gateways = []
 
     def start(*options, name="state", **more):
-        gateway = Gateway(tmp_path / name, *options, **more)
+        gateway = Served(tmp_path / name, *options, **more)
         gateways.append(gateway)
         return gateway.start()
 

@@ -172,7 +172,9 @@ package final class CellLog: ReplicationLog {
       try await read()
       if state.withLock({ $0.read }) >= info.state.lastSequence { return }
       // The replica of the stream that answered lags behind its leader.
-      guard ContinuousClock.now < end else { throw StoreError("the cell's log is behind itself: try again", mayPass: true) }
+      guard ContinuousClock.now < end else {
+        throw StoreError("the cell's log is behind itself: try again", mayPass: true)
+      }
       try await Task.sleep(for: .milliseconds(20))
     }
   }
@@ -258,7 +260,8 @@ package final class CellLog: ReplicationLog {
         return try answer.wait().sequence
       } catch {
         if error.isConflict { throw ReplicationConflict() }
-        guard ContinuousClock.now < deadline else { throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
+        guard ContinuousClock.now < deadline else {
+          throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
         }
         // An election takes some seconds.
         Thread.sleep(forTimeInterval: 0.1)

@@ -2,6 +2,7 @@ import Foundation
 import GatewayProtocol
 import Logging
 import NATSClient
+import NIOCore
 import PushCluster
 import PushCore
 import PushStorage
@@ -52,7 +53,9 @@ extension GatewayBackend {
         registrations: registrations, mailbox: mailbox, router: router,
         promise: .quorum(identity.replicas), epoch: NumberingEpoch(identity.id),
         gateways: { peers.others.filter { !$0.isLeaving }.flatMap(\.addresses).compactMap(GatewayAddress.init(line:)) },
-        problems: { [mailbox.problem, cell.problem].compactMap(\.self) }, cell: cell,
+        problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
+        // Elsewhere it is the same when all brokers are down; when this machine alone is cut off it is better.
+        readPatience: .minutes(2), cell: cell,
         close: {
           watch.stop()
           router.stop()
@@ -82,7 +85,8 @@ extension GatewayBackend {
     _ address: BackendAddress, _ configuration: Configuration, _ patience: inout EnginePatience
   ) async throws -> NATSConnection {
     let options = NATSOptions(
-      servers: address.servers, credentials: configuration.natsCredentials, authority: configuration.natsAuthority)
+      servers: address.servers, credentials: configuration.natsCredentials, authority: configuration.natsAuthority,
+      name: "pushgateway \(configuration.state)")
     do { return try await patience.wait { try await NATSConnection.connect(options) } } catch {
       throw StoreError(
         "no broker of \(address.text) was reached (\(error)): start them, or see --backend, --nats-creds and --nats-ca")

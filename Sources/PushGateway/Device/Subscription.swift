@@ -373,7 +373,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  private func read(after seq: UInt64) {
+  private func read(after seq: UInt64, since begun: NIODeadline = .now()) {
     let this = NIOLoopBound(self, eventLoop: loop)
     let (mailbox, device) = (shared.services.mailbox, device.id)
     let limit = SubscriptionState.batch(capacity: capacity)
@@ -382,8 +382,19 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
         let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
         this.eventLoop.execute { this.value.found(pending) }
       } catch {
-        this.eventLoop.execute { this.value.end(reason: "mailbox-unavailable") }
+        this.eventLoop.execute { this.value.couldNotRead(after: seq, since: begun) }
       }
+    }
+  }
+
+  /// Tries again while the backend may come back, so that the device stays connected.
+  private func couldNotRead(after seq: UInt64, since begun: NIODeadline) {
+    guard state.isOpen else { return }
+    guard .now() < begun + shared.services.backend.readPatience else { return end(reason: "mailbox-unavailable") }
+    // Not all streams at once.
+    let this = NIOLoopBound(self, eventLoop: loop)
+    loop.scheduleTask(in: .milliseconds(.random(in: 1000...2000))) {
+      if this.value.state.isOpen { this.value.read(after: seq, since: begun) }
     }
   }
 

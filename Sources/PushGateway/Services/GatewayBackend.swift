@@ -1,6 +1,7 @@
 import Foundation
 import GatewayProtocol
 import Logging
+import NIOCore
 import PushCore
 import PushStorage
 
@@ -24,6 +25,8 @@ struct GatewayBackend: Sendable {
   let mailboxMeter: MailboxMeter?
   /// What waits in the mailbox now; nil when it does not say.
   let mailboxBacklog: @Sendable () -> MailboxBacklog?
+  /// How long a stream stays open while its mailbox can't be read.
+  let readPatience: TimeAmount
   /// What can't be done now.
   let problems: @Sendable () -> [HealthProblem]
   /// Does what is to be done from time to time.
@@ -37,7 +40,7 @@ struct GatewayBackend: Sendable {
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
-    cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
+    readPatience: TimeAmount = .zero, cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
     close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
@@ -46,6 +49,7 @@ struct GatewayBackend: Sendable {
     self.promise = promise
     self.epoch = epoch
     self.gateways = gateways
+    self.readPatience = readPatience
     self.cell = cell
     self.mailboxMeter = mailboxMeter
     self.mailboxBacklog = mailboxBacklog

@@ -1,0 +1,114 @@
+"""What a cell does when its network, its brokers or its clocks fail: the table of docs/cluster.md, as tests."""
+
+import json
+import time
+import uuid
+
+import pytest
+from brokers import Brokers, Cell, needs_brokers
+from cluster_kills import replicas
+from gateway import ALERT, poll
+from kills import Recorder
+from wire import Connection
+
+pytestmark = [needs_brokers, pytest.mark.xdist_group("cell-failures")]
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Starts a cell: `make(relayed=True)`."""
+    made = []
+
+    def make(*, relayed=False, **options):
+        brokers = Brokers(tmp_path / "brokers", relayed=relayed).start()
+        made.append(brokers)
+        cell = Cell(tmp_path, brokers, **options)
+        made.insert(0, cell)
+        return cell.start()
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def record(tmp_path):
+    """Starts a device that writes down what it gets, at one gateway."""
+    running = []
+
+    def record(gateway, device):
+        recorder = Recorder(device.home, device, tmp_path / f"{device.name}.ndjson", 0, 1 << 40,
+                            options=("--gateway", gateway.address))
+        recorder.start()
+        running.append(recorder)
+        return recorder
+
+    yield record
+    for recorder in running:
+        recorder.is_finishing.set()
+    for recorder in running:
+        recorder.join(30)
+        assert not recorder.failure, recorder.failure
+
+
+def push(gateway, device, **more):
+    """Pushes once; returns the response, and the id."""
+    apns_id = str(uuid.uuid4())
+    with Connection(gateway) as connection:
+        stream = connection.send(
+            "POST", f"/3/device/{device.token}", device.home.fields(apns_id=apns_id, **more), ALERT)
+        return connection.wait(stream, timeout=30), apns_id
+
+
+def accepted(gateway, device, **more):
+    response, apns_id = push(gateway, device, **more)
+    assert response.status == 200, response.body
+    return apns_id
+
+
+def has(recorder, *ids, timeout=60):
+    poll(lambda: recorder.ids == list(ids), f"{ids}, in this order and once", timeout)
+
+
+def phone_of(cell):
+    """A device of the cell; whoever pushes to it does so with the first gateway's key."""
+    phone = cell.gateways[0].device()
+    phone.home = cell.gateways[0]
+    return phone
+
+
+def test_a_gateway_leaves_a_broker_that_is_cut_off(make, record):
+    cell = make(relayed=True)
+    first, second = cell.gateways
+    phone = phone_of(cell)
+    recorder = record(second, phone)
+    sent = [accepted(first, phone)]
+    has(recorder, *sent)
+    alone = cell.brokers.of(second)
+    cell.brokers.isolate(alone)
+    poll(lambda: cell.brokers.of(second) not in (alone, None), "the gateway has another broker", 60)
+    sent += [accepted(gateway, phone) for gateway in cell.gateways]
+    has(recorder, *sent)
+    cell.brokers.heal()
+    poll(lambda: len({json.dumps(state, sort_keys=True) for state in replicas(cell.brokers)}) == 1,
+         "the replicas agree", 60)
+
+
+def test_without_brokers_a_push_is_503_and_devices_stay_connected(make):
+    cell = make()
+    first = cell.gateways[0]
+    phone = phone_of(cell)
+    stream = first.stream(phone)
+    stream.caught_up()
+    cell.brokers.kill(0, 1, 2)
+    begun = time.monotonic()
+    response, _ = push(first, phone)
+    assert (response.status, response.reason) == (503, "ServiceUnavailable")
+    assert int(response["retry-after"]) > 0 and time.monotonic() - begun < 15
+    with first.connect(admin=True) as connection:
+        health = connection.request("GET", "/v1/health").json
+    assert health["status"] != "ok" and health["problems"], health
+    cell.brokers.start()
+    poll(lambda: push(first, phone)[0].status == 200, "the gateway takes pushes again", 60)
+    assert stream.next("push", timeout=30)["payload"] == json.loads(ALERT)
+    stream.connection.close()
