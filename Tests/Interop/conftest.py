@@ -5,8 +5,8 @@ import pytest
 from brokers import BalancedCell
 from gateway import Gateway, Subscriber
 
-#: What the tests speak to: with PUSHGATEWAY_CELL=1 a cell of two gateways behind a balancer.
-Served = BalancedCell if os.environ.get("PUSHGATEWAY_CELL") else Gateway
+#: What the tests speak to: with INTEROP_CELL=1 a cell of two gateways behind a balancer.
+Served = BalancedCell if os.environ.get("INTEROP_CELL") else Gateway
 
 
 @pytest.fixture(scope="module")
