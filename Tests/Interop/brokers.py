@@ -22,7 +22,7 @@ server_name: n{number}
 host: 127.0.0.1
 port: {client}
 http: 127.0.0.1:{monitor}
-jetstream {{ store_dir: "{folder}/store-{number}", max_mem: 64M, max_file: 1G }}
+jetstream {{ store_dir: "{folder}/store-{number}", max_mem: 64M, max_file: 1G, sync_interval: {sync} }}
 cluster {{ name: C, host: 127.0.0.1, port: {route}, {advertise} routes: [{routes}] }}
 """
 
@@ -40,10 +40,11 @@ def free_ports(count):
 class Brokers:
     """Three brokers on this machine, each with a folder of its own.
 
-    With `relayed` there is a relay between each two, so that one can be cut off from the others.
+    With `relayed` there is a relay between each two, so that one can be cut off from the others. `sync` is their
+    sync_interval. With `slow` gateways reach them through relays that hold everything up for so many seconds.
     """
 
-    def __init__(self, folder, count=3, relayed=False):
+    def __init__(self, folder, count=3, relayed=False, sync="2m", slow=0):
         self.folder, self.count = Path(folder), count
         self.folder.mkdir(parents=True)
         ports = free_ports(3 * count)
@@ -53,18 +54,21 @@ class Brokers:
             (near, far): Relay(("127.0.0.1", self.routes[far]))
             for near in range(count) for far in range(count) if relayed and near != far
         }
+        self.fronts = [Relay(("127.0.0.1", port), delay=slow) for port in self.clients if slow]
         for number in range(count):
             ports = [port for port in self.routes if not relayed]
             ports += [relay.port for (near, _), relay in self.relays.items() if near == number]
             (self.folder / f"{number}.conf").write_text(CONFIGURATION.format(
                 number=number, client=self.clients[number], monitor=self.monitors[number], route=self.routes[number],
+                sync=sync,
                 # What others are told is of no use: they are to come through the relays.
                 advertise='advertise: "127.0.0.1:1",' if relayed else "", folder=self.folder,
                 routes=", ".join(f'"nats://127.0.0.1:{port}"' for port in ports)))
 
     @property
     def backend(self):
-        return "nats://" + ",".join(f"127.0.0.1:{port}" for port in self.clients)
+        ports = [relay.port for relay in self.fronts] or self.clients
+        return "nats://" + ",".join(f"127.0.0.1:{port}" for port in ports)
 
     def start(self, *numbers):
         for number in numbers or range(self.count):
@@ -110,7 +114,7 @@ class Brokers:
 
     def close(self):
         self.kill(*[number for number, process in enumerate(self.processes) if process])
-        for relay in self.relays.values():
+        for relay in [*self.relays.values(), *self.fronts]:
             relay.close()
 
 

@@ -3,15 +3,17 @@
 import itertools
 import socket
 import threading
+import time
 
 
 class Relay:
     """Listens on a port of its own, and connects each connection to one of its targets, one after the other.
 
-    While it is cut, connections are ended, and new ones get no answer.
+    While it is cut, connections are ended, and new ones get no answer. Everything is held up for `delay` seconds.
     """
 
-    def __init__(self, *targets):
+    def __init__(self, *targets, delay=0):
+        self.delay = delay
         self.targets, self.turn = list(targets), itertools.count()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.listener.getsockname()[1]
@@ -53,6 +55,7 @@ class Relay:
     def copy(self, source, sink, pair):
         try:
             while data := source.recv(1 << 16):
+                time.sleep(self.delay)
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
         except OSError:

@@ -19,12 +19,12 @@ def make(tmp_path):
     """Starts a cell: `make(relayed=True)`."""
     made = []
 
-    def make(*, relayed=False, **options):
-        brokers = Brokers(tmp_path / "brokers", relayed=relayed).start()
+    def make(*, relayed=False, sync="2m", slow=0, start=True):
+        brokers = Brokers(tmp_path / "brokers", relayed=relayed, sync=sync, slow=slow).start()
         made.append(brokers)
-        cell = Cell(tmp_path, brokers, **options)
+        cell = Cell(tmp_path, brokers)
         made.insert(0, cell)
-        return cell.start()
+        return cell.start() if start else cell
 
     yield make
     for one in made:
@@ -70,6 +70,11 @@ def has(recorder, *ids, timeout=60):
     poll(lambda: recorder.ids == list(ids), f"{ids}, in this order and once", timeout)
 
 
+def health(gateway):
+    with gateway.connect(admin=True) as connection:
+        return connection.request("GET", "/v1/health").json
+
+
 def phone_of(cell):
     """A device of the cell; whoever pushes to it does so with the first gateway's key."""
     phone = cell.gateways[0].device()
@@ -105,10 +110,58 @@ def test_without_brokers_a_push_is_503_and_devices_stay_connected(make):
     response, _ = push(first, phone)
     assert (response.status, response.reason) == (503, "ServiceUnavailable")
     assert int(response["retry-after"]) > 0 and time.monotonic() - begun < 15
-    with first.connect(admin=True) as connection:
-        health = connection.request("GET", "/v1/health").json
-    assert health["status"] != "ok" and health["problems"], health
+    assert health(first)["status"] == "degraded" and health(first)["problems"]
     cell.brokers.start()
     poll(lambda: push(first, phone)[0].status == 200, "the gateway takes pushes again", 60)
     assert stream.next("push", timeout=30)["payload"] == json.loads(ALERT)
     stream.connection.close()
+
+
+@pytest.mark.parametrize("sync", ["always", "30s"])
+def test_full_durability_needs_brokers_that_sync_always(make, tmp_path, sync):
+    cell = make(sync=sync, start=False)
+    gateway = cell.gateways[0]
+    gateway.options += ("--nats-monitors", ",".join(f"127.0.0.1:{port}" for port in cell.brokers.monitors))
+    if sync == "always":
+        gateway.start()
+        assert "takes nothing" in health(gateway)["promise"]
+        return
+    gateway.spawn()
+    assert gateway.ended(30) == 1
+    assert "durability: full needs sync_interval: always, and the broker n0" in gateway.log
+    gateway.options += ("--durability", "normal")
+    gateway.start()
+    assert "in the last 30 s" in health(gateway)["promise"]
+
+
+def test_a_gateway_that_starts_first_waits_for_its_brokers(make):
+    cell = make(start=False)
+    gateway = cell.gateways[0]
+    cell.brokers.kill(0, 1, 2)
+    gateway.spawn()
+    gateway.wait_for_log("brokers-awaited")
+    cell.brokers.start()
+    poll((gateway.state / "listening").exists, "the gateway serves", 60)
+
+
+def test_a_gateway_whose_clock_is_wrong_keeps_the_order(make, record):
+    cell = make()
+    first, second = cell.gateways
+    second.stop()
+    second.wrapper = ("faketime", "-f", "+120s")
+    second.restart()
+    phone = phone_of(cell)
+    recorder = record(second, phone)
+    sent = [accepted(gateway, phone) for gateway in (first, second) * 5]
+    has(recorder, *sent)
+    # Whoever is away meanwhile finds the same, also at the gateway whose clock is right.
+    sent += [accepted(gateway, phone, apns_expiration=int(time.time()) + 600) for gateway in (second, first) * 2]
+    has(recorder, *sent)
+
+
+def test_a_slow_network_to_the_brokers_loses_nothing(make, record):
+    cell = make(slow=0.2)
+    phone = phone_of(cell)
+    recorder = record(cell.gateways[1], phone)
+    sent = [accepted(gateway, phone) for gateway in cell.gateways * 3]
+    has(recorder, *sent)

@@ -22,6 +22,10 @@ extension GatewayBackend {
     do {
       let engine = JetStream(connection)
       let identity = try await patience.wait { try await found(engine, configuration) }
+      let promise = try await patience.wait {
+        try await DurabilityPromise.asked(
+          of: configuration.natsMonitors ?? [], replicas: identity.replicas, durability: configuration.durability)
+      }
       // The engine keeps it: what this machine's disk loses is read again.
       let store = try await patience.wait {
         try await CellStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
@@ -51,7 +55,7 @@ extension GatewayBackend {
       watch.start()
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
-        promise: .quorum(identity.replicas), epoch: NumberingEpoch(identity.id),
+        promise: promise, epoch: NumberingEpoch(identity.id),
         gateways: { peers.others.filter { !$0.isLeaving }.flatMap(\.addresses).compactMap(GatewayAddress.init(line:)) },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
         // Elsewhere it is the same when all brokers are down; when this machine alone is cut off it is better.
@@ -91,22 +95,6 @@ extension GatewayBackend {
       throw StoreError(
         "no broker of \(address.text) was reached (\(error)): start them, or see --backend, --nats-creds and --nats-ca")
     }
-  }
-}
-
-extension DurabilityPromise {
-  /// What a majority of brokers has.
-  static func quorum(_ replicas: Int) -> DurabilityPromise {
-    guard replicas > 1 else {
-      return DurabilityPromise(
-        name: "single", words: "with one broker: survives the death of any gateway, and of that broker's process only")
-    }
-    return DurabilityPromise(
-      name: "quorum",
-      words:
-        "with a majority of \(replicas) brokers: survives the death of any gateway and of any one broker's machine; "
-        + "unless the brokers have sync_interval: always, a power loss of two at once can take what came in that interval"
-    )
   }
 }
 

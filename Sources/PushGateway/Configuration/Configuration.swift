@@ -21,6 +21,8 @@ package struct Configuration: Sendable {
   package var backend: BackendAddress?
   var natsCredentials: String?
   var natsAuthority: String?
+  /// nil: what the brokers bring to their disks is not known.
+  var natsMonitors: [String]?
   /// nil: as the cell was made, or as is usual.
   var cellPartitions: Int?
   var cellReplicas: Int?
@@ -310,6 +312,12 @@ extension Configuration: SettingHolder {
     Setting(
       "nats_ca", \.natsAuthority, .orNone(.file("a PEM file")),
       "The authority of the brokers' certificates, a PEM file, where they are reached as tls://HOST:PORT."),
+    Setting(
+      "nats_monitors", \.natsMonitors, .orNone(.addresses),
+      """
+      HOST:PORT of the monitoring port of each broker (its `http` setting): sync_interval is read there, which \
+      durability: full demands to be always.
+      """),
     Setting(
       "cell_partitions", \.cellPartitions, .orNone(.number(CellIdentity.partitionRange, of: "streams")),
       "How many streams the mailboxes of a new cell are spread over; none: 16. It never changes."),

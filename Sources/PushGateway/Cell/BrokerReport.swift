@@ -1,0 +1,145 @@
+import HTTP2Transport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import PushCore
+import PushStorage
+
+/// What a broker says of itself on its monitoring port: `GET /varz`.
+struct BrokerReport: Decodable, Equatable {
+  private struct JetStreamReport: Decodable, Equatable {
+    struct Configuration: Decodable, Equatable {
+      /// In nanoseconds.
+      var sync_interval: Int64?
+      var sync_always: Bool?
+    }
+    var config: Configuration?
+  }
+
+  private var server_name: String?
+  private var jetstream: JetStreamReport?
+
+  /// The broker's name.
+  var name: String { server_name ?? "a broker without a name" }
+
+  /// When the broker brings what it has to its disk.
+  var sync: SyncInterval {
+    guard let config = jetstream?.config else { return .unknown }
+    if config.sync_always == true { return .always }
+    return config.sync_interval.map { .every(seconds: $0 / 1_000_000_000) } ?? .unknown
+  }
+
+  /// What an answer holds at most, in bytes.
+  private static let maximumSize = 1 << 20
+  /// How long an answer is waited for.
+  private static let time = TimeAmount.seconds(5)
+
+  /// Asks a broker.
+  ///
+  /// - Parameter address: its monitoring port, `HOST:PORT`.
+  /// - Throws: ``StoreError`` when it is not reached, or answers something else; with `mayPass` for one that may be starting.
+  static func read(_ address: String) async throws -> BrokerReport {
+    let body: [UInt8]
+    do { body = try await fetch(address) } catch {
+      throw StoreError(
+        "the broker's monitor at \(address) does not answer (\(error)): see the broker's http setting, and --nats-monitors",
+        mayPass: true)
+    }
+    do { return try decodeJSON(BrokerReport.self, from: body) } catch {
+      throw StoreError(
+        "what answers at \(address) is no NATS server's monitor (\(error)): correct --nats-monitors")
+    }
+  }
+
+  private static func fetch(_ address: String) async throws -> [UInt8] {
+    guard case .tcp(let host, let port) = try Configuration.address(address) else { return [] }
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connectTimeout(time)
+      .connect(host: host, port: port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHTTPClientHandlers()
+          return try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
+            wrappingChannelSynchronously: channel)
+        }
+      }
+    let deadline = channel.channel.eventLoop.scheduleTask(in: time) { channel.channel.close(promise: nil) }
+    defer { deadline.cancel() }
+    return try await channel.executeThenClose { inbound, outbound in
+      let head = HTTPRequestHead(
+        version: .http1_1, method: .GET, uri: "/varz", headers: ["host": address, "connection": "close"])
+      try await outbound.write(.head(head))
+      try await outbound.write(.end(nil))
+      var body: [UInt8] = []
+      for try await part in inbound {
+        switch part {
+        case .head(let head):
+          guard head.status == .ok else { throw StoreError("status \(head.status.code)") }
+        case .body(let bytes):
+          guard body.count + bytes.readableBytes <= maximumSize else { throw StoreError("an answer over 1 MB") }
+          body += bytes.readableBytesView
+        case .end: return body
+        }
+      }
+      throw StoreError("the answer does not end")
+    }
+  }
+}
+
+/// When a broker brings to its disk what it has acknowledged.
+enum SyncInterval: Equatable {
+  case always
+  case every(seconds: Int64)
+  /// Nobody has asked the brokers.
+  case unknown
+
+  /// The weakest of several brokers.
+  static func weakest(_ intervals: [SyncInterval]) -> SyncInterval {
+    guard !intervals.isEmpty, !intervals.contains(.unknown) else { return .unknown }
+    let seconds = intervals.compactMap { interval -> Int64? in
+      guard case .every(let seconds) = interval else { return nil }
+      return seconds
+    }
+    return seconds.max().map { .every(seconds: $0) } ?? .always
+  }
+}
+
+extension DurabilityPromise {
+  /// What a majority of brokers has.
+  static func quorum(_ replicas: Int, _ sync: SyncInterval) -> DurabilityPromise {
+    let places = replicas > 1 ? "with a majority of \(replicas) brokers" : "with one broker"
+    let survived =
+      replicas > 1
+      ? "survives the death of any gateway and of any one broker's machine"
+      : "survives the death of any gateway, and of that broker's process"
+    let power = replicas > 1 ? "a power loss of two at once" : "a power loss of its machine"
+    let rest =
+      switch sync {
+      case .always: "; each of them has it on its disk: \(power) takes nothing"
+      case .every(let seconds): "; \(power) can take what came in the last \(seconds) s, the brokers' sync_interval"
+      case .unknown:
+        "; unless the brokers have sync_interval: always, \(power) can take what came in that interval "
+          + "(name their monitors with --nats-monitors, and it is read)"
+      }
+    return DurabilityPromise(name: replicas > 1 ? "quorum" : "single", words: "\(places): \(survived)\(rest)")
+  }
+
+  /// What the brokers of a cell promise, as they say themselves.
+  ///
+  /// - Parameter monitors: `HOST:PORT` of each broker's monitor; empty: they are not asked.
+  /// - Throws: ``StoreError`` when `durability` demands more than they do.
+  static func asked(
+    of monitors: [String], replicas: Int, durability: Durability
+  ) async throws -> DurabilityPromise {
+    var intervals: [SyncInterval] = []
+    for monitor in monitors {
+      let report = try await BrokerReport.read(monitor)
+      guard durability != .full || report.sync == .always else {
+        throw StoreError(
+          "durability: full needs sync_interval: always, and the broker \(report.name) at \(monitor) has another: "
+            + "set it in its jetstream block, or say durability: normal here")
+      }
+      intervals.append(report.sync)
+    }
+    return .quorum(replicas, .weakest(intervals))
+  }
+}
