@@ -71,22 +71,11 @@ struct LogSearch: Sendable {
       // The rows that have one.
       query.events = query.events?.intersection([.transmitted]) ?? [.transmitted]
     }
-    query.readsTexts = LogSearch.readsTexts(registrations, reader)
+    query.readsTexts = registrations.readsTexts(reader)
     query.after = values["after"].flatMap(Int64.init)
     query.before = values["before"].flatMap(Int64.init)
     query.limit = min(Limits.maximumLogPage, max(1, values["limit"].flatMap(Int.init) ?? query.limit))
     return query
-  }
-
-  /// Whether texts about a device are for whoever asks.
-  static func readsTexts(_ registrations: any Registrations, _ reader: DeviceID?) -> @Sendable (DeviceID) -> Bool {
-    { device in
-      switch registrations.preferences(of: device).logText {
-      case .off: false
-      case .devices: device == reader
-      case .senders: reader == nil || device == reader
-      }
-    }
   }
 
   /// The same with places: `after` and `before` are numbers, or what a cell said.
