@@ -34,6 +34,8 @@ package struct StateFolder: Sendable {
   package var ballastPath: String { path + "/ballast" }
   /// The path of a file that a backup makes just now.
   package var backupDraftPath: String { path + "/backup-draft" }
+  /// What the other gateways of a cell know this one by.
+  package var gatewayIDPath: String { path + "/gateway-id" }
   private var lockPath: String { path + "/lock" }
 
   /// The development key of a first start.

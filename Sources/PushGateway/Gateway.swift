@@ -134,6 +134,10 @@ package final class Gateway: Sendable {
         housekeeping: Housekeeping(configuration, logger: logger, save: BackupLine(store, folder).save))
       try backend.cell?.join(
         channels: channels, liveChannels: services.liveChannels, router: backend.router, schedule: services.schedule)
+      if let cell = backend.cell {
+        try LogAnswers(log, registrations).join(cell)
+        try EraseLog(log: log).join(cell)
+      }
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }
       try await folder.prepareDevelopment(registrations)

@@ -203,7 +203,8 @@ package protocol Mailbox: Sendable {
   /// Why nothing can be stored now; nil when it can.
   var problem: HealthProblem? { get }
 
-  /// How many pushes wait for a device.
+  /// How many pushes wait for a device, as far as this gateway knows, for people: one that shares the mailbox with others
+  /// may not know of what they accepted for a device that has no stream here.
   func waitingCount(for device: DeviceID) -> Int
 }
 

@@ -8,7 +8,7 @@ package struct DeviceRecord: Codable, Sendable {
   package var person: String
   /// Topics it is registered for.
   package var apps: [String]
-  /// Pushes that wait for it.
+  /// Pushes that wait for it; in a cell as far as the gateway that is asked knows.
   package var waiting: Int
   /// Streams it has open now.
   package var streams: Int

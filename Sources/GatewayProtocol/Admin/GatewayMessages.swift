@@ -1,5 +1,3 @@
-package import PushPolicy
-
 /// A request for a backup.
 package struct BackupRequest: Codable, Sendable {
   /// Absolute: the gateway has a working folder of its own.
@@ -87,71 +85,6 @@ package struct ReloadRecord: Codable, Sendable, Equatable {
     case changed
     case waiting = "at_restart"
   }
-}
-
-/// One row of the delivery log as commands print it.
-package struct LogRecord: Codable, Sendable {
-  /// Its place in the log, for reading on.
-  package var number: Int64
-  /// RFC 3339, UTC.
-  package var at: String
-  /// What happened (design §1).
-  package var event: String
-  /// The `apns-id`.
-  package var id: String
-  /// The `apns-unique-id`, in the row of acceptance.
-  package var uniqueID: String?
-  /// The status that the real service's console has for it, if it has one (reference §9.1).
-  package var status: String?
-  package var device: String?
-  package var topic: String?
-  /// The rule, the parts or the action that it is about, in words.
-  package var detail: String?
-  /// The same in facts; nil from a gateway that only has words.
-  package var details: DeliveryDetail?
-  /// The trace that the push belongs to, in the row that says so.
-  package var traceID: String?
-  /// The push's title and texts, a line each, where the person lets whoever asks find it by them.
-  package var text: String?
-
-  /// What it is about, also where there are only words.
-  package var facts: DeliveryDetail { details ?? DeliveryDetail(words: detail ?? "", of: event) }
-
-  package init(
-    number: Int64, at: String, event: String, id: String, uniqueID: String?, status: String?, device: String?,
-    topic: String?, _ details: DeliveryDetail, text: String? = nil
-  ) {
-    self.text = text
-    (self.number, self.at, self.event, self.id, self.uniqueID) = (number, at, event, id, uniqueID)
-    (self.status, self.device, self.topic) = (status, device, topic)
-    let words = details.words
-    detail = words.isEmpty ? nil : words
-    self.details = details == .nothing ? nil : details
-    if case .trace(let parent) = details { traceID = String(parent.dropFirst(3).prefix(32)) }
-  }
-
-  package enum CodingKeys: String, CodingKey {
-    case number, at, event, id, status, device, topic, detail, details, text
-    case uniqueID = "unique_id"
-    case traceID = "trace_id"
-  }
-}
-
-/// Rows of the delivery log, the oldest first, and where to read on.
-package struct LogPage: Codable, Sendable {
-  package var rows: [LogRecord]
-  /// What the next page is after.
-  package var next: Int64
-
-  package init(rows: [LogRecord], next: Int64) { (self.rows, self.next) = (rows, next) }
-}
-
-/// Where so many of the newest rows of the delivery log begin.
-package struct LogStart: Codable, Sendable {
-  /// What the first of them is after.
-  package var after: Int64
-
-  package init(after: Int64) { self.after = after }
 }
 
 /// What a refused request says (RFC 9457).

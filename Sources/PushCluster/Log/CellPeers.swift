@@ -8,6 +8,8 @@ package final class CellPeers: Sendable {
   package struct Peer: Codable, Sendable, Equatable {
     /// Of this process: another one has another.
     package var id: String
+    /// Of its state folder, which stays over restarts; nil from an earlier version.
+    package var folder: String?
     /// `HOST:PORT` where devices reach it.
     package var addresses: [String]
     package var version: String
@@ -16,9 +18,17 @@ package final class CellPeers: Sendable {
     /// Whether it ends, and takes on nothing more.
     package var isLeaving = false
 
-    package init(id: String, addresses: [String], version: String, schema: Int) {
-      (self.id, self.addresses, self.version, self.schema) = (id, addresses, version, schema)
+    package init(id: String, folder: String? = nil, addresses: [String], version: String, schema: Int) {
+      (self.id, self.folder, self.addresses) = (id, folder, addresses)
+      (self.version, self.schema) = (version, schema)
     }
+  }
+
+  /// Another gateway that was heard of.
+  package struct Known: Sendable, Equatable {
+    package var peer: Peer
+    /// Whether it was heard of lately.
+    package var isPresent: Bool
   }
 
   private struct State {
@@ -30,28 +40,46 @@ package final class CellPeers: Sendable {
 
   private static let subject = "cell.gateways"
   private static let interval = Duration.seconds(1)
-  /// One that was not heard of for so long is gone.
+  /// One that was not heard of for so long is absent.
   private static let lifetime = Duration.seconds(5)
+  /// One that was not heard of for so long is forgotten: it takes that to start again, or to be mended; devices that come
+  /// meanwhile have to know of it.
+  private static let memory = Duration.seconds(3600)
+  /// So many questions of others are answered at a time; those beyond are not.
+  private static let maximumAnswers = 256
   /// So many are remembered at most, with as many addresses each.
   private static let (maximumCount, maximumAddresses) = (1_000, 16)
 
   private let transport: any EngineTransport
+  private let now: @Sendable () -> ContinuousClock.Instant
   private let state: Mutex<State>
+  private let answering = Atomic<Int>(0)
 
-  package init(_ transport: any EngineTransport, own: Peer) {
-    self.transport = transport
+  package init(
+    _ transport: any EngineTransport, own: Peer, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    (self.transport, self.now) = (transport, now)
     state = Mutex(State(own: own))
   }
 
   /// This gateway, as it tells of itself.
   package var own: Peer { state.withLock { $0.own } }
 
-  /// Those that were heard of lately, without this one, in the order of their ids.
-  package var others: [Peer] {
-    let now = ContinuousClock.now
+  /// Those that were heard of in the last hour, without this one: those that are present first, in the order of their ids,
+  /// then the others, those first that were heard of last.
+  ///
+  /// One that has started again is there once, as the process that runs now.
+  package var others: [Known] {
+    let now = now()
     return state.withLock { state in
-      state.others = state.others.filter { now - $0.value.heard < CellPeers.lifetime }
-      return state.others.values.map(\.peer).sorted { $0.id < $1.id }
+      state.others = state.others.filter { now - $0.value.heard < CellPeers.memory }
+      let present = state.others.values.filter { now - $0.heard < CellPeers.lifetime }
+      let absent = state.others.values.filter { now - $0.heard >= CellPeers.lifetime }.sorted { $0.heard > $1.heard }
+      let named = { (peer: Peer) in peer.folder ?? peer.addresses.first ?? peer.id }
+      var names = Set(present.map { named($0.peer) })
+      names.insert(named(state.own))
+      return present.map(\.peer).sorted { $0.id < $1.id }.map { Known(peer: $0, isPresent: true) }
+        + absent.filter { names.insert(named($0.peer)).inserted }.map { Known(peer: $0.peer, isPresent: false) }
     }
   }
 
@@ -94,10 +122,16 @@ package final class CellPeers: Sendable {
     guard let peer = try? decodeJSON(Peer.self, from: message.body),
       peer.addresses.count <= CellPeers.maximumAddresses
     else { return }
+    let now = now()
     state.withLock { state in
       guard peer.id != state.own.id else { return }
-      guard state.others[peer.id] != nil || state.others.count < CellPeers.maximumCount else { return }
-      state.others[peer.id] = (peer, .now)
+      if state.others[peer.id] == nil, state.others.count >= CellPeers.maximumCount {
+        guard let oldest = state.others.min(by: { $0.value.heard < $1.value.heard }),
+          now - oldest.value.heard >= CellPeers.lifetime
+        else { return }
+        state.others[oldest.key] = nil
+      }
+      state.others[peer.id] = (peer, now)
     }
   }
 
@@ -107,28 +141,45 @@ package final class CellPeers: Sendable {
   package func answer(
     _ what: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]
   ) throws {
-    let transport = transport
-    let subscription = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { message in
-      guard let reply = message.reply else { return }
-      Task { transport.publish(reply, await body(message.body)) }
+    let subscription = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { [weak self] message in
+      guard let self, let reply = message.reply else { return }
+      guard answering.add(1, ordering: .relaxed).newValue <= CellPeers.maximumAnswers else {
+        answering.subtract(1, ordering: .relaxed)
+        return transport.publish(reply, [])
+      }
+      Task {
+        let answer = await body(message.body)
+        self.answering.subtract(1, ordering: .relaxed)
+        self.transport.publish(reply, answer)
+      }
     }
     state.withLock { $0.subscriptions.append(subscription) }
   }
 
-  /// Asks every other gateway.
+  /// Asks another gateway.
   ///
-  /// - Returns: what each answered; nil for one that did not.
-  package func ask(
-    _ what: String, _ question: [UInt8], within time: Duration
-  ) async -> [(peer: Peer, answer: [UInt8]?)] {
-    await withTaskGroup(of: (Peer, [UInt8]?).self) { group in
-      for peer in others {
-        group.addTask { [transport] in
-          let answer = try? await transport.request("cell.gateway.\(peer.id).\(what)", question, timeout: time)
-          return (peer, answer?.body)
-        }
-      }
-      return await group.reduce(into: []) { $0.append((peer: $1.0, answer: $1.1)) }
-    }
+  /// - Parameter id: of its process.
+  /// - Returns: nil when it is not there, has not answered in time, or has no answer.
+  package func ask(_ id: String, _ what: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
+    let answer = try? await transport.request("cell.gateway.\(id).\(what)", question, timeout: time)
+    return answer.flatMap { $0.body.isEmpty ? nil : $0.body }
   }
+
+  // MARK: Telling all
+
+  /// Calls `body` with what the other gateways tell all of them.
+  package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
+    let id = own.id
+    let subscription = try transport.subscribe("cell.\(what)", queue: nil) { message in
+      if message.header(CellPeers.originHeader) != id { body(message) }
+    }
+    state.withLock { $0.subscriptions.append(subscription) }
+  }
+
+  /// Tells all other gateways.
+  package func tell(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
+    transport.publish("cell.\(what)", headers: headers + [(name: CellPeers.originHeader, value: own.id)], body)
+  }
+
+  private static let originHeader = "Gateway"
 }

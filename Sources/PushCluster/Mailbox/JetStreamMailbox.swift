@@ -141,9 +141,11 @@ package final class JetStreamMailbox: Sendable {
     }
   }
 
+  /// As far as this gateway knows: what it accepted, or read for a stream, and saw leave.
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
-  /// As far as this gateway knows: what others stored for devices that were never here is not counted.
+  /// As far as this gateway knows: what others stored for devices that were never here is not counted. So no
+  /// metric shows it.
   package var backlog: MailboxBacklog {
     state.withLock { MailboxBacklog(waiting: $0.known, oldest: nil, uncommitted: $0.inFlight.count) }
   }

@@ -125,11 +125,11 @@ struct AdminAPI: Sendable {
       },
       .init("GET", "/admin/v1/log", .reader) { request in
         let search = LogSearch(services)
-        return Response(try await search(try search.query(request.query)).map(LogRecord.init))
+        return Response(LogRows(try await search(try search.wanted(request.query))))
       },
       .init("GET", "/admin/v1/log/start", .reader) { request in
-        let query = try LogSearch(services).query(request.query)
-        return Response(LogStart(after: try await services.log.start(of: query)))
+        let search = LogSearch(services)
+        return Response(LogStart(try await search.start(try search.wanted(request.query))))
       },
       .init("GET", "/admin/v1/log/next", .reader, isWaiting: true, nextRows),
     ]
@@ -139,10 +139,10 @@ struct AdminAPI: Sendable {
   private func nextRows(_ request: ControlRequest) async throws -> Response {
     let search = LogSearch(services)
     let time = try LogSearch.wait(request.query)
-    guard let page = try await search.page(try search.query(request.query), within: time) else {
+    guard let page = try await search.page(try search.wanted(request.query), within: time) else {
       throw LogSearch.tooManyWaits
     }
-    return Response(LogPage(rows: page.rows.map(LogRecord.init), next: page.next))
+    return Response(LogPage(page))
   }
 
   private func device(_ request: ControlRequest) throws -> Device {

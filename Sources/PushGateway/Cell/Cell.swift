@@ -12,13 +12,9 @@ final class Cell: GatewayCell {
   let peers: CellPeers
   private let log: CellLog
   private let files: SharedFiles
-  private let transport: any EngineTransport
 
-  init(
-    _ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles, transport: any EngineTransport
-  ) {
+  init(_ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles) {
     (self.identity, self.peers, self.log, self.files) = (identity, peers, log, files)
-    self.transport = transport
   }
 
   /// Makes the folder's authority that of the cell; the first gateway's becomes it.
@@ -35,11 +31,8 @@ final class Cell: GatewayCell {
         published: { liveChannels.publish($0) },
         changed: { devices in for device in devices { router.notify(device, .channels) } }))
     schedule.pushes.onAdoption { schedule.wake() }
-    _ = try transport.subscribe(Cell.broadcasts, queue: nil) { [peers] message in
-      guard message.header("Gateway") != peers.own.id,
-        let broadcast = PassingMessages.broadcast(of: message)
-      else { return }
-      liveChannels.publish(broadcast)
+    try peers.hear(Cell.broadcasts) { message in
+      if let broadcast = PassingMessages.broadcast(of: message) { liveChannels.publish(broadcast) }
     }
     try peers.start()
   }
@@ -50,11 +43,49 @@ final class Cell: GatewayCell {
 
   func broadcast(_ message: BroadcastMessage) {
     let (headers, body) = PassingMessages.message(of: message)
-    transport.publish(Cell.broadcasts, headers: headers + [(name: "Gateway", value: peers.own.id)], body)
+    peers.tell(Cell.broadcasts, headers: headers, body)
   }
 
-  private static let broadcasts = "cell.broadcast"
+  private static let broadcasts = "broadcast"
 
   /// What can't be done now.
   var problem: HealthProblem? { log.problem }
+
+  // MARK: The other gateways
+
+  var gateway: CellGateway { CellGateway(peers.own, isPresent: true) }
+
+  var others: [CellGateway] { peers.others.map { CellGateway($0.peer, isPresent: $0.isPresent) } }
+
+  /// Where devices may go instead, those first that take them on now; one that leaves comes back when it is gone.
+  var addresses: [GatewayAddress] {
+    var seen: Set<String> = []
+    return peers.others.filter { !$0.isPresent || !$0.peer.isLeaving }.flatMap(\.peer.addresses)
+      .filter { seen.insert($0).inserted }.prefix(Limits.maximumGateways).compactMap(GatewayAddress.init(line:))
+  }
+
+  func answer(_ name: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]) throws {
+    try peers.answer(name, body)
+  }
+
+  func ask(
+    _ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration
+  ) async -> [UInt8]? {
+    guard let process = gateway.process else { return nil }
+    return await peers.ask(process, name, question, within: time)
+  }
+
+  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
+    try peers.hear(name) { body($0.body) }
+  }
+
+  func tell(_ name: String, _ message: [UInt8]) { peers.tell(name, message) }
+}
+
+extension CellGateway {
+  fileprivate init(_ peer: CellPeers.Peer, isPresent: Bool) {
+    self.init(
+      id: peer.folder ?? peer.id, process: isPresent ? peer.id : nil,
+      name: peer.addresses.first ?? peer.folder ?? peer.id)
+  }
 }

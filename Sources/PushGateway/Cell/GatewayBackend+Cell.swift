@@ -38,9 +38,9 @@ extension GatewayBackend {
       let peers = CellPeers(
         connection,
         own: .init(
-          id: randomUUID(), addresses: configuration.advertised ?? [], version: Version.text,
-          schema: store.schemaVersion))
-      let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), transport: connection)
+          id: randomUUID(), folder: try folder.gatewayID(), addresses: configuration.advertised ?? [],
+          version: Version.text, schema: store.schemaVersion))
+      let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store))
       try await patience.wait { try await cell.shareAuthority(folder) }
       // All at once: what others change is taken over into what was read.
       let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
@@ -56,7 +56,7 @@ extension GatewayBackend {
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
         promise: promise, epoch: NumberingEpoch(identity.id),
-        gateways: { peers.others.filter { !$0.isLeaving }.flatMap(\.addresses).compactMap(GatewayAddress.init(line:)) },
+        gateways: { cell.addresses },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
         // Elsewhere it is the same when all brokers are down; when this machine alone is cut off it is better.
         readPatience: .minutes(2), cell: cell,

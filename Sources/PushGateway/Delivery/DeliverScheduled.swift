@@ -6,7 +6,8 @@ import PushStorage
 /// the choices of that moment.
 ///
 /// It leaves the schedule when it is stored. Should the gateway die between the two it is put in once more, which the
-/// mailbox recognizes by its id, and delivers once.
+/// mailbox recognizes by its id, and delivers once. What is never stored leaves the schedule first: of the gateways of a
+/// cell, the one that takes it out delivers it.
 struct DeliverScheduled: Sendable {
   let scheduled: ScheduledPushes
   let groups: Groups
@@ -28,15 +29,31 @@ struct DeliverScheduled: Sendable {
         if !isAhead { do { try await scheduled.refresh() } catch { return false } }
         return true
       }
-      let (done, isComplete) = await deliver(rows, now: now)
-      do { try await scheduled.remove(done) } catch { return false }
+      let (done, atOnce, isComplete) = await deliver(rows, now: now)
+      do {
+        let taken = try await scheduled.remove(atOnce.map(\.number))
+        for one in atOnce where taken.contains(one.number) { one.deliver() }
+        try await scheduled.remove(done)
+      } catch {
+        return false
+      }
       if !isComplete { return false }
     }
   }
 
-  /// - Returns: the numbers of those that are done with, and whether that is all of them.
-  private func deliver(_ rows: [ScheduledPushes.Row], now: Int64) async -> (done: [Int64], isComplete: Bool) {
+  /// A push that is never stored: whoever takes it out of the schedule delivers it.
+  private struct AtOnce {
+    var number: Int64
+    var deliver: () -> Void
+  }
+
+  /// - Returns: the numbers of those that are done with, what is to be delivered when it was taken out, and whether that is
+  ///   all of them.
+  private func deliver(
+    _ rows: [ScheduledPushes.Row], now: Int64
+  ) async -> (done: [Int64], atOnce: [AtOnce], isComplete: Bool) {
     var (done, stored, numbers): ([Int64], [StoredPush], [Int64]) = ([], [], [])
+    var atOnce: [AtOnce] = []
     for row in rows {
       guard let push = StoredPush(row.push, now: now) else {
         log.append([row.push.event(.expired, at: now)])
@@ -45,9 +62,18 @@ struct DeliverScheduled: Sendable {
       }
       if push.device.isGroup {
         guard let copies = await copies(of: push, now: now) else { continue }
-        stored += copies
-        numbers += copies.map { _ in row.number }
-        if copies.isEmpty { done.append(row.number) }
+        if copies.isEmpty {
+          done.append(row.number)
+        } else if push.expires == 0 {
+          atOnce.append(
+            AtOnce(number: row.number) {
+              Dispatcher.deliverNow(copies, to: .init(mailbox: mailbox, router: router, log: log, clock: clock))
+            })
+        } else {
+          log.append(copies.map { $0.event(.accepted, at: now) })
+          stored += copies
+          numbers += copies.map { _ in row.number }
+        }
         continue
       }
       let isRegistered = registrations.registrations(of: push.device).contains { registration, app in
@@ -57,10 +83,11 @@ struct DeliverScheduled: Sendable {
         log.append([push.event(.dropped, at: now, detail: .fact(.unregistered))])
         done.append(row.number)
       } else if push.expires == 0 {
-        if router.deliverNow(push) == .nowhere {
-          log.append([push.event(.dropped, at: now, detail: .fact(.notConnected))])
-        }
-        done.append(row.number)
+        atOnce.append(
+          AtOnce(number: row.number) {
+            guard router.deliverNow(push) == .nowhere else { return }
+            log.append([push.event(.dropped, at: now, detail: .fact(.notConnected))])
+          })
       } else {
         stored.append(push)
         numbers.append(row.number)
@@ -75,10 +102,10 @@ struct DeliverScheduled: Sendable {
       }
     }
     done += Set(numbers).subtracting(failed)
-    return (done, done.count == rows.count)
+    return (done, atOnce, done.count + atOnce.count == rows.count)
   }
 
-  /// The pushes to a group's members that are to be stored: to those who are members now. What is never stored is delivered.
+  /// The pushes to a group's members: to those who are members now.
   ///
   /// - Returns: nil where the disk refuses.
   private func copies(of push: StoredPush, now: Int64) async -> [StoredPush]? {
@@ -92,13 +119,7 @@ struct DeliverScheduled: Sendable {
       groups.note(GroupDelivery.note(push, to: recipients)) { continuation.resume(returning: $0) }
     }
     guard isNoted else { return nil }
-    let copies = recipients.map { push.copy(to: $0.device) }
-    guard push.expires == 0 else {
-      log.append(copies.map { $0.event(.accepted, at: now) })
-      return copies
-    }
-    Dispatcher.deliverNow(copies, to: .init(mailbox: mailbox, router: router, log: log, clock: clock))
-    return []
+    return recipients.map { push.copy(to: $0.device) }
   }
 
   private func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {

@@ -66,8 +66,8 @@ struct DeviceAPI: Sendable {
       route("GET", "/v1/device/log", log),
       route("GET", "/v1/device/log/start") { device, request in
         try await searching(device) {
-          let (_, query) = try logQuery(device, request)
-          return Response(LogStart(after: try await services.log.start(of: query)))
+          let (search, wanted) = try logQuery(device, request)
+          return Response(LogStart(try await search.start(wanted)))
         }
       },
       route("GET", "/v1/device/log/next", isWaiting: true, nextRows),
@@ -279,28 +279,28 @@ struct DeviceAPI: Sendable {
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try await searching(device) {
-      let (search, query) = try logQuery(device, request)
-      return Response(try await search(query).map(LogRecord.init))
+      let (search, wanted) = try logQuery(device, request)
+      return Response(LogRows(try await search(wanted)))
     }
   }
 
   /// Rows of the device to read on from, or to wait for. At most ``Limits/deviceLogSearchSize`` of the log are looked
   /// through: whoever begins further back reads pages from the newest on.
   private func nextRows(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let (search, query) = try logQuery(device, request)
-    guard let page = try await search.page(query, within: try LogSearch.wait(request.query)) else {
+    let (search, wanted) = try logQuery(device, request)
+    guard let page = try await search.page(wanted, within: try LogSearch.wait(request.query)) else {
       throw LogSearch.tooManyWaits
     }
-    return Response(LogPage(rows: page.rows.map(LogRecord.init), next: page.next))
+    return Response(LogPage(page))
   }
 
   /// What a device asks for of its own rows; the names of other devices are none of its business.
-  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, DeliveryLog.Query) {
+  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, LogSearch.Wanted) {
     let search = LogSearch(services, for: device.id)
-    var query = try search.query(request.query.filter { $0.key != "device" })
-    query.device = device.id
-    query.maximumReadSize = Limits.deviceLogSearchSize
-    return (search, query)
+    var wanted = try search.wanted(request.query.filter { $0.key != "device" })
+    wanted.query.device = device.id
+    wanted.query.maximumReadSize = Limits.deviceLogSearchSize
+    return (search, wanted)
   }
 
   /// One search of a device at a time.

@@ -13,4 +13,31 @@ protocol GatewayCell: Sendable {
   func broadcast(_ message: BroadcastMessage)
   /// Tells the others that the folder's authority has changed.
   func publishAuthority(_ folder: StateFolder) async throws
+
+  /// This gateway.
+  var gateway: CellGateway { get }
+  /// The other gateways that were heard of in the last hour, those first that are there now.
+  var others: [CellGateway] { get }
+  /// Answers what other gateways ask of this one under a name.
+  ///
+  /// - Parameter body: makes the answer; an empty one says that there is none.
+  func answer(_ name: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]) throws
+  /// Asks another gateway.
+  ///
+  /// - Returns: nil when it has not answered in time, or is not there.
+  func ask(_ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]?
+  /// Calls `body` with what other gateways tell all of them under a name.
+  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws
+  /// Tells all other gateways; what they miss meanwhile is lost.
+  func tell(_ name: String, _ message: [UInt8])
+}
+
+/// A gateway of a cell, as the others know it.
+struct CellGateway: Sendable, Equatable {
+  /// Its state folder's, which stays over restarts.
+  var id: String
+  /// Of this process; nil: it is not there now.
+  var process: String?
+  /// What people call it: where devices reach it.
+  var name: String
 }

@@ -5,7 +5,7 @@ import PushStorage
 /// Changes some of a person's choices, and leaves the others as they are, whoever else changes them now.
 struct ChangePreferences: Sendable {
   let registrations: any Registrations
-  let log: DeliveryLog
+  let log: EraseLog
 
   /// - Returns: all of the person's choices.
   func callAsFunction(
@@ -17,14 +17,14 @@ struct ChangePreferences: Sendable {
     }
   }
 
-  /// Makes a change; where the person wants no texts kept any longer, those that are go from the log.
+  /// Makes a change; where the person wants no texts kept any longer, those that are go from the logs.
   private func apply(
     to person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
     let kept = registrations.devices(of: person).first.map { registrations.preferences(of: $0).logText } ?? .off
     let preferences = try await registrations.changePreferences(of: person, change)
     if kept != .off, preferences.logText == .off {
-      try await log.eraseTexts(of: registrations.allDevices(of: person))
+      try await log.texts(of: registrations.allDevices(of: person))
     }
     return preferences
   }

@@ -11,18 +11,24 @@ struct FindSentPush: Sendable {
   let mailbox: any Mailbox
   let channels: Channels
   let log: DeliveryLog
+  /// What joins this gateway to others, by which the device may have been sent it.
+  var cell: (any GatewayCell)?
 
   /// - Returns: nil when the device was never sent it, or too long ago.
   func callAsFunction(_ id: APNSID, by device: DeviceID) async throws -> SentPush? {
     if let push = histories.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
       id: id, device: device, events: [.transmitted], limit: 1, maximumReadSize: Limits.deviceLogSearchSize)
-    if let row = try await log.rows(query).first?.row, let app = row.app {
-      var category: String?
-      if case .asked(let asked) = row.detail { category = asked.category }
-      return SentPush(id: id, sent: ShortTime(row.at), app: app, category: category)
+    if let record = try await log.rows(query).first, let push = SentPush(record) { return push }
+    if let push = try await waiting(id, for: device) ?? broadcast(id, to: device) { return push }
+    guard let cell else { return nil }
+    let others = MergedLog(log: log, cell: cell, reader: device)
+    return await others.others(query, within: MergedLog.shortPatience).first(where: isAsked).flatMap(SentPush.init)
+
+    /// What another gateway says is believed as far as it was asked.
+    func isAsked(_ record: DeliveryLog.Record) -> Bool {
+      record.row.id == id && record.row.device == device && record.row.event == .transmitted
     }
-    return try await waiting(id, for: device) ?? broadcast(id, to: device)
   }
 
   private func waiting(_ id: APNSID, for device: DeviceID) async throws -> SentPush? {
@@ -44,5 +50,16 @@ struct FindSentPush: Sendable {
       return SentPush(message, parser: JSONParser())
     }
     return nil
+  }
+}
+
+extension SentPush {
+  /// What the row of a delivery tells; nil when its app is gone.
+  fileprivate init?(_ record: DeliveryLog.Record) {
+    let row = record.row
+    guard let app = row.app else { return nil }
+    var category: String?
+    if case .asked(let asked) = row.detail { category = asked.category }
+    self.init(id: row.id, sent: ShortTime(row.at), app: app, category: category)
   }
 }

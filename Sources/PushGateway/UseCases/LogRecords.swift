@@ -9,7 +9,29 @@ extension LogRecord {
     self.init(
       number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device,
-      topic: found.app?.topic, row.detail, text: found.record.text)
+      topic: found.app?.topic, row.detail, text: found.record.text, gateway: found.gateway)
+  }
+}
+
+extension LogRows {
+  init(_ rows: LogSearch.Rows) {
+    self.init(
+      rows: rows.found.map(LogRecord.init),
+      cell: rows.cell.map { .init(before: $0.position.text, after: $0.end.text, unanswered: $0.unanswered) })
+  }
+}
+
+extension LogPage {
+  init(_ rows: LogSearch.Rows) {
+    self.init(
+      rows: rows.found.map(LogRecord.init), next: rows.next, position: rows.cell?.position.text,
+      unanswered: rows.cell?.unanswered)
+  }
+}
+
+extension LogStart {
+  init(_ rows: LogSearch.Rows) {
+    self.init(after: rows.next, position: rows.cell?.position.text, unanswered: rows.cell?.unanswered)
   }
 }
 

@@ -9,6 +9,8 @@ struct LogSearch: Sendable {
   /// Who asks: a device, of its own pushes; nil: whoever may read all of the log, as senders do.
   var reader: DeviceID?
   var groups: Groups?
+  /// What joins this gateway to others, whose logs are read, too.
+  var cell: (any GatewayCell)?
 
   /// A row, and what it names.
   struct Found: Sendable {
@@ -16,6 +18,26 @@ struct LogSearch: Sendable {
     /// The name of the device, or of the group.
     var device: String?
     var app: App?
+    /// The gateway that wrote it, by name; nil for one that is alone.
+    var gateway: String?
+  }
+
+  /// What is looked for, and where.
+  struct Wanted: Sendable {
+    var query: DeliveryLog.Query
+    /// Places in the logs of a cell, in which numbers say nothing.
+    var after: LogPosition?
+    var before: LogPosition?
+  }
+
+  /// Rows that were found.
+  struct Rows: Sendable {
+    /// The oldest first.
+    var found: [Found]
+    /// Where the next page begins; of a gateway that is alone.
+    var next: Int64
+    /// In a cell: where to read on, where its end was, and which gateways have not answered.
+    var cell: (position: LogPosition, end: LogPosition, unanswered: [String])?
   }
 
   /// What the values of a query ask for: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`, `text`.
@@ -49,18 +71,27 @@ struct LogSearch: Sendable {
       // The rows that have one.
       query.events = query.events?.intersection([.transmitted]) ?? [.transmitted]
     }
-    query.readsTexts = { [registrations, reader] device in
-      switch registrations.preferences(of: device).logText {
-      case .off: false
-      case .devices: device == reader
-      case .senders: reader == nil || device == reader
-      }
-    }
+    query.readsTexts = registrations.readsTexts(reader)
     query.after = values["after"].flatMap(Int64.init)
     query.before = values["before"].flatMap(Int64.init)
     query.limit = min(Limits.maximumLogPage, max(1, values["limit"].flatMap(Int.init) ?? query.limit))
     return query
   }
+
+  /// The same with places: `after` and `before` are numbers, or what a cell said.
+  func wanted(_ values: [String: String]) throws(RegistrationRefusal) -> Wanted {
+    Wanted(
+      query: try query(values), after: position(values["after"]), before: position(values["before"], isBefore: true))
+  }
+
+  /// A number alone is that of a row of the gateway that is asked.
+  private func position(_ text: String?, isBefore: Bool = false) -> LogPosition? {
+    guard let text, let cell else { return nil }
+    guard let number = Int64(text) else { return LogPosition(text: text) }
+    return LogPosition([cell.gateway.id: max(0, min(number, .max - 1) - (isBefore ? 1 : 0))])
+  }
+
+  private var merged: MergedLog? { cell.map { MergedLog(log: log, cell: $0, reader: reader) } }
 
   /// A device, or what stands for a group.
   private func device(named name: String) throws(RegistrationRefusal) -> DeviceID {
@@ -71,26 +102,47 @@ struct LogSearch: Sendable {
   }
 
   /// The newest rows that match, oldest first.
-  func callAsFunction(_ query: DeliveryLog.Query) async throws -> [Found] {
-    var query = query
+  func callAsFunction(_ wanted: Wanted) async throws -> Rows {
+    var query = wanted.query
+    let merged = merged
     if let id = query.id {
-      guard let push = try await log.push(named: id, atMost: query.maximumReadSize) else { return [] }
+      let push: (id: APNSID, device: DeviceID?)?
+      var unanswered: [String]?
+      if let merged {
+        (push, unanswered) = try await merged.push(named: id, atMost: query.maximumReadSize)
+      } else {
+        push = try await log.push(named: id, atMost: query.maximumReadSize)
+      }
+      let nothing = Rows(found: [], next: 0, cell: unanswered.map { (wanted.before ?? .init(), .init(), $0) })
+      guard let push else { return nothing }
       // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
       // A group's own is the push to all of them.
       let device = push.device.flatMap { $0.isGroup ? nil : $0 }
-      if let device, query.device.map({ $0 != device }) ?? false { return [] }
+      if let device, query.device.map({ $0 != device }) ?? false { return nothing }
       (query.id, query.device) = (push.id, query.device ?? device)
     }
-    return try await log.rows(query).map(found)
+    guard let merged else { return Rows(found: try await log.rows(query).map { found($0) }, next: 0) }
+    return rows(try await merged.newest(query, before: wanted.before))
   }
 
-  /// The oldest rows after a number that match, and where to read on. An id is an `apns-id` here.
+  /// The oldest rows after a place that match, and where to read on. An id is an `apns-id` here.
   ///
   /// - Parameter time: how long it waits for the first one; zero: not at all.
   /// - Returns: nil when too many wait already.
-  func page(_ query: DeliveryLog.Query, within time: Duration) async throws -> (rows: [Found], next: Int64)? {
-    let page = time > .zero ? try await log.nextPage(query, within: time) : try await log.page(query)
-    return page.map { ($0.records.map(found), $0.next) }
+  func page(_ wanted: Wanted, within time: Duration) async throws -> Rows? {
+    if let merged {
+      guard time > .zero else { return rows(try await merged.next(wanted.query, after: wanted.after)) }
+      return try await merged.next(wanted.query, after: wanted.after, within: time).map(rows)
+    }
+    let page =
+      time > .zero ? try await log.nextPage(wanted.query, within: time) : try await log.page(wanted.query)
+    return page.map { Rows(found: $0.records.map { found($0) }, next: $0.next) }
+  }
+
+  /// Where so many of the newest rows begin as ``DeliveryLog/Query/limit`` says.
+  func start(_ wanted: Wanted) async throws -> Rows {
+    guard let merged else { return Rows(found: [], next: try await log.start(of: wanted.query)) }
+    return rows(try await merged.newest(wanted.query, before: wanted.before))
   }
 
   /// How long a request waits for rows: `seconds` of its query.
@@ -109,9 +161,15 @@ struct LogSearch: Sendable {
     device.isGroup ? groups?.group(at: device)?.name : registrations.device(device)?.name
   }
 
-  private func found(_ record: DeliveryLog.Record) -> Found {
+  private func rows(_ rows: MergedLog.Rows) -> Rows {
+    Rows(
+      found: rows.records.map { found($0.record, at: $0.gateway) }, next: 0,
+      cell: (rows.position, rows.end, rows.unanswered))
+  }
+
+  private func found(_ record: DeliveryLog.Record, at gateway: String? = nil) -> Found {
     Found(
       record: record, device: record.row.device.flatMap(name),
-      app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) })
+      app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }, gateway: gateway)
   }
 }

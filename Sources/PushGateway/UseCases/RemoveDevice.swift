@@ -28,7 +28,7 @@ struct RemovePerson: Sendable {
   let answers: Answers
   let retractions: Retractions
   let groups: Groups
-  let log: DeliveryLog
+  let log: EraseLog
   let remove: RemoveDevice
 
   func callAsFunction(_ person: PersonID) async throws {
@@ -37,7 +37,7 @@ struct RemovePerson: Sendable {
     // What goes from the mailbox is logged: that first, then the rows.
     await withCheckedContinuation { continuation in mailbox.append([]) { _ in continuation.resume() } }
     await held.settle()
-    try await log.erase(devices)
+    try await log.rows(of: devices)
     try await answers.forget(person)
     try await groups.forget { $0 == person }
     try await retractions.forget(person)

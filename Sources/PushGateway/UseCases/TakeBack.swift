@@ -16,6 +16,8 @@ struct TakeBack: Sendable {
   let log: DeliveryLog
   let router: any PushRouter
   let clock: WallClock
+  /// What joins this gateway to others, which may have accepted it.
+  var cell: (any GatewayCell)?
 
   /// What became of it.
   enum Outcome: String, Sendable {
@@ -67,7 +69,10 @@ struct TakeBack: Sendable {
     let query = DeliveryLog.Query(
       id: id, app: app, events: [.accepted], limit: Limits.maximumLogPage,
       maximumReadSize: Limits.deviceLogSearchSize)
-    let rows = (try? await log.rows(query)) ?? []
+    var rows = (try? await log.rows(query)) ?? []
+    if let cell {
+      rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience)
+    }
     return devices.intersection(rows.compactMap(\.row.device))
   }
 }

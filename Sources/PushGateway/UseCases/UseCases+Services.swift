@@ -25,7 +25,7 @@ extension AnswerPush {
 }
 
 extension ChangePreferences {
-  init(_ services: Services) { self.init(registrations: services.registrations, log: services.log) }
+  init(_ services: Services) { self.init(registrations: services.registrations, log: EraseLog(services)) }
 }
 
 extension CheckHealth {
@@ -56,10 +56,15 @@ extension Enroll {
   }
 }
 
+extension EraseLog {
+  init(_ services: Services) { self.init(log: services.log, cell: services.backend.cell) }
+}
+
 extension FindSentPush {
   init(_ services: Services) {
     self.init(
-      histories: services.histories, mailbox: services.mailbox, channels: services.channels, log: services.log)
+      histories: services.histories, mailbox: services.mailbox, channels: services.channels, log: services.log,
+      cell: services.backend.cell)
   }
 }
 
@@ -77,7 +82,9 @@ extension ListAdReports {
 
 extension LogSearch {
   init(_ services: Services, for reader: DeviceID? = nil) {
-    self.init(log: services.log, registrations: services.registrations, reader: reader, groups: services.groups)
+    self.init(
+      log: services.log, registrations: services.registrations, reader: reader, groups: services.groups,
+      cell: services.backend.cell)
   }
 }
 
@@ -117,7 +124,8 @@ extension RemovePerson {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held, answers: services.answers,
-      retractions: services.retractions, groups: services.groups, log: services.log, remove: RemoveDevice(services))
+      retractions: services.retractions, groups: services.groups, log: EraseLog(services),
+      remove: RemoveDevice(services))
   }
 }
 
@@ -149,7 +157,7 @@ extension TakeBack {
       registrations: services.registrations, mailbox: services.mailbox, held: services.held,
       schedule: services.schedule, retractions: services.retractions, groups: services.groups, log: services.log,
       router: services.router,
-      clock: services.clock)
+      clock: services.clock, cell: services.backend.cell)
   }
 }
 

@@ -232,36 +232,6 @@ extension DeliveryLog {
   }
 }
 
-extension DeliveryLog {
-  /// Waits for rows that match, and returns those that are there already at once.
-  ///
-  /// - Parameter time: how long at most; then the page is empty, and its ``Page/next`` is where to wait on.
-  /// - Returns: nil when ``Limits/maximumLogWaits`` wait already.
-  package func nextPage(_ query: Query, within time: Duration) async throws -> Page? {
-    guard let wait = waits.begin(query.id) else { return nil }
-    defer { waits.end(wait) }
-    let timer = Task {
-      try? await Task.sleep(for: time, clock: .continuous)
-      wait.end()
-    }
-    defer { timer.cancel() }
-    return try await withTaskCancellationHandler {
-      var query = query
-      while true {
-        // First whether it is over: what comes after that is the next one's.
-        let isOver = wait.isOver
-        // A search that is cancelled fails, and who waited is told what there is.
-        let page = try await Task { [query] in try await self.page(query) }.value
-        if isOver || !page.records.isEmpty { return page }
-        query.after = page.next
-        await wait.next()
-      }
-    } onCancel: {
-      wait.end()
-    }
-  }
-}
-
 extension DeliveryLog.Query {
   /// All numbers of batches whose rows have numbers.
   fileprivate static let allBatches = 0...Int64.max >> LogBatch.numberBits

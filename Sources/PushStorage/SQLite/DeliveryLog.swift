@@ -132,6 +132,8 @@ package final class DeliveryLog: Sendable {
   package static var countedEvents: [DeliveryEvent] { LogBatch.events }
   let file: LogFile
   let waits = LogWaits()
+  /// Hears of rows that were written, on the writer's thread.
+  private let listener = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   private let inbox = Mutex(Inbox())
   private let erasures = Mutex(Erasures())
   private let wake = Wakeup()
@@ -223,6 +225,9 @@ package final class DeliveryLog: Sendable {
       logger.log(.push, "push \(row.event.rawValue)", metadata: metadata)
     }
   }
+
+  /// Has `listener` called with the rows of each batch that was written, on the writer's thread.
+  func listen(_ listener: @escaping @Sendable (_ rows: [UInt8]) -> Void) { self.listener.withLock { $0 = listener } }
 
   /// Writes what is in line and stops.
   package func close() {
@@ -342,6 +347,7 @@ package final class DeliveryLog: Sendable {
       if taken.batch.count > 0 {
         write(taken.batch, &group)
         waits.note(taken.batch.bytes)
+        listener.withLock { $0 }?(taken.batch.bytes)
       }
       var isTrimming = false
       let areNew = bounds.withLock { bounds in

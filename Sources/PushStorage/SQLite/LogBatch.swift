@@ -51,12 +51,27 @@ package struct LogBatch: Sendable {
     if let text { keep(text, of: start) }
   }
 
+  /// Appends a row as another log had it; nil: it has no text.
+  mutating func append(_ row: borrowing DeliveryLog.Row, keeping text: String?) {
+    let start = bytes.count
+    append(row)
+    guard let text else { return }
+    let textStart = bytes.count
+    append(text)
+    endText(from: textStart, of: start)
+  }
+
   /// Adds a text to the last row, which begins at `row`.
   private mutating func keep(_ text: AlertPresentation, of row: Int) {
     let start = bytes.count
     append(text.title)
     keep(line: text.subtitle)
     keep(line: text.body)
+    endText(from: start, of: row)
+  }
+
+  /// Cuts the text that begins at `start` and ends the last row, and notes its size.
+  private mutating func endText(from start: Int, of row: Int) {
     var end = min(bytes.count, start + Limits.maximumKeptText, row + LogBatch.fixedSize + Int(UInt16.max) - 2)
     guard end > start else { return bytes.removeSubrange(start...) }
     if end < bytes.count {

@@ -88,6 +88,25 @@ final class LogWaits: Sendable {
     count.subtract(1, ordering: .relaxed)
   }
 
+  /// Tells those who wait for rows of these pushes, which were written elsewhere.
+  ///
+  /// - Parameter ids: nil: of any.
+  func note(_ ids: [APNSID]?) {
+    guard count.load(ordering: .relaxed) > 0 else { return }
+    let waits = state.withLock { state in
+      var found = state.others
+      guard let ids else {
+        for waiting in state.byID.values { found.merge(waiting) { wait, _ in wait } }
+        return found.values
+      }
+      for id in ids {
+        if let waiting = state.byID[id] { found.merge(waiting) { wait, _ in wait } }
+      }
+      return found.values
+    }
+    for wait in waits { wait.notify() }
+  }
+
   /// Tells those who wait for one of these rows, which have been written.
   func note(_ rows: [UInt8]) {
     // What it costs while nobody waits.

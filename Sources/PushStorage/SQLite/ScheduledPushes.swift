@@ -225,6 +225,7 @@ package final class ScheduledPushes: Sendable {
 
   /// What is told of a push that is scheduled no longer.
   package struct Removed: Sendable {
+    package var number: Int64
     package var device: DeviceID
     package var app: AppID
     package var id: APNSID
@@ -232,8 +233,12 @@ package final class ScheduledPushes: Sendable {
   }
 
   /// Forgets those that were delivered, or are over.
-  package func remove(_ numbers: [Int64]) async throws {
-    _ = try await remove(numbers.map { ("number = ?", [$0.databaseValue]) })
+  ///
+  /// - Returns: the numbers of those that nobody else has forgotten before, as another gateway of a cell may.
+  @discardableResult
+  package func remove(_ numbers: [Int64]) async throws -> Set<Int64> {
+    if numbers.isEmpty { return [] }
+    return Set(try await remove(numbers.map { ("number = ?", [$0.databaseValue]) }).map(\.number))
   }
 
   /// Takes back the pushes of an id.
@@ -270,12 +275,14 @@ package final class ScheduledPushes: Sendable {
         var removed: [Removed] = []
         for (condition, values) in conditions {
           let rows = try GRDB.Row.fetchAll(
-            db, sql: "DELETE FROM scheduled WHERE \(condition) RETURNING device, app, apns_id, team",
+            db, sql: "DELETE FROM scheduled WHERE \(condition) RETURNING number, device, app, apns_id, team",
             arguments: StatementArguments(values))
           for row in rows {
             guard let id = APNSID(stored: Array(row["apns_id"] as Data)) else { continue }
             removed.append(
-              Removed(device: DeviceID(row: row["device"]), app: AppID(row: row["app"]), id: id, team: row["team"]))
+              Removed(
+                number: row["number"], device: DeviceID(row: row["device"]), app: AppID(row: row["app"]), id: id,
+                team: row["team"]))
           }
         }
         let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")

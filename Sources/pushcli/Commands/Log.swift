@@ -22,6 +22,9 @@ struct Log: AsyncParsableCommand {
       log-text=off, and to those of persons who chose log-text=senders. The row is that of the delivery: `pushcli log ID` \
       shows the others.
 
+      In a cell the rows are those of all gateways, in the order of their times, and say whose they are. A gateway that \
+      does not answer is named on standard error.
+
       In JSON, detail is what the words say and details the same in facts: asked, removed, rule, fact and so on.
       """)
 
@@ -57,11 +60,12 @@ struct Log: AsyncParsableCommand {
     if let event { query.append("event=\(pathPart(event))") }
     if let since { query.append("since=\(since.before(Date()))") }
     if let text { return try await printRows(holding: text, query, admin, path) }
-    let last: LogRecord?
+    var unanswered = UnansweredGateways()
+    var (last, after): (LogRecord?, String)
     if maximumCount <= Limits.maximumLogPage || id != nil {
-      last = try await printNewest(query, admin, path)
+      (last, after) = try await printNewest(query, admin, path, &unanswered)
     } else {
-      last = try await printPages(query, admin, path)
+      (last, after) = try await printPages(query, admin, path, &unanswered)
     }
     guard follow else { return }
     if let id, let last, last.id.lowercased() != id.lowercased() {
@@ -69,21 +73,32 @@ struct Log: AsyncParsableCommand {
       query[0] = "id=\(pathPart(last.id))"
       if device == nil, path.isAdministered, let device = last.device { query.append("device=\(pathPart(device))") }
     }
-    var after = last?.number ?? 0
+    if since == nil, last?.gateway != nil {
+      // A gateway that has not answered yet hands over what it has of this time, and not all of its log.
+      query.append("since=\(Int64((Date().timeIntervalSince1970 - Log.followedTime) * 1000))")
+    }
     while true {
       let page = try await self.page(query, after: after, seconds: Limits.maximumLogWaitTime / 2, admin, path)
+      unanswered.tell(page.unanswered)
       page.rows.forEach(print)
-      after = page.next
+      after = page.after
     }
   }
+
+  /// How far back rows begin that a gateway of a cell hands over late while the log is followed, in seconds.
+  private static let followedTime = 600.0
 
   /// Prints the rows of pushes by their texts: each device of this state folder finds its own, and the admin socket those
   /// of persons who let senders find them.
   private func printRows(holding text: String, _ query: [String], _ admin: Admin, _ path: LogPath) async throws {
     let count = min(maximumCount, Limits.maximumLogPage)
     let values = (query + ["text=\(pathPart(text))", "limit=\(count)"]).joined(separator: "&")
-    var found: [Int64: LogRecord] = [:]
-    func add(_ rows: [LogRecord]) { for row in rows { found[row.number] = row } }
+    var unanswered = UnansweredGateways()
+    var found: [Place: LogRecord] = [:]
+    func add(_ answer: LogRows) {
+      unanswered.tell(answer.cell?.unanswered)
+      for row in answer.rows { found[Place(gateway: row.gateway, number: row.number)] = row }
+    }
     add(try await admin.get(path.path + "?" + values))
     let folder = try state.folder
     for name in Credentials.names(in: folder) where path.isAdministered && (device == nil || device == name) {
@@ -94,35 +109,54 @@ struct Log: AsyncParsableCommand {
         // The gateway has forgotten the device.
       }
     }
-    found.values.sorted { $0.number < $1.number }.suffix(count).forEach(print)
+    // The numbers of several gateways say nothing of which is the earlier one.
+    found.values.sorted { $0.gateway == $1.gateway ? $0.number < $1.number : $0.at < $1.at }
+      .suffix(count).forEach(print)
+  }
+
+  /// Which row it is, of all gateways of a cell.
+  private struct Place: Hashable {
+    var gateway: String?
+    var number: Int64
   }
 
   /// Prints what one answer can hold, or the rows of one push.
-  private func printNewest(_ query: [String], _ admin: Admin, _ path: LogPath) async throws -> LogRecord? {
-    var pages: [[LogRecord]] = []
+  ///
+  /// - Returns: the last row, and what the rows to come are after.
+  private func printNewest(
+    _ query: [String], _ admin: Admin, _ path: LogPath, _ unanswered: inout UnansweredGateways
+  ) async throws -> (last: LogRecord?, after: String) {
+    var pages: [LogRows] = []
     var (left, before) = (maximumCount, "")
     while left > 0 {
       let size = min(left, Limits.maximumLogPage)
-      let rows: [LogRecord] = try await admin.get(
+      let answer: LogRows = try await admin.get(
         path.path + "?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
-      pages.append(rows)
-      left -= rows.count
-      guard rows.count == size, let first = rows.first else { break }
-      before = "&before=\(first.number)"
+      unanswered.tell(answer.cell?.unanswered)
+      pages.append(answer)
+      left -= answer.rows.count
+      guard answer.rows.count == size, let next = answer.before else { break }
+      before = "&before=\(pathPart(next))"
     }
-    for rows in pages.reversed() { rows.forEach(print) }
-    return pages.first?.last
+    for answer in pages.reversed() { answer.rows.forEach(print) }
+    return (pages.first?.rows.last, pages.first?.after ?? "0")
   }
 
   /// Prints any number of rows, page by page: neither end holds more than one.
-  private func printPages(_ query: [String], _ admin: Admin, _ path: LogPath) async throws -> LogRecord? {
-    var (left, after, before) = (maximumCount, Int64.max, "")
+  private func printPages(
+    _ query: [String], _ admin: Admin, _ path: LogPath, _ unanswered: inout UnansweredGateways
+  ) async throws -> (last: LogRecord?, after: String) {
+    var (left, after, before) = (maximumCount, "", "")
     // Where they begin, so that the oldest are printed first.
-    while left > 0, after > 0 {
+    while left > 0 {
       let size = min(left, Limits.maximumLogPage)
       let start: LogStart = try await admin.get(
         path.path + "/start?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
-      (after, before) = (start.after, "&before=\(start.after + 1)")
+      unanswered.tell(start.unanswered)
+      let isBeginning = start.before == nil || start.firstAfter == after
+      after = start.firstAfter
+      if isBeginning { break }
+      before = "&before=\(pathPart(start.before ?? ""))"
       left -= size
     }
     var last: LogRecord?
@@ -130,19 +164,20 @@ struct Log: AsyncParsableCommand {
     while left > 0 {
       let page = try await self.page(
         query, after: after, seconds: 0, size: min(left, Limits.maximumLogPage), admin, path)
+      unanswered.tell(page.unanswered)
       page.rows.forEach(print)
       last = page.rows.last ?? last
       left -= page.rows.count
-      if page.rows.isEmpty || page.next == after { break }
-      after = page.next
+      if page.rows.isEmpty || page.after == after { break }
+      after = page.after
     }
-    return last
+    return (last, after)
   }
 
   private func page(
-    _ query: [String], after: Int64, seconds: Int, size: Int = 1000, _ admin: Admin, _ path: LogPath
+    _ query: [String], after: String, seconds: Int, size: Int = 1000, _ admin: Admin, _ path: LogPath
   ) async throws -> LogPage {
-    let values = query + ["after=\(after)", "seconds=\(seconds)", "limit=\(size)"]
+    let values = query + ["after=\(pathPart(after))", "seconds=\(seconds)", "limit=\(size)"]
     return try await admin.get(path.path + "/next?" + values.joined(separator: "&"))
   }
 
@@ -154,6 +189,7 @@ struct Log: AsyncParsableCommand {
     var words = [time, event, record.id, place, record.detail ?? ""]
     if let text = record.text { words.append(Log.quoted(text)) }
     if let status = record.status { words.append("[\(status)]") }
+    if let gateway = record.gateway { words.append("at \(gateway)") }
     Output.data(words.filter { !$0.isEmpty }.joined(separator: "  "))
   }
 

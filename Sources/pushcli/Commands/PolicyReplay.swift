@@ -94,14 +94,16 @@ struct PolicyReplay: AsyncParsableCommand {
   /// The rows of the log from `start` on, in milliseconds since 1970, oldest first.
   private func records(_ access: DeviceAccess, since start: Int64) async throws -> [LogRecord] {
     var records: [LogRecord] = []
+    var unanswered = UnansweredGateways()
     var before = ""
     while true {
       let query = access.log.query + ["since=\(start)", "limit=10000"]
-      let page: [LogRecord] = try await access.admin.get(
+      let page: LogRows = try await access.admin.get(
         access.log.path + "?" + query.joined(separator: "&") + before)
-      records.insert(contentsOf: page, at: 0)
-      guard page.count == 10_000, let first = page.first else { return records }
-      before = "&before=\(first.number)"
+      unanswered.tell(page.cell?.unanswered)
+      records.insert(contentsOf: page.rows, at: 0)
+      guard page.rows.count == 10_000, let next = page.before else { return records }
+      before = "&before=\(pathPart(next))"
     }
   }
 

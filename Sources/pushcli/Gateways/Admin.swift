@@ -17,7 +17,8 @@ struct Admin {
   /// - Throws: ``CommandFailure`` when no gateway runs there, or this machine has nothing to show to it.
   init(_ options: StateOptions) async throws {
     let context = try options.context
-    if let detour = try options.detour { try await Admin.check(detour, leadsTo: context, options) }
+    let detours = try options.detours
+    if !detours.isEmpty { try await Admin.check(detours, leadTo: context, options) }
     guard let address = context.address else {
       self = try await Admin(socket: context.folder, options)
       return
@@ -40,6 +41,21 @@ struct Admin {
     guard let address = context.address else { preconditionFailure("a gateway elsewhere has an address") }
     authorization = "Bearer " + bearer
     (client, endpoint) = try await Admin.connect([address] + context.others, trustPath: context.trustPath)
+  }
+
+  /// Connects to another gateway of the cell of one that does not run here: as a device, or as whoever comes.
+  ///
+  /// - Returns: nil where no other is known.
+  static func elsewhere(_ options: StateOptions, as credentials: Credentials?) async throws -> Admin? {
+    let context = try options.context
+    let addresses = try options.detours + context.others
+    guard !context.isRemote, !addresses.isEmpty else { return nil }
+    let (client, endpoint) = try await connect(addresses, trustPath: context.trustPath)
+    return Admin(client: client, endpoint: endpoint, authorization: credentials.map { "Bearer " + $0.secret })
+  }
+
+  private init(client: Client, endpoint: Client.Endpoint, authorization: String?) {
+    (self.client, self.endpoint, self.authorization) = (client, endpoint, authorization)
   }
 
   /// Connects to the first of these that answers.
@@ -85,30 +101,30 @@ struct Admin {
     return nil
   }
 
-  /// Sees to it that an address which no context has is one of the folder's own gateway, whose socket is asked: the
-  /// connection is trusted by the folder's authority alone.
+  /// Sees to it that addresses which no context has are those of the folder's own gateway, whose socket is asked, or of
+  /// its cell: the connection is trusted by the folder's authority alone. One that answers is enough.
   private static func check(
-    _ detour: GatewayAddress, leadsTo context: GatewayContext, _ options: StateOptions
+    _ detours: [GatewayAddress], leadTo context: GatewayContext, _ options: StateOptions
   ) async throws {
     let listening =
       FileManager.default.contents(atPath: context.folder.listeningPath)
       .map { String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init) } ?? []
     let own = listening.compactMap { try? GatewayAddress($0) }
-    if own.contains(detour) || own.map(\.reachable).contains(detour) { return }
+    if detours.contains(where: { own.contains($0) || own.map(\.reachable).contains($0) }) { return }
+    let named = detours.map(\.description).joined(separator: ",")
     if FileManager.default.fileExists(atPath: context.folder.trustPath) {
-      let endpoint = Client.Endpoint.tls(host: detour.host, port: detour.port, trustPath: context.folder.trustPath)
       do {
-        try await Client.connect(to: endpoint).close()
+        try await connect(detours, trustPath: context.folder.trustPath).0.close()
         return
       } catch let error as ClientError {
         var failure = CommandFailure(error)
-        if error.isPermanent { failure.message += "; another gateway takes `pushcli login \(detour)`" }
+        if error.isPermanent { failure.message += "; another gateway takes `pushcli login \(named)`" }
         throw failure
       }
     }
     throw CommandFailure(
       .notAuthorized,
-      "nobody is logged in to \(detour) here: `pushcli login \(detour)`, or `pushcli join CODE@\(detour)` by an invitation"
+      "nobody is logged in to \(named) here: `pushcli login \(named)`, or `pushcli join CODE@\(named)` by an invitation"
     )
   }
 

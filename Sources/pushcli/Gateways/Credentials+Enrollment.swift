@@ -1,13 +1,21 @@
 import GatewayClient
 
 extension Credentials {
-  /// Enrolls a device over the admin socket and keeps what it needs.
+  /// Enrolls a device over the admin socket, or at another gateway of the cell where the one of this machine does not run,
+  /// and keeps what it needs.
   static func enroll(_ name: String, person: String?, state: StateOptions) async throws -> Credentials {
     struct Request: Encodable {
       var name: String
       var person: String?
     }
-    let credentials: Credentials = try await Admin(state).post("/v1/devices", Request(name: name, person: person))
+    let admin: Admin
+    do {
+      admin = try await Admin(state)
+    } catch let failure as CommandFailure where failure.exit == .unreachable {
+      guard let other = try await Admin.elsewhere(state, as: nil) else { throw failure }
+      admin = other
+    }
+    let credentials: Credentials = try await admin.post("/v1/devices", Request(name: name, person: person))
     try credentials.save(in: try state.folder)
     return credentials
   }

@@ -5,7 +5,8 @@ import PushCore
 import PushPolicy
 
 /// How a command speaks of a device: as the device itself, where its gateway is elsewhere and its secret is here, else as
-/// an administrator.
+/// an administrator. Where the gateway of this machine does not run, and others of its cell are known, the device asks one
+/// of those.
 struct DeviceAccess {
   let name: String
   let admin: Admin
@@ -17,10 +18,16 @@ struct DeviceAccess {
   init(_ name: String?, _ state: StateOptions) async throws {
     let context = try state.context
     self.name = try name ?? DeviceAccess.only(in: context)
-    if context.isRemote, let own = try Credentials.read(self.name, in: context.folder) {
+    let own = try Credentials.read(self.name, in: context.folder)
+    if context.isRemote, let own {
       (admin, isOwn) = (try await Admin(context, as: own), true)
-    } else {
+      return
+    }
+    do {
       (admin, isOwn) = (try await Admin(state), false)
+    } catch let failure as CommandFailure where failure.exit == .unreachable {
+      guard let own, let admin = try await Admin.elsewhere(state, as: own) else { throw failure }
+      (self.admin, isOwn) = (admin, true)
     }
   }
 

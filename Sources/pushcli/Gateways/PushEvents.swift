@@ -12,9 +12,10 @@ struct PushEvents {
   private var admin: Admin?
   private var path = LogPath.all
   /// What the gateway said to read on from; nil when it has to look back once, since it may have begun its log anew.
-  private var after: Int64?
+  private var after: String?
   /// What has been handed out, which a look back finds again.
   private var seen: Set<String> = []
+  private var unanswered = UnansweredGateways()
   private var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
 
   /// How far before the start a look back goes: clocks are set.
@@ -35,8 +36,9 @@ struct PushEvents {
       do {
         let page = try await page(until: end)
         backoff.reset()
-        after = page.next
-        let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event)").inserted }
+        after = page.after
+        unanswered.tell(page.unanswered)
+        let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event) \($0.gateway ?? "")").inserted }
         if !rows.isEmpty { return rows }
       } catch let failure as CommandFailure where failure.exit == .unreachable || failure.status == 503 {
         admin?.close()
@@ -54,7 +56,7 @@ struct PushEvents {
     let seconds = min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1))
     var values = query + ["seconds=\(seconds)"]
     if let after {
-      values.append("after=\(after)")
+      values.append("after=\(pathPart(after))")
     } else {
       values.append("since=\(Int64((start.timeIntervalSince1970 - PushEvents.slack) * 1000))")
     }

@@ -86,7 +86,7 @@ import Testing
       }
       let answer = try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)])
       #expect(answer.status == 200)
-      let rows = try await LogSearch(gateway.services)(.init(id: APNSID(SampleRequest.id)))
+      let rows = try await LogSearch(gateway.services)(.init(query: .init(id: APNSID(SampleRequest.id)))).found
       #expect(rows.map(\.record.row.event) == [.accepted, .dropped] && rows.map(\.device) == ["ops", "ops"])
       #expect(rows.last?.record.row.detail == .fact(.nobodyRegistered))
     }

@@ -250,7 +250,7 @@ import Testing
       func log(_ id: String?) async throws -> [String] {
         var query = DeliveryLog.Query()
         query.id = id.flatMap { APNSID($0) }
-        return try await LogSearch(gateway.services)(query).map(LogRecord.init)
+        return try await LogSearch(gateway.services)(.init(query: query)).found.map(LogRecord.init)
           .filter { ["ignored", "refused"].contains($0.event) }.map { "\($0.event) \($0.detail ?? "")" }
       }
       let accepted = try await gateway.push(client, to: device.token, payload: payload)

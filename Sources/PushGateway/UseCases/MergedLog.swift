@@ -1,0 +1,234 @@
+import PushCore
+import PushStorage
+
+/// The delivery logs of all gateways of a cell, as one that is in the order of time.
+///
+/// Each gateway keeps its own rows, in the order in which it wrote them; which of two gateways' rows is the earlier one
+/// their clocks say. A gateway that does not answer in time is left out, and named.
+struct MergedLog: Sendable {
+  let log: DeliveryLog
+  let cell: any GatewayCell
+  /// The device that asks for its own rows; nil: whoever may read all of the log.
+  let reader: DeviceID?
+  /// How long all gateways together may take for an answer.
+  var patience = Duration.seconds(3)
+
+  /// How long a gateway may take that is asked beside something else: a person waits for it.
+  static let shortPatience = Duration.seconds(1)
+  /// How often whoever waits for rows asks, also when no gateway has told of any: what they tell may be lost.
+  private static let lookInterval = Duration.seconds(5)
+  /// How soon all gateways are asked again while somebody waits.
+  private static let shortestPause = Duration.milliseconds(100)
+
+  /// Rows of several gateways.
+  struct Rows: Sendable {
+    /// The oldest first.
+    var records: [(record: DeliveryLog.Record, gateway: String)]
+    /// Where to read on: towards the past, or with rows that are written later.
+    var position: LogPosition
+    /// Of the newest rows: behind which place there was none that matches.
+    var end: LogPosition
+    /// The gateways that have not answered, by name.
+    var unanswered: [String]
+  }
+
+  /// The newest rows that match and lie before a place.
+  func newest(_ query: DeliveryLog.Query, before: LogPosition?) async throws -> Rows {
+    try await merge(.newest, query, from: before)
+  }
+
+  /// The oldest rows that match behind a place.
+  ///
+  /// - Parameter seconds: how long the reader goes on waiting when there are none.
+  func next(_ query: DeliveryLog.Query, after: LogPosition?, waiting seconds: Double? = nil) async throws -> Rows {
+    try await merge(.next, query, from: after, waiting: seconds)
+  }
+
+  /// Waits for rows behind a place; see ``DeliveryLog/nextPage(_:within:)``.
+  func next(_ query: DeliveryLog.Query, after: LogPosition?, within time: Duration) async throws -> Rows? {
+    var (after, lastLook) = (after, ContinuousClock.Instant?.none)
+    return try await log.wait(for: query.id, within: time, lookingEach: MergedLog.lookInterval) {
+      if let lastLook, .now - lastLook < MergedLog.shortestPause {
+        try? await Task.sleep(until: lastLook + MergedLog.shortestPause, clock: .continuous)
+      }
+      lastLook = .now
+      // A search that is cancelled fails, and who waited is told what there is.
+      let rows = try await Task { [after] in
+        try await next(query, after: after, waiting: MergedLog.lookInterval * 2 / .seconds(1))
+      }.value
+      after = rows.position
+      return (rows, isEmpty: rows.records.isEmpty)
+    }
+  }
+
+  /// The push that an id names; see ``DeliveryLog/push(named:atMost:)``.
+  ///
+  /// - Returns: besides the gateways that have not answered.
+  func push(
+    named id: APNSID, atMost size: Int
+  ) async throws -> (found: (id: APNSID, device: DeviceID?)?, unanswered: [String]) {
+    if let own = try await log.push(named: id, atMost: size) { return (own, []) }
+    let query = DeliveryLog.Query(id: id, limit: 1, maximumReadSize: size)
+    let (records, unanswered) = await ask(
+      LogQuestion(.named, query, reader: reader, limit: 1), within: patience)
+    return (records.first.map { ($0.row.id, $0.row.device) }, unanswered)
+  }
+
+  /// Rows of the other gateways, in no order: as many as each puts into one answer.
+  ///
+  /// - Parameter time: how long they may take; those that take longer are left out.
+  func others(_ query: DeliveryLog.Query, within time: Duration) async -> [DeliveryLog.Record] {
+    await ask(LogQuestion(.newest, query, reader: reader, limit: query.limit), within: time).records
+  }
+
+  private func ask(
+    _ question: LogQuestion, within time: Duration
+  ) async -> (records: [DeliveryLog.Record], unanswered: [String]) {
+    await withTaskGroup(of: (CellGateway, LogPassage?).self) { group in
+      for gateway in cell.others {
+        group.addTask {
+          let answer = await cell.ask(gateway, LogAnswers.name, controlJSON(question), within: time)
+          return (gateway, answer.flatMap(LogPassage.init))
+        }
+      }
+      return await group.reduce(into: ([], [])) { all, one in
+        if let passage = one.1 { all.records += passage.records } else { all.unanswered.append(one.0.name) }
+      }
+    }
+  }
+
+  // MARK: Merging
+
+  /// The rows of one gateway that were read and not taken yet.
+  private struct Source {
+    let gateway: CellGateway
+    let isOwn: Bool
+    /// In the order in which they are taken, from the end.
+    var rows: [DeliveryLog.Record] = []
+    /// Whether there are no more behind ``rows``.
+    var isComplete = false
+    var hasFailed = false
+    /// Where the next rows are read.
+    var place: Int64?
+    /// The number after which, or up to which, is what was not taken.
+    var position: Int64?
+    /// Where to read on when all was taken.
+    var end: Int64?
+    /// The number of the newest row that was seen.
+    var newest: Int64?
+
+    var mustRead: Bool { rows.isEmpty && !isComplete && !hasFailed }
+  }
+
+  private func merge(
+    _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, from place: LogPosition?, waiting: Double? = nil
+  ) async throws -> Rows {
+    let deadline = ContinuousClock.now + patience
+    var sources = sources(from: place)
+    var taken: [(record: DeliveryLog.Record, gateway: String)] = []
+    while taken.count < query.limit {
+      let isMissing = sources.indices.filter { sources[$0].mustRead }
+      if !isMissing.isEmpty {
+        try await read(isMissing, of: &sources, kind, query, left: query.limit - taken.count, waiting, until: deadline)
+        continue
+      }
+      guard let next = MergedLog.next(of: sources, kind), let record = sources[next].rows.popLast() else { break }
+      taken.append((record, sources[next].gateway.name))
+      sources[next].position = kind == .newest ? max(0, record.number - 1) : record.number
+    }
+    var (position, end) = (place ?? LogPosition(), LogPosition())
+    for source in sources {
+      end.numbers[source.gateway.id] = source.newest
+      let isAtEnd = source.rows.isEmpty && source.isComplete && !source.hasFailed
+      if let number = isAtEnd ? source.end ?? source.position : source.position {
+        position.numbers[source.gateway.id] = number
+      }
+    }
+    return Rows(
+      records: kind == .newest ? taken.reversed() : taken, position: position, end: end,
+      unanswered: sources.filter(\.hasFailed).map(\.gateway.name))
+  }
+
+  private func sources(from place: LogPosition?) -> [Source] {
+    let own = cell.gateway
+    return ([own] + cell.others).enumerated().map { index, gateway in
+      let position = place?.numbers[gateway.id]
+      return Source(
+        gateway: gateway, isOwn: index == 0, hasFailed: index > 0 && gateway.process == nil, place: position,
+        position: position)
+    }
+  }
+
+  /// The source whose row comes next: the newest one, or the oldest one.
+  private static func next(of sources: [Source], _ kind: LogQuestion.Kind) -> Int? {
+    var best: (index: Int, at: Int64)?
+    for (index, source) in sources.enumerated() {
+      guard let at = source.rows.last?.row.at else { continue }
+      guard let known = best, kind == .newest ? at <= known.at : at >= known.at else {
+        best = (index, at)
+        continue
+      }
+    }
+    return best?.index
+  }
+
+  /// Asks some of the gateways for their next rows.
+  private func read(
+    _ indices: [Int], of sources: inout [Source], _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, left: Int,
+    _ waiting: Double?, until deadline: ContinuousClock.Instant
+  ) async throws {
+    let answers = try await withThrowingTaskGroup(of: (Int, LogPassage?).self) { [sources] group in
+      for index in indices {
+        group.addTask {
+          (index, try await passage(of: sources[index], kind, query, left: left, waiting, until: deadline))
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    for (index, answer) in answers {
+      guard let answer else {
+        sources[index].hasFailed = true
+        continue
+      }
+      take(answer, kind, into: &sources[index])
+    }
+  }
+
+  /// - Returns: nil when the gateway has not answered.
+  private func passage(
+    of source: Source, _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, left: Int, _ waiting: Double?,
+    until deadline: ContinuousClock.Instant
+  ) async throws -> LogPassage? {
+    var query = query
+    query.limit = min(left, LogQuestion.maximumLimit)
+    switch kind {
+    case .newest: query.before = source.place.map { $0 + 1 }
+    case .next, .named: query.after = source.place
+    }
+    if source.isOwn { return try await LogAnswers.answer(kind, query, of: log) }
+    let time = deadline - .now
+    guard time > .zero else { return nil }
+    var question = LogQuestion(kind, query, reader: reader, limit: query.limit)
+    question.waits = waiting
+    let answer = await cell.ask(source.gateway, LogAnswers.name, controlJSON(question), within: time)
+    return answer.flatMap(LogPassage.init)
+  }
+
+  private func take(_ answer: LogPassage, _ kind: LogQuestion.Kind, into source: inout Source) {
+    let records = answer.records.prefix(LogQuestion.maximumLimit)
+    let last = kind == .newest ? records.first?.number : records.last?.number
+    source.isComplete = answer.isComplete
+    // One that goes on without getting any further would be asked for ever.
+    if !answer.isComplete, records.isEmpty { source.hasFailed = true }
+    switch kind {
+    case .newest:
+      source.rows = Array(records)
+      source.newest = source.newest ?? records.last?.number ?? 0
+      source.place = last.map { max(0, $0 - 1) }
+    case .next, .named:
+      let next = min(max(0, answer.next), .max - 1)
+      source.rows = records.reversed()
+      (source.place, source.end) = (max(next, last ?? 0), next)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+"""The delivery log of a cell: each gateway writes its own rows, and any of them shows the rows of all."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+from brokers import Brokers, Cell, needs_brokers
+from gateway import PUSHCLI, TOPIC, poll, run
+
+pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
+
+
+@pytest.fixture
+def cell(tmp_path):
+    brokers = Brokers(tmp_path / "brokers").start()
+    cell = Cell(tmp_path, brokers)
+    try:
+        yield cell.start()
+    finally:
+        for gateway in cell.gateways:
+            if gateway.process is not None:
+                gateway.process.send_signal(signal.SIGCONT)
+        cell.close()
+        brokers.close()
+
+
+@pytest.fixture
+def pair(cell):
+    """The gateways, and a device that both know; each knows of the other."""
+    first, second = cell.gateways
+    device = first.device(name="phone")
+    poll(lambda: TOPIC in second.run("devices", "list").out, "the device is registered at the other gateway")
+    for gateway in cell.gateways:
+        poll(lambda: cell_log(gateway)["unanswered"] == [] and knows(gateway), "each gateway knows of the other")
+    return first, second, device
+
+
+def knows(gateway):
+    """Whether the gateway tells devices of another one."""
+    device = gateway.run("devices", "enrol", f"probe-{time.monotonic_ns()}", "--json").json
+    with gateway.connect() as connection:
+        stream = connection.open("POST", "/v1/device/stream", [("authorization", f"bearer {device['secret']}")])
+        connection.write(stream, b'{"type":"hello","cursor":0}\n')
+        response = connection.responses[stream]
+        connection.until(lambda: b"\n" in response.body)
+        return bool(json.loads(response.body.split(b"\n")[0]).get("gateways"))
+
+
+def cell_log(gateway, **query):
+    """The answer of the admin API."""
+    words = "&".join(f"{name}={value}" for name, value in query.items())
+    done = subprocess.run(
+        ["curl", "-sS", "--http2-prior-knowledge", "--unix-socket", str(gateway.state / "admin.sock"),
+         f"http://gateway/admin/v1/log?{words}"], capture_output=True, text=True, timeout=30, check=True)
+    return json.loads(done.stdout)
+
+
+class Command:
+    """A command that waits."""
+
+    def __init__(self, gateway, *arguments):
+        self.process = subprocess.Popen(
+            [PUSHCLI, *map(str, arguments), "--state", str(gateway.state)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def end(self, timeout=30):
+        out, err = self.process.communicate(timeout=timeout)
+        return self.process.returncode, out.strip(), err
+
+
+def push_of(stream):
+    """The next push of a device's stream."""
+    return poll(lambda: next((line for line in stream.quiet() if line["type"] == "push"), None), "the push")
+
+
+def test_any_gateway_shows_the_rows_of_all_in_the_order_of_time(pair):
+    first, second, device = pair
+    stream = second.stream(device)
+    stream.caught_up()
+    accepted = first.accepted(device.token)
+    push_of(stream)
+    expected = {("accepted", first.address), ("stored", first.address), ("transmitted", second.address)}
+    for gateway in [first, second]:
+        rows = poll(
+            lambda: (found := gateway.run("log", accepted, "--json").records)
+            and expected <= {(row["event"], row["gateway"]) for row in found} and found,
+            "the rows of both gateways")
+        assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+        shown = gateway.run("log", "--device", "phone").out
+        assert f"at {first.address}" in shown and f"at {second.address}" in shown
+    with first.connect() as connection:
+        own = connection.request("GET", "/v1/device/log", [("authorization", f"bearer {device.secret}")]).json
+    assert expected <= {(row["event"], row["gateway"]) for row in own["rows"]} and own["unanswered"] == []
+    # The unique id is in the row of acceptance, which the other gateway has.
+    unique = next(row["unique_id"] for row in rows if row["event"] == "accepted")
+    assert {row["id"] for row in second.run("log", unique, "--json").records} == {accepted}
+
+
+def test_who_follows_sees_what_happens_at_the_other_gateway(pair, tmp_path):
+    first, second, device = pair
+    with open(tmp_path / "follow", "w") as out:
+        following = subprocess.Popen(
+            [PUSHCLI, "log", "--follow", "--json", "--state", str(first.state)], stdout=out, stdin=subprocess.DEVNULL)
+    try:
+        ids = []
+        for gateway in [second, first, second]:
+            ids.append(gateway.accepted(device.token))
+            poll(lambda: ids[-1] in (tmp_path / "follow").read_text(), "the push is seen")
+        lines = [json.loads(line) for line in (tmp_path / "follow").read_text().splitlines()]
+        accepted = [line for line in lines if line["event"] == "accepted"]
+        assert [line["id"] for line in accepted] == ids
+        assert [line["gateway"] for line in accepted] == [second.address, first.address, second.address]
+    finally:
+        following.kill()
+        following.wait()
+
+
+def test_a_sender_at_one_gateway_waits_for_a_person_at_the_other(pair):
+    first, second, device = pair
+    stream = second.stream(device)
+    stream.caught_up()
+    waiting = Command(
+        first, "send", "--to", f"phone/{TOPIC}", "Lunch", "--wait", "viewed", "--timeout", "30s")
+    push = push_of(stream)
+    stream.say(type="answer", id=push["id"], action="view")
+    code, out, err = waiting.end()
+    assert code == 0, out + err
+    assert "transmitted" in err and "viewed" in err
+
+
+def test_a_question_at_one_gateway_is_answered_at_the_other(pair):
+    first, second, device = pair
+    stream = second.stream(device)
+    stream.caught_up()
+    question = Command(
+        first, "ask", "--to", f"phone/{TOPIC}", "--title", "Deploy?", "--action", "approve=Approve", "--action",
+        "reject=Reject!", "--timeout", "30s")
+    push = push_of(stream)
+    stream.say(type="answer", id=push["id"], action="approve")
+    code, out, err = question.end()
+    assert (code, out) == (0, "approve"), err
+
+
+def test_a_push_is_answered_at_another_gateway_than_the_one_that_delivered_it(pair):
+    first, second, device = pair
+    question = Command(
+        first, "ask", "--to", f"phone/{TOPIC}", "--title", "Deploy?", "--action", "approve=Approve", "--action",
+        "reject=Reject!", "--timeout", "30s")
+    stream = first.stream(device)
+    push = push_of(stream)
+    stream.acknowledge(push["seq"])
+    poll(lambda: "acknowledged" in first.run("log", push["id"]).out, "the push has left the mailbox")
+    stream.connection.close()
+    moved = second.stream(device)
+    moved.caught_up()
+    moved.say(type="answer", id=push["id"], action="reject")
+    code, out, err = question.end()
+    assert out == "reject", err
+    # The first answer counts, at whichever gateway it comes.
+    again = first.stream(device)
+    again.caught_up()
+    again.say(type="answer", id=push["id"], action="view")
+    answered = poll(
+        lambda: next((line for line in again.quiet() if line["type"] == "answered"), None), "which answer counts")
+    assert answered["action"] == "reject"
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+def test_a_gateway_that_does_not_answer_is_named_in_time(pair, end):
+    first, second, device = pair
+    accepted = first.accepted(device.token)
+    if end == "stopped":
+        second.process.send_signal(signal.SIGSTOP)
+    else:
+        second.kill()
+    for _ in range(3):
+        start = time.monotonic()
+        answer = cell_log(first, id=accepted)
+        assert time.monotonic() - start < 6
+        assert answer["unanswered"] == [second.address]
+        assert "accepted" in [row["event"] for row in answer["rows"]]
+    done = run("log", accepted, state=first.state)
+    assert done.code == 0 and "accepted" in done.out
+    assert f"no answer from {second.address}" in done.err and len(done.err.splitlines()) == 1
+    if end == "stopped":
+        second.process.send_signal(signal.SIGCONT)
+    else:
+        second.restart()
+    poll(lambda: cell_log(first)["unanswered"] == [], "it answers again, and the process that died is forgotten")

@@ -1,0 +1,242 @@
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// The delivery logs of several gateways, read as one.
+@Suite(.timeLimit(.minutes(2))) struct MergedLogTests {
+  private let folder: TemporaryFolder
+  private let hub = CellHub()
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A gateway of the cell, whose log has these rows.
+  private func gateway(_ name: String, _ rows: [DeliveryLog.Row] = []) throws -> (log: DeliveryLog, cell: HubCell) {
+    let log = DeliveryLog(path: folder.file(name), retention: 86_400 * 365 * 100, logger: .silent)
+    log.append(rows)
+    let cell = hub.cell(name)
+    try LogAnswers(log, MemoryRegistrations()).join(cell)
+    try EraseLog(log: log).join(cell)
+    return (log, cell)
+  }
+
+  private func row(_ time: Int64, _ event: DeliveryEvent = .accepted, id: Int = 1) -> DeliveryLog.Row {
+    DeliveryLog.Row(at: time, event: event, id: .number(id), device: 7, app: 3)
+  }
+
+  private func times(_ rows: MergedLog.Rows) -> [Int64] { rows.records.map(\.record.row.at) }
+
+  @Test func `rows of all gateways come in the order of time, with their gateways`() async throws {
+    let (first, cell) = try gateway("a", [row(1), row(4), row(5)])
+    let (second, _) = try gateway("b", [row(2), row(6)])
+    let (third, _) = try gateway("c", [row(3)])
+    defer { for log in [first, second, third] { log.close() } }
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let rows = try await merged.newest(.init(), before: nil)
+    #expect(times(rows) == [1, 2, 3, 4, 5, 6] && rows.unanswered.isEmpty)
+    #expect(rows.records.map(\.gateway) == ["a", "b", "c", "a", "a", "b"])
+  }
+
+  @Test func `pages towards the past and onwards leave nothing out and repeat nothing`() async throws {
+    // More than one answer of a gateway holds.
+    let count = Int64(LogQuestion.maximumLimit) * 2 + 77
+    let (first, cell) = try gateway("a", (0..<count).map { row($0 * 3) })
+    let (second, _) = try gateway("b", (0..<count).map { row($0 * 3 + 1) })
+    let (third, _) = try gateway("c", (0..<40).map { row($0 * 3 + 2) })
+    defer { for log in [first, second, third] { log.close() } }
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let most = (0..<count).flatMap { (number: Int64) -> [Int64] in [number * 3, number * 3 + 1] }
+    let few = (0..<40).map { (number: Int64) -> Int64 in number * 3 + 2 }
+    let all = (most + few).sorted()
+    var (read, before): ([Int64], LogPosition?) = ([], nil)
+    while true {
+      let page = try await merged.newest(.init(limit: 1500), before: before)
+      if page.records.isEmpty { break }
+      read = times(page) + read
+      before = LogPosition(text: page.position.text)
+    }
+    #expect((read == all) as Bool, "\(read.count) of \(all.count)")
+    var after: LogPosition?
+    read = []
+    while true {
+      let page = try await merged.next(.init(limit: 1500), after: after)
+      if page.records.isEmpty { break }
+      read += times(page)
+      after = LogPosition(text: page.position.text)
+    }
+    #expect((read == all) as Bool, "\(read.count) of \(all.count)")
+  }
+
+  @Test func `a gateway that does not answer is named, and read on where it was when it does`() async throws {
+    let (first, cell) = try gateway("a", [row(1)])
+    let (second, other) = try gateway("b", [row(2)])
+    defer { for log in [first, second] { log.close() } }
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let before = try await merged.next(.init(), after: nil)
+    #expect(times(before) == [1, 2])
+    second.append([row(3)])
+    other.isDeaf.withLock { $0 = true }
+    let without = try await merged.next(.init(), after: before.position)
+    #expect(without.records.isEmpty && without.unanswered == ["b"])
+    #expect(try await merged.newest(.init(), before: nil).unanswered == ["b"])
+    other.isDeaf.withLock { $0 = false }
+    let after = try await merged.next(.init(), after: without.position)
+    #expect(times(after) == [3] && after.unanswered.isEmpty)
+  }
+
+  @Test func `what a gateway answers that is none is no answer`() async throws {
+    let (log, cell) = try gateway("a", [row(1)])
+    defer { log.close() }
+    let merged = MergedLog(log: log, cell: cell, reader: nil, patience: .seconds(100))
+    let liar = hub.cell("b")
+    for answer in [[], [9], Array(repeating: 255, count: 40), [0] + Array(repeating: 0, count: 8)] as [[UInt8]] {
+      try liar.answer(LogAnswers.name) { _ in answer }
+      let rows = try await merged.newest(.init(), before: nil)
+      #expect(times(rows) == [1] && rows.unanswered == ["b"], "\(answer)")
+      #expect(try await merged.next(.init(), after: nil).unanswered == ["b"], "\(answer)")
+    }
+  }
+
+  @Test func `questions that are none are answered by nothing`() async throws {
+    let (log, cell) = try gateway("a", [row(1)])
+    defer { log.close() }
+    let asking = hub.cell("b")
+    for question in ["", "{", "{\"kind\":\"newest\"}", "{\"kind\":\"newest\",\"limit\":1,\"id\":\"x\"}"] {
+      let answer = await asking.ask(cell.gateway, LogAnswers.name, Array(question.utf8), within: .seconds(1))
+      #expect(answer == nil, "\(question)")
+    }
+    let most = #"{"kind":"next","limit":9223372036854775807,"after":-5,"before":-9223372036854775808,"waits":1e300}"#
+    let answer = await asking.ask(cell.gateway, LogAnswers.name, Array(most.utf8), within: .seconds(1))
+    #expect(answer.flatMap(LogPassage.init)?.records.isEmpty == true)
+  }
+
+  @Test func `who waits is told what happens at another gateway`() async throws {
+    let (first, cell) = try gateway("a", [row(1)])
+    let (second, _) = try gateway("b")
+    defer { for log in [first, second] { log.close() } }
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let before = try await merged.next(.init(id: .number(1)), after: nil)
+    async let awaited = merged.next(
+      .init(id: .number(1), events: [.viewed]), after: before.position, within: .seconds(60))
+    while hub.questions < 2 { await Task.yield() }
+    let start = ContinuousClock.now
+    second.append([row(2, .accepted, id: 2), row(3, .viewed)])
+    let rows = try #require(try await awaited)
+    #expect(times(rows) == [3] && rows.records.map(\.gateway) == ["b"])
+    // It was told, and has not just looked again.
+    #expect(.now - start < .seconds(4) || hub.questions <= 3)
+  }
+
+  @Test func `nobody is told of rows while nobody waits`() async throws {
+    let (first, _) = try gateway("a")
+    let (second, _) = try gateway("b")
+    defer { for log in [first, second] { log.close() } }
+    second.append([row(1)])
+    _ = try await second.rows(.init(limit: 1))
+    #expect(hub.told == 0)
+  }
+
+  @Test func `a push is found by the unique id that another gateway gave it`() async throws {
+    let (first, cell) = try gateway("a")
+    var accepted = row(1)
+    accepted.uniqueID = .number(99)
+    let (second, _) = try gateway("b", [accepted])
+    defer { for log in [first, second] { log.close() } }
+    let found = try await MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100)).push(
+      named: .number(99), atMost: .max)
+    #expect(found.found?.id == .number(1) && found.found?.device == 7 && found.unanswered.isEmpty)
+  }
+
+  @Test func `what is erased goes from the logs of all gateways`() async throws {
+    let (first, cell) = try gateway("a", [row(1)])
+    var other = row(3)
+    other.device = 8
+    let (second, _) = try gateway("b", [row(2), other])
+    defer { for log in [first, second] { log.close() } }
+    try await EraseLog(log: first, cell: cell).rows(of: [7])
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    #expect(times(try await merged.newest(.init(), before: nil)) == [3])
+    let answer = await hub.cell("c").ask(cell.gateway, "log-erase", Array("x".utf8), within: .seconds(1))
+    #expect(answer == nil)
+  }
+
+  @Test(arguments: ["", "x", "a:", "a:-1", "a:9223372036854775807", ":1", "a:1:2", "a:1,b"])
+  func `what is no place is none`(_ text: String) { #expect(LogPosition(text: text) == nil) }
+}
+
+/// What joins the cells of a test.
+final class CellHub: Sendable {
+  private struct State {
+    var cells: [String: HubCell] = [:]
+    var (questions, told) = (0, 0)
+  }
+
+  private let state = Mutex(State())
+
+  /// How many questions were asked, and how many messages told.
+  var questions: Int { state.withLock(\.questions) }
+  var told: Int { state.withLock(\.told) }
+
+  func cell(_ name: String) -> HubCell {
+    let cell = HubCell(name, self)
+    state.withLock { $0.cells[name] = cell }
+    return cell
+  }
+
+  fileprivate func others(of name: String) -> [HubCell] {
+    state.withLock { $0.cells.values.filter { $0.gateway.id != name }.sorted { $0.gateway.id < $1.gateway.id } }
+  }
+
+  fileprivate func noteQuestion() { state.withLock { $0.questions += 1 } }
+  fileprivate func noteTold() { state.withLock { $0.told += 1 } }
+}
+
+/// A gateway's part in a cell that lies in the memory of a test.
+final class HubCell: GatewayCell {
+  typealias Answer = @Sendable (_ question: [UInt8]) async -> [UInt8]
+
+  let gateway: CellGateway
+  /// Whether it answers nobody.
+  let isDeaf = Mutex(false)
+  private let hub: CellHub
+  private let answers = Mutex<[String: Answer]>([:])
+  private let listeners = Mutex<[String: @Sendable ([UInt8]) -> Void]>([:])
+
+  fileprivate init(_ name: String, _ hub: CellHub) {
+    gateway = CellGateway(id: name, process: name, name: name)
+    self.hub = hub
+  }
+
+  var others: [CellGateway] { hub.others(of: gateway.id).map(\.gateway) }
+
+  func answer(_ name: String, _ body: @escaping Answer) throws { answers.withLock { $0[name] = body } }
+
+  func ask(
+    _ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration
+  ) async -> [UInt8]? {
+    hub.noteQuestion()
+    guard let other = hub.others(of: self.gateway.id).first(where: { $0.gateway == gateway }),
+      !other.isDeaf.withLock({ $0 }), let answer = other.answers.withLock({ $0[name] })
+    else { return nil }
+    let body = await answer(question)
+    return body.isEmpty ? nil : body
+  }
+
+  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
+    listeners.withLock { $0[name] = body }
+  }
+
+  func tell(_ name: String, _ message: [UInt8]) {
+    hub.noteTold()
+    for other in hub.others(of: gateway.id) { other.listeners.withLock { $0[name] }?(message) }
+  }
+
+  func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {}
+  func announce(_ addresses: [String]) {}
+  func leave() {}
+  func broadcast(_ message: BroadcastMessage) {}
+  func publishAuthority(_ folder: StateFolder) async throws {}
+}
