@@ -53,13 +53,14 @@ package final class CellLog: ReplicationLog {
   /// Called when so much was added that the next gateway should not have to read all of it.
   private let snapshotIsDue: @Sendable () -> Void
 
-  /// So many entries after a snapshot there is another one.
-  private static let snapshotInterval: UInt64 = 5_000
+  private let snapshotInterval: UInt64
 
+  /// - Parameter snapshotInterval: so many entries after a snapshot there is another one.
   package init(
-    _ engine: JetStream, store: SQLiteStore, snapshotIsDue: @escaping @Sendable () -> Void,
-    failed: @escaping @Sendable (StoreError) -> Void
+    _ engine: JetStream, store: SQLiteStore, snapshotInterval: UInt64 = 5_000,
+    snapshotIsDue: @escaping @Sendable () -> Void, failed: @escaping @Sendable (StoreError) -> Void
   ) {
+    self.snapshotInterval = snapshotInterval
     (self.engine, self.store, self.failed, self.snapshotIsDue) = (engine, store, failed, snapshotIsDue)
     (signal, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     writer = randomUUID()
@@ -234,7 +235,7 @@ package final class CellLog: ReplicationLog {
       ]
       last = try add(part, headers, until: deadline)
     }
-    if last / CellLog.snapshotInterval != position / CellLog.snapshotInterval { snapshotIsDue() }
+    if last / snapshotInterval != position / snapshotInterval { snapshotIsDue() }
     return last
   }
 
