@@ -12,13 +12,15 @@ final class Cell: GatewayCell {
   let peers: CellPeers
   private let log: CellLog
   private let files: SharedFiles
+  private let mailbox: JetStreamMailbox
   private let transport: any EngineTransport
 
   init(
-    _ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles, transport: any EngineTransport
+    _ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox,
+    transport: any EngineTransport
   ) {
     (self.identity, self.peers, self.log, self.files) = (identity, peers, log, files)
-    self.transport = transport
+    (self.mailbox, self.transport) = (mailbox, transport)
   }
 
   /// Makes the folder's authority that of the cell; the first gateway's becomes it.
@@ -28,6 +30,10 @@ final class Cell: GatewayCell {
   }
 
   func publishAuthority(_ folder: StateFolder) async throws { try await files.replace(folder.authorityFiles) }
+
+  func catchUp() async throws { try await log.catchUp() }
+
+  func saveWaiting(into backup: BackupMailbox) async throws { try await mailbox.save(into: backup) }
 
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {
     channels.follow(

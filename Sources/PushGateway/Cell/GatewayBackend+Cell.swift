@@ -35,13 +35,14 @@ extension GatewayBackend {
         own: .init(
           id: randomUUID(), addresses: configuration.advertised ?? [], version: Version.text,
           schema: store.schemaVersion))
-      let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), transport: connection)
-      try await cell.shareAuthority(folder)
-      // All at once: what others change is taken over into what was read.
-      let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
       let mailbox = JetStreamMailbox(
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
+      let cell = Cell(
+        identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox, transport: connection)
+      try await cell.shareAuthority(folder)
+      // All at once: what others change is taken over into what was read.
+      let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
       try await mailbox.start()
       let router = CellRouter(
         connection, mailbox: mailbox, partitions: identity.partitions, origin: peers.own.id)
@@ -65,7 +66,7 @@ extension GatewayBackend {
     }
   }
 
-  private static func connect(
+  static func connect(
     _ address: BackendAddress, _ configuration: Configuration
   ) async throws -> NATSConnection {
     do {

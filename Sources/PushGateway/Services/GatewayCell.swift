@@ -13,4 +13,8 @@ protocol GatewayCell: Sendable {
   func broadcast(_ message: BroadcastMessage)
   /// Tells the others that the folder's authority has changed.
   func publishAuthority(_ folder: StateFolder) async throws
+  /// Returns when this gateway has all that was shared when this was called.
+  func catchUp() async throws
+  /// Adds what waits in the cell to a backup.
+  func saveWaiting(into backup: BackupMailbox) async throws
 }

@@ -1,0 +1,160 @@
+"""A gateway that was alone moves into a cell, and out of it again, with its devices and what waits for them."""
+
+import json
+import subprocess
+import uuid
+
+import pytest
+from brokers import Brokers, Cell, free_ports, needs_brokers
+from gateway import PUSHCLI, TOPIC, Gateway, poll, run
+from machines import machine  # noqa: F401
+
+pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
+
+
+@pytest.fixture
+def brokers(tmp_path):
+    brokers = Brokers(tmp_path / "brokers").start()
+    yield brokers
+    brokers.close()
+
+
+class Phone:
+    """A device of another machine, which appends what it receives to one file, wherever its gateway is."""
+
+    def __init__(self, machine):
+        self.machine, self.path = machine, machine.home / "pushes.jsonl"
+
+    @property
+    def titles(self):
+        if not self.path.exists():
+            return []
+        lines = [json.loads(line) for line in self.path.read_bytes().split(b"\n")[:-1]]
+        return [line["payload"]["aps"]["alert"]["body"] for line in lines if "payload" in line]
+
+    def receive(self, *titles):
+        """Receives until the file has these, in this order and once, and nothing else comes with them."""
+        with open(self.path, "ab") as out:
+            process = subprocess.Popen(
+                [PUSHCLI, "subscribe", "--app", TOPIC, "--json"], stdout=out, stderr=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL, cwd=self.machine.home, env=self.machine.environment)
+        try:
+            poll(lambda: self.titles == list(titles), f"{titles}; there are {self.titles}", 40)
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def send(gateway, *titles):
+    for title in titles:
+        done = run("send", "--to", f"phone/{TOPIC}", title, state=gateway.state, timeout=60)
+        assert done.code == 0, f"{title}: {done.code}\n{done.out}{done.err}"
+
+
+def move(command, *arguments, state, code=0):
+    done = run("admin", command, *arguments, state=state, timeout=120)
+    assert done.code == code, f"{command} ended with {done.code}:\n{done.out}{done.err}"
+    return done
+
+
+def test_a_gateway_moves_into_a_cell_and_out_again(tmp_path, brokers, machine):  # noqa: F811
+    (port,) = free_ports(1)
+    address = f"127.0.0.1:{port}"
+    alone = Gateway(tmp_path / "alone", "--http-listen", "none", listen=address).start()
+    phone = Phone(machine("phone"))
+    phone.machine.join(alone)
+    alone.register("phone", TOPIC)
+    phone.machine.run("prefs", "set", "--app", TOPIC, "sound=off")
+    send(alone, "one")
+    phone.receive("one")
+    send(alone, "two", "three")
+    alone.app("com.example.mail")
+    later = alone.run("send", "--to", f"phone/{TOPIC}", "later", "--in", "1h").out.split()[0]
+    certificate = (alone.state / "ca.pem").read_bytes()
+    file = tmp_path / "move.backup"
+    # Only what is stopped is saved so, and only of a folder that has one.
+    assert "another gateway runs" in move("backup", "--stopped", file, state=alone.state, code=1).err
+    assert "holds no gateway" in move("backup", "--stopped", file, state=tmp_path / "nothing", code=1).err
+    alone.stop()
+    assert "2 waiting pushes" in move("backup", "--stopped", file, state=alone.state).err
+    assert file.stat().st_mode & 0o777 == 0o600
+
+    # Into a cell of two gateways, the first of which has the address that the phone knows.
+    cell = Cell(tmp_path / "cell", brokers)
+    first, second = cell.gateways
+    broken = tmp_path / "broken.backup"
+    broken.write_bytes(file.read_bytes()[:-20_000])
+    words = move("restore", broken, "--backend", brokers.backend, state=first.state, code=1).err
+    assert "damaged" in words and words.count("\n") == 1
+    move("restore", file, "--backend", brokers.backend, "--cell-partitions", 3, state=first.state)
+    assert "have a cell already" in move(
+        "restore", file, "--backend", brokers.backend, state=tmp_path / "other", code=1).err
+    first.listen = address
+    try:
+        cell.start()
+        assert (second.state / "ca.pem").read_bytes() == certificate
+        phone.receive("one", "two", "three")
+        send(second, "four")
+        phone.receive("one", "two", "three", "four")
+        prefs = second.run("prefs", "show", "--device", "phone", "--json").json
+        assert prefs["apps"][TOPIC]["sound"] is False
+        assert later in second.run("scheduled", "list").out
+        send(second, "five")
+        send(first, "six")
+        one = str(uuid.uuid4())
+        for gateway in cell.gateways:
+            gateway.run("send", "--to", f"phone/{TOPIC}", "seven", "--id", one)
+        # A backup of the cell while it serves has all of it, too.
+        assert second.run("admin", "backup", tmp_path / "live.backup", "--json").json["waiting"] == 3
+        for gateway in cell.gateways:
+            gateway.stop()
+    finally:
+        cell.close()
+
+    # And out of it: from the folder of either.
+    back = tmp_path / "back.backup"
+    assert "--backend" in move("backup", "--stopped", back, state=second.state, code=1).err
+    assert "3 waiting pushes" in move(
+        "backup", "--stopped", back, "--backend", brokers.backend, state=second.state).err
+    home = Gateway(tmp_path / "home", "--http-listen", "none", listen=address)
+    move("restore", back, state=home.state)
+    home.start()
+    try:
+        phone.receive("one", "two", "three", "four", "five", "six", "seven")
+        assert (home.state / "ca.pem").read_bytes() == certificate
+        send(home, "eight")
+        phone.receive("one", "two", "three", "four", "five", "six", "seven", "eight")
+        assert home.run("prefs", "show", "--device", "phone", "--json").json["apps"][TOPIC]["sound"] is False
+        assert later in home.run("scheduled", "list").out
+    finally:
+        home.stop()
+
+
+def test_a_device_that_was_never_in_the_cell_loses_nothing(tmp_path, brokers, machine):  # noqa: F811
+    (port,) = free_ports(1)
+    address = f"127.0.0.1:{port}"
+    alone = Gateway(tmp_path / "alone", "--http-listen", "none", listen=address).start()
+    phone = Phone(machine("phone"))
+    phone.machine.join(alone)
+    alone.register("phone", TOPIC)
+    before = [f"before {number}" for number in range(10)]
+    send(alone, *before)
+    phone.receive(*before)
+    alone.stop()
+    file = tmp_path / "move.backup"
+    move("backup", "--stopped", file, state=alone.state)
+    # The phone is off while there is a cell, in which nothing comes for it.
+    first = Gateway(tmp_path / "first", "--http-listen", "none", "--backend", brokers.backend)
+    move("restore", file, "--backend", brokers.backend, state=first.state)
+    first.start().stop()
+    move("backup", "--stopped", file, "--backend", brokers.backend, state=first.state)
+    home = Gateway(tmp_path / "home", "--http-listen", "none", listen=address)
+    move("restore", file, state=home.state)
+    home.start()
+    try:
+        # They would have numbers that the phone has acknowledged, were they counted anew.
+        then = [f"after {number}" for number in range(5)]
+        send(home, *then)
+        phone.receive(*before, *then)
+    finally:
+        home.stop()
