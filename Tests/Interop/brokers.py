@@ -21,6 +21,10 @@ host: 127.0.0.1
 port: {client}
 http: 127.0.0.1:{monitor}
 jetstream {{ store_dir: "{folder}/store-{number}", max_mem: 64M, max_file: 1G }}
+"""
+
+#: Not for one that is alone: it would wait for others.
+CLUSTER = """\
 cluster {{ name: C, host: 127.0.0.1, port: {route}, routes: [{routes}] }}
 """
 
@@ -36,7 +40,7 @@ def free_ports(count):
 
 
 class Brokers:
-    """Three brokers on this machine, each with a folder of its own."""
+    """Three brokers on this machine, or another number of them, each with a folder of its own."""
 
     def __init__(self, folder, count=3):
         self.folder, self.count = Path(folder), count
@@ -46,7 +50,7 @@ class Brokers:
         self.processes = [None] * count
         routes = ", ".join(f'"nats://127.0.0.1:{port}"' for port in self.routes)
         for number in range(count):
-            (self.folder / f"{number}.conf").write_text(CONFIGURATION.format(
+            (self.folder / f"{number}.conf").write_text((CONFIGURATION + (CLUSTER if count > 1 else "")).format(
                 number=number, client=self.clients[number], monitor=self.monitors[number], route=self.routes[number],
                 folder=self.folder, routes=routes))
 

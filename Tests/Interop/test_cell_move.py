@@ -1,8 +1,11 @@
 """A gateway that was alone moves into a cell, and out of it again, with its devices and what waits for them."""
 
 import json
+import os
+import re
 import subprocess
 import uuid
+from pathlib import Path
 
 import pytest
 from brokers import Brokers, Cell, free_ports, needs_brokers
@@ -57,10 +60,10 @@ def move(command, *arguments, state, code=0):
     return done
 
 
-def test_a_gateway_moves_into_a_cell_and_out_again(tmp_path, brokers, machine):  # noqa: F811
+def test_a_gateway_moves_into_a_cell_and_out_again(tmp_path, brokers, start, machine):  # noqa: F811
     (port,) = free_ports(1)
     address = f"127.0.0.1:{port}"
-    alone = Gateway(tmp_path / "alone", "--http-listen", "none", listen=address).start()
+    alone = start("--http-listen", "none", name="alone", listen=address)
     phone = Phone(machine("phone"))
     phone.machine.join(alone)
     alone.register("phone", TOPIC)
@@ -130,10 +133,10 @@ def test_a_gateway_moves_into_a_cell_and_out_again(tmp_path, brokers, machine): 
         home.stop()
 
 
-def test_a_device_that_was_never_in_the_cell_loses_nothing(tmp_path, brokers, machine):  # noqa: F811
+def test_a_device_that_was_never_in_the_cell_loses_nothing(tmp_path, brokers, start, machine):  # noqa: F811
     (port,) = free_ports(1)
     address = f"127.0.0.1:{port}"
-    alone = Gateway(tmp_path / "alone", "--http-listen", "none", listen=address).start()
+    alone = start("--http-listen", "none", name="alone", listen=address)
     phone = Phone(machine("phone"))
     phone.machine.join(alone)
     alone.register("phone", TOPIC)
@@ -158,3 +161,44 @@ def test_a_device_that_was_never_in_the_cell_loses_nothing(tmp_path, brokers, ma
         phone.receive(*before, *then)
     finally:
         home.stop()
+
+
+def test_the_lines_of_the_page_move_a_gateway(tmp_path, brokers, start):
+    rehearsal = Brokers(tmp_path / "rehearsal-broker", count=1).start()
+    alone = start("--http-listen", "none", name="push")
+    device = alone.device(name="phone")
+    send(alone, "one", "two")
+    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    blocks = dict(re.findall(r"^```sh (\S+)\n(.*?)^```$", page, re.M | re.S))
+    assert set(blocks) == {"rehearsal", "move", "leave"}
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pushcli").symlink_to(PUSHCLI)
+
+    def read(name):
+        text = blocks[name].replace("nats://a:4222,b:4222,c:4222", brokers.backend)
+        text = text.replace("nats://127.0.0.1:4333", rehearsal.backend)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+            env=os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "PUSHGATEWAY_STATE": str(alone.state)})
+        assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def waits(folder, *options):
+        gateway = start(*options, "--http-listen", "none", name=folder)
+        found = poll(lambda: gateway.run("subscribe", "--device", "phone", "--json", "--count", 2).records, "it waits")
+        gateway.stop()
+        return [record["payload"]["aps"]["alert"]["body"] for record in found]
+
+    try:
+        assert "2 waiting pushes" in read("rehearsal")
+        assert waits("rehearsal", "--backend", rehearsal.backend) == ["one", "two"]
+    finally:
+        rehearsal.close()
+    # The gateway did not notice.
+    assert alone.accepted(device.token)
+    alone.stop()
+    assert "3 waiting pushes" in read("move")
+    gateway = start("--backend", brokers.backend, "--http-listen", "none", name="first")
+    gateway.stop()
+    assert "3 waiting pushes" in read("leave")
+    assert waits("alone") == ["one", "two"]
