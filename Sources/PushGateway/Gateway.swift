@@ -132,7 +132,7 @@ package final class Gateway: Sendable {
             ])
         }, meter: meter,
         housekeeping: Housekeeping(
-          configuration, logger: logger, save: BackupLine(store, folder, cell: backend.cell).save))
+          configuration, logger: logger, save: BackupLine(store, folder, saveCell: backend.cell?.save).save))
       try backend.cell?.join(
         channels: channels, liveChannels: services.liveChannels, router: backend.router, schedule: services.schedule)
       let announce = AnnounceChanges(services)
@@ -215,7 +215,7 @@ package final class Gateway: Sendable {
       services.backend.cell?.announce($0.advertised ?? listeners.addresses)
     }
     reloading = reload
-    let line = BackupLine(store, folder, cell: services.backend.cell)
+    let line = BackupLine(store, folder, saveCell: services.backend.cell?.save)
     var save: ScheduledBackups.Save = { path in try await line.save(to: path) }
     if let housekeeping = services.housekeeping { save = housekeeping.save }
     let admin = AdminAPI(

@@ -3,7 +3,11 @@
 import json
 import os
 import re
+import signal
+import sqlite3
 import subprocess
+import time
+import urllib.request
 import uuid
 from pathlib import Path
 
@@ -202,3 +206,62 @@ def test_the_lines_of_the_page_move_a_gateway(tmp_path, brokers, start):
     gateway.stop()
     assert "3 waiting pushes" in read("leave")
     assert waits("alone") == ["one", "two"]
+
+
+def fill(backup, device, app, count):
+    """Adds pushes that wait to a backup, as an earlier version had them: without checksums."""
+    database = sqlite3.connect(backup)
+    now = int(time.time())
+    (row, seq) = database.execute("SELECT ifnull(max(id), 0), ifnull(max(seq), 0) FROM mailbox").fetchone()
+    database.executemany(
+        "INSERT INTO mailbox (id, device, seq, app, apns_id, is_sender_id, unique_id, received, expires, priority,"
+        " collapse_id, payload) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, 10, '', ?)",
+        [(row + number, device, seq + number, app, uuid.uuid4().bytes + bytes(4), uuid.uuid4().bytes + bytes(4), now * 1000,
+          now + 86_400, json.dumps({"aps": {"alert": {"body": str(number)}}})) for number in range(1, count + 1)])
+    database.commit()
+    database.close()
+
+
+def stored(brokers):
+    """How many messages the brokers have of mailboxes."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{brokers.monitors[0]}/jsz?streams=1&accounts=1") as answer:
+        accounts = json.load(answer).get("account_details") or [{}]
+    streams = accounts[0].get("stream_detail") or []
+    return sum(stream["state"]["messages"] for stream in streams if stream["name"].startswith("MB_"))
+
+
+def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, start):
+    alone = start("--http-listen", "none", name="alone")
+    device = alone.device(name="phone")
+    alone.stop()
+    file = tmp_path / "move.backup"
+    move("backup", "--stopped", file, state=alone.state)
+    database = sqlite3.connect(file)
+    numbers = database.execute("SELECT device, app FROM token").fetchone()
+    database.close()
+    count = 9_000
+    fill(file, *numbers, count)
+    first = Gateway(tmp_path / "first", "--http-listen", "none", "--backend", brokers.backend)
+    arguments = ["admin", "restore", str(file), "--backend", brokers.backend, "--cell-partitions", "2"]
+    restore = subprocess.Popen([PUSHCLI, *arguments, "--state", str(first.state)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    poll(lambda: stored(brokers) > 500, "something is stored", 60)
+    restore.send_signal(signal.SIGSTOP)
+    assert 0 < stored(brokers) < count, "it stopped in the middle"
+    # A gateway that comes too early, and one that comes after the end of it.
+    for end in [None, restore.kill]:
+        if end:
+            end()
+            restore.communicate()
+        early = run("serve", "--listen", "127.0.0.1:0", "--http-listen", "none", "--backend", brokers.backend,
+                    state=tmp_path / "early", timeout=60)
+        assert early.code == 1 and "is being restored into this cell" in early.err
+    move(*arguments[1:], state=first.state)
+    assert stored(brokers) == count
+    first.start()
+    try:
+        records = first.run("subscribe", "--device", device.name, "--json", "--count", count, timeout=60).records
+        assert [record["payload"]["aps"]["alert"]["body"] for record in records] == [
+            str(number) for number in range(1, count + 1)]
+    finally:
+        first.stop()

@@ -31,9 +31,11 @@ final class Cell: GatewayCell {
 
   func publishAuthority(_ folder: StateFolder) async throws { try await files.replace(folder.authorityFiles) }
 
-  func catchUp() async throws { try await log.catchUp() }
-
-  func saveWaiting(into backup: BackupMailbox) async throws { try await mailbox.save(into: backup) }
+  func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary {
+    // What others have shared before this was asked for is in it.
+    try await log.catchUp()
+    return try await Backup.write(store, folder, to: path, now: Date(), waiting: mailbox.save)
+  }
 
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {
     channels.follow(

@@ -9,18 +9,21 @@ final class BackupLine: Sendable {
   private let queue = DispatchQueue(label: "backups")
   private let store: SQLiteStore
   private let folder: StateFolder
-  private let cell: (any GatewayCell)?
+  private let saveCell: SaveCell?
   /// The last of a cell that was asked for.
   private let last = Mutex<Task<Backup.Summary, any Error>?>(nil)
 
-  /// - Parameter cell: which has what waits; nil: the database has it.
-  init(_ store: SQLiteStore, _ folder: StateFolder, cell: (any GatewayCell)?) {
-    (self.store, self.folder, self.cell) = (store, folder, cell)
+  /// Saves a cell, whose replica and folder are named.
+  typealias SaveCell = @Sendable (SQLiteStore, StateFolder, _ path: String) async throws -> Backup.Summary
+
+  /// - Parameter saveCell: for a gateway of a cell, which has what waits; nil: the database has it.
+  init(_ store: SQLiteStore, _ folder: StateFolder, saveCell: SaveCell?) {
+    (self.store, self.folder, self.saveCell) = (store, folder, saveCell)
   }
 
   /// Saves the gateway into a file, with all that its cell has.
   func save(to path: String) async throws -> Backup.Summary {
-    if let cell { return try await save(cell, to: path) }
+    if let saveCell { return try await save(to: path, by: saveCell) }
     // On a thread that may take its time.
     return try await withCheckedThrowingContinuation { continuation in
       queue.async { [store, folder] in
@@ -29,14 +32,12 @@ final class BackupLine: Sendable {
     }
   }
 
-  private func save(_ cell: any GatewayCell, to path: String) async throws -> Backup.Summary {
+  private func save(to path: String, by saveCell: @escaping SaveCell) async throws -> Backup.Summary {
     let turn = last.withLock { last in
       let before = last
       let task = Task.detached { [store, folder] in
         _ = await before?.result
-        // What others have shared before this was asked for is in it.
-        try await cell.catchUp()
-        return try await Backup.write(store, folder, to: path, now: Date(), waiting: cell.saveWaiting)
+        return try await saveCell(store, folder, path)
       }
       last = task
       return task

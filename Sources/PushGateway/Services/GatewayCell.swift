@@ -13,8 +13,6 @@ protocol GatewayCell: Sendable {
   func broadcast(_ message: BroadcastMessage)
   /// Tells the others that the folder's authority has changed.
   func publishAuthority(_ folder: StateFolder) async throws
-  /// Returns when this gateway has all that was shared when this was called.
-  func catchUp() async throws
-  /// Adds what waits in the cell to a backup.
-  func saveWaiting(into backup: BackupMailbox) async throws
+  /// Saves all that the cell has, and a gateway's folder.
+  func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary
 }
