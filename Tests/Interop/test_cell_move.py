@@ -6,6 +6,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 import urllib.request
 import uuid
@@ -265,3 +266,37 @@ def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, st
             str(number) for number in range(1, count + 1)]
     finally:
         first.stop()
+
+
+def test_a_backup_of_a_cell_under_load_has_all_that_was_accepted_before(tmp_path, brokers):
+    cell = Cell(tmp_path / "cell", brokers).start()
+    try:
+        first, second = cell.gateways
+        device = first.device(name="phone")
+        accepted, is_over = [], threading.Event()
+
+        def send_on():
+            with first.connect() as connection:
+                while not is_over.is_set():
+                    one = str(uuid.uuid4())
+                    if first.push(device.token, connection=connection, apns_id=one).status == 200:
+                        accepted.append(one)
+
+        sender = threading.Thread(target=send_on)
+        sender.start()
+        try:
+            for round in range(3):
+                poll(lambda: len(accepted) >= 100 * (round + 1), "pushes are accepted", 30)
+                before = list(accepted)
+                file = tmp_path / f"{round}.backup"
+                second.run("admin", "backup", file)
+                database = sqlite3.connect(file)
+                saved = [str(uuid.UUID(bytes=id[:16])) for (id,) in database.execute("SELECT apns_id FROM mailbox ORDER BY id")]
+                database.close()
+                assert saved[:len(before)] == before and len(set(saved)) == len(saved)
+        finally:
+            is_over.set()
+            sender.join()
+        assert run("admin", "restore", tmp_path / "2.backup", state=tmp_path / "alone").code == 0
+    finally:
+        cell.close()
