@@ -79,14 +79,24 @@ extension JetStreamMailbox {
       var moved: [RestoredBackup.Moved] = []
       for (push, outcome) in zip(pushes, outcomes) {
         guard case .queued(let seq, _) = outcome else {
+          let reason = problem?.problem ?? "it is there twice"
           throw StoreError(
-            "push \(push.push.id) of the backup was not stored (\(outcome)): nothing was restored; look at the brokers' logs"
-          )
+            "push \(push.push.id) of the backup was not stored (\(reason)): nothing was restored; try again")
         }
         moved.append(RestoredBackup.Moved(device: push.push.device, from: push.number, to: seq))
       }
       try backup.note(moved)
       row = last.row
+      forget()
+    }
+  }
+
+  /// Forgets what waits: however much a backup has, nobody asks for it here.
+  private func forget() {
+    state.withLock { state in
+      state.boxes = state.boxes.filter { !$0.value.isIdle }
+      state.known = state.boxes.values.reduce(0) { $0 + $1.count }
+      state.expiring = [:]
     }
   }
 
