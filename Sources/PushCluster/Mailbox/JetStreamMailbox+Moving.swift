@@ -79,9 +79,8 @@ extension JetStreamMailbox {
       var moved: [RestoredBackup.Moved] = []
       for (push, outcome) in zip(pushes, outcomes) {
         guard case .queued(let seq, _) = outcome else {
-          let reason = problem?.problem ?? "it is there twice"
           throw StoreError(
-            "push \(push.push.id) of the backup was not stored (\(reason)): nothing was restored; try again")
+            "push \(push.push.id) of the backup was not stored (\(reason(for: outcome))): nothing was restored")
         }
         moved.append(RestoredBackup.Moved(device: push.push.device, from: push.number, to: seq))
       }
@@ -89,6 +88,11 @@ extension JetStreamMailbox {
       row = last.row
       forget()
     }
+  }
+
+  private func reason(for outcome: AppendOutcome) -> String {
+    if case .duplicate = outcome { return "it is there twice: make another backup" }
+    return problem?.problem ?? "the brokers refused it, or did not answer for \(Self.patience): try again"
   }
 
   /// Forgets what waits: however much a backup has, nobody asks for it here.
