@@ -1,4 +1,5 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
+# make cluster  three brokers and three gateways here, one of each killed under load
 # make build  a release build of pushcli                make check   formatting, generated tables
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make deb, tarball, image  what is installed: docs/packages.md    make check-packages  the same in a bare Debian (root)
@@ -34,7 +35,7 @@ check-packages: deb tarball
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
 	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
 
-.PHONY: demo test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills drains faults \
+.PHONY: demo cluster test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills drains faults \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -59,6 +60,10 @@ build: packages
 
 demo: debug
 	@scripts/demo .build/debug/pushcli
+
+cluster: debug
+	@scripts/install-packages python3 python3-pip
+	@scripts/cluster .build/debug/pushcli
 
 check:
 	@scripts/sounds --check

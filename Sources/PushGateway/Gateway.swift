@@ -131,7 +131,8 @@ package final class Gateway: Sendable {
               "milliseconds": "\(clock.milliseconds() - message.received)",
             ])
         }, meter: meter,
-        housekeeping: Housekeeping(configuration, logger: logger, save: BackupLine(store, folder).save))
+        housekeeping: Housekeeping(
+          configuration, logger: logger, save: BackupLine(store, folder, saveCell: backend.cell?.save).save))
       try backend.cell?.join(
         channels: channels, liveChannels: services.liveChannels, router: backend.router, schedule: services.schedule)
       if let cell = backend.cell {
@@ -218,7 +219,7 @@ package final class Gateway: Sendable {
       services.backend.cell?.announce($0.advertised ?? listeners.addresses)
     }
     reloading = reload
-    let line = BackupLine(store, folder)
+    let line = BackupLine(store, folder, saveCell: services.backend.cell?.save)
     var save: ScheduledBackups.Save = { path in try await line.save(to: path) }
     if let housekeeping = services.housekeeping { save = housekeeping.save }
     let admin = AdminAPI(

@@ -23,6 +23,10 @@ host: 127.0.0.1
 port: {client}
 http: 127.0.0.1:{monitor}
 jetstream {{ store_dir: "{folder}/store-{number}", max_mem: 64M, max_file: 1G, sync_interval: {sync} }}
+"""
+
+#: Not for one that is alone: it would wait for others.
+CLUSTER = """\
 cluster {{ name: C, host: 127.0.0.1, port: {route}, {advertise} routes: [{routes}] }}
 """
 
@@ -38,7 +42,7 @@ def free_ports(count):
 
 
 class Brokers:
-    """Three brokers on this machine, each with a folder of its own.
+    """Three brokers on this machine, or another number of them, each with a folder of its own.
 
     With `relayed` there is a relay between each two, so that one can be cut off from the others. `sync` is their
     sync_interval. With `slow` gateways reach them through relays that hold everything up for so many seconds.
@@ -58,7 +62,7 @@ class Brokers:
         for number in range(count):
             ports = [port for port in self.routes if not relayed]
             ports += [relay.port for (near, _), relay in self.relays.items() if near == number]
-            (self.folder / f"{number}.conf").write_text(CONFIGURATION.format(
+            (self.folder / f"{number}.conf").write_text((CONFIGURATION + (CLUSTER if count > 1 else "")).format(
                 number=number, client=self.clients[number], monitor=self.monitors[number], route=self.routes[number],
                 sync=sync,
                 # What others are told is of no use: they are to come through the relays.

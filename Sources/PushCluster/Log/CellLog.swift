@@ -21,6 +21,8 @@ package final class CellLog: ReplicationLog {
   /// How long an entry is tried to be added, over an election.
   private static let patience = Duration.seconds(10)
   private static let attemptTime = Duration.seconds(2)
+  /// How long the log is waited for at first.
+  private static let startTime = Duration.seconds(30)
   /// How often the stream is asked for what nobody told of.
   private static let lookInterval = Duration.seconds(2)
   private static let batch = 256
@@ -53,13 +55,14 @@ package final class CellLog: ReplicationLog {
   /// Called when so much was added that the next gateway should not have to read all of it.
   private let snapshotIsDue: @Sendable () -> Void
 
-  /// So many entries after a snapshot there is another one.
-  private static let snapshotInterval: UInt64 = 5_000
+  private let snapshotInterval: UInt64
 
+  /// - Parameter snapshotInterval: so many entries after a snapshot there is another one.
   package init(
-    _ engine: JetStream, store: SQLiteStore, snapshotIsDue: @escaping @Sendable () -> Void,
-    failed: @escaping @Sendable (StoreError) -> Void
+    _ engine: JetStream, store: SQLiteStore, snapshotInterval: UInt64 = 5_000,
+    snapshotIsDue: @escaping @Sendable () -> Void, failed: @escaping @Sendable (StoreError) -> Void
   ) {
+    self.snapshotInterval = snapshotInterval
     (self.engine, self.store, self.failed, self.snapshotIsDue) = (engine, store, failed, snapshotIsDue)
     (signal, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     writer = randomUUID()
@@ -80,7 +83,8 @@ package final class CellLog: ReplicationLog {
 
   // MARK: Following
 
-  /// Begins to follow; the replica has what it has. ``catchUp()`` brings what the log had before.
+  /// Begins to follow; the replica has what it has. Returns when it has all that the log had; waits for a cluster that elects
+  /// its leader.
   package func start() async throws {
     let position = try await store.replicaPosition()
     let subscription = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
@@ -95,6 +99,12 @@ package final class CellLog: ReplicationLog {
       while !Task.isCancelled, self != nil {
         self?.wake.yield()
         try? await Task.sleep(for: CellLog.lookInterval)
+      }
+    }
+    let end = ContinuousClock.now + CellLog.startTime
+    while true {
+      do { return try await catchUp() } catch let error as StoreError where error.mayPass && .now < end {
+        try await Task.sleep(for: .milliseconds(200))
       }
     }
   }
@@ -236,7 +246,7 @@ package final class CellLog: ReplicationLog {
       ]
       last = try add(part, headers, until: deadline)
     }
-    if last / CellLog.snapshotInterval != position / CellLog.snapshotInterval { snapshotIsDue() }
+    if last / snapshotInterval != position / snapshotInterval { snapshotIsDue() }
     return last
   }
 

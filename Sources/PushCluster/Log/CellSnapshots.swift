@@ -6,15 +6,17 @@ package import PushStorage
 /// Copies of what a cell shares, as a database file in pieces in a stream: whoever comes new, or was away for long, begins
 /// with one, and the log before it is not needed.
 ///
-/// The pieces of a snapshot have the subjects `cell.snapshot.POSITION.NUMBER`; when all are there, `cell.snapshot.POSITION.end`
-/// says what they are together. Two snapshots are kept.
+/// The pieces of a snapshot have the subjects `cell.snapshot.NAME.NUMBER`; when all are there, `cell.snapshot.NAME.end` says
+/// what they are together. What lacks that, since its author was killed, is never read. Two snapshots are kept.
 package struct CellSnapshots: Sendable {
-  private static let stream = "CELL_SNAPSHOTS"
+  static let stream = "CELL_SNAPSHOTS"
   private static let pieceSize = 512 << 10
   private static let batch = 16
 
   /// What a snapshot is, as its last message says.
   private struct Manifest: Codable {
+    /// Of no other: two gateways may write one at a time.
+    var name: String
     /// The last entry of the log that is in it.
     var position: UInt64
     /// Where its pieces begin in the stream, and how many there are.
@@ -49,8 +51,19 @@ package struct CellSnapshots: Sendable {
     let position = try await store.copyReplica(to: path)
     let before = try await newest()
     guard position > before?.position ?? 0 else { return }
+    try await write(path, position: position, schema: store.schemaVersion)
+    guard let before else { return }
+    try await engine.purge(CellSnapshots.stream, below: before.first)
+    try await engine.purge(CellLog.stream, below: before.position + 1)
+  }
+
+  /// Stores a file as a snapshot.
+  ///
+  /// - Parameter position: the last entry of the log that is in it.
+  func write(_ path: String, position: UInt64, schema: Int) async throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
-    let subject = "cell.snapshot.\(position)"
+    let name = randomUUID()
+    let subject = "cell.snapshot.\(name)"
     var (first, count): (UInt64?, Int) = (nil, 0)
     for start in stride(from: 0, to: bytes.count, by: CellSnapshots.pieceSize) {
       let piece = Array(bytes[start..<min(start + CellSnapshots.pieceSize, bytes.count)])
@@ -59,12 +72,9 @@ package struct CellSnapshots: Sendable {
       count += 1
     }
     let manifest = Manifest(
-      position: position, first: first ?? 0, pieces: count, digest: CellSnapshots.digest(bytes),
-      schema: store.schemaVersion)
+      name: name, position: position, first: first ?? 0, pieces: count, digest: CellSnapshots.digest(bytes),
+      schema: schema)
     _ = try await engine.publish("\(subject).end", controlJSON(manifest), timeout: .seconds(10))
-    guard let before else { return }
-    try await engine.purge(CellSnapshots.stream, below: before.first)
-    try await engine.purge(CellLog.stream, below: before.position + 1)
   }
 
   // MARK: Reading
@@ -80,14 +90,14 @@ package struct CellSnapshots: Sendable {
     var (bytes, next, found): (Data, UInt64, Int) = (Data(), manifest.first, 0)
     while found < manifest.pieces {
       let batch = try await engine.messages(
-        CellSnapshots.stream, subject: "cell.snapshot.\(manifest.position).*", from: next,
+        CellSnapshots.stream, subject: "cell.snapshot.\(manifest.name).*", from: next,
         limit: min(CellSnapshots.batch, manifest.pieces - found))
       guard let last = batch.messages.last else { throw StoreError("the cell's snapshot is not complete: try again") }
-      for piece in batch.messages where piece.subject == "cell.snapshot.\(manifest.position).\(found)" {
+      for piece in batch.messages where piece.subject == "cell.snapshot.\(manifest.name).\(found)" {
         bytes.append(contentsOf: piece.body)
         found += 1
       }
-      next = last.sequence + 1
+      next = last.sequence &+ 1
     }
     guard CellSnapshots.digest(bytes) == manifest.digest else {
       throw StoreError("the cell's snapshot is not as it was written: try again")

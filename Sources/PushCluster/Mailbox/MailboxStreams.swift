@@ -28,6 +28,27 @@ struct MailboxStreams: Sendable {
   /// What the cap drove out.
   func gap(of device: DeviceID) -> String { subject("box", device) }
 
+  /// What is stored last before a stream is read as a whole.
+  func mark(_ partition: Int) -> String { "\(root)slot.\(MailboxStreams.digits(partition)).mark" }
+
+  /// What a message of a stream is.
+  enum Content {
+    case push(DeviceID)
+    case gap(DeviceID)
+  }
+
+  /// - Returns: nil for what is neither a push nor a gap.
+  func content(of subject: String) -> Content? {
+    guard subject.hasPrefix(root) else { return nil }
+    let parts = subject.dropFirst(root.count).split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let row = Int64(parts[2]) else { return nil }
+    return switch parts[0] {
+    case "mb": .push(DeviceID(row: row))
+    case "box": .gap(DeviceID(row: row))
+    default: nil
+    }
+  }
+
   /// What is the last of a collapse id.
   func slot(of device: DeviceID, app: AppID, collapseID: String) -> String {
     let name = Digest.sha256(Array(collapseID.utf8)).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }

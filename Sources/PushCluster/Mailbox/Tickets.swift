@@ -17,6 +17,8 @@ final class Tickets: @unchecked Sendable {
   func done(_ ticket: Ticket, _ call: @escaping @Sendable () -> Void) {
     ticket.call = call
     while first < line.count, let call = line[first].call {
+      // What is called may have the ticket itself: both would stay for ever.
+      line[first].call = nil
       first += 1
       call()
     }

@@ -12,9 +12,12 @@ final class Cell: GatewayCell {
   let peers: CellPeers
   private let log: CellLog
   private let files: SharedFiles
+  private let mailbox: JetStreamMailbox
 
-  init(_ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles) {
-    (self.identity, self.peers, self.log, self.files) = (identity, peers, log, files)
+  init(
+    _ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox
+  ) {
+    (self.identity, self.peers, self.log, self.files, self.mailbox) = (identity, peers, log, files, mailbox)
   }
 
   /// Makes the folder's authority that of the cell; the first gateway's becomes it.
@@ -24,6 +27,12 @@ final class Cell: GatewayCell {
   }
 
   func publishAuthority(_ folder: StateFolder) async throws { try await files.replace(folder.authorityFiles) }
+
+  func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary {
+    // What others have shared before this was asked for is in it.
+    try await log.catchUp()
+    return try await Backup.write(store, folder, to: path, now: Date(), waiting: mailbox.save)
+  }
 
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {
     channels.follow(

@@ -30,7 +30,8 @@ struct EnginePatience {
     }
   }
 
-  private static func mayPass(_ error: any Error) -> Bool {
+  /// Whether the same may succeed a moment later.
+  static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case NATSError.refused, JetStreamError.link(.refused): false
     case is NATSError: true

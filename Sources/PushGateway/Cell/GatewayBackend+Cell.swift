@@ -18,7 +18,7 @@ extension GatewayBackend {
     let (configuration, clock) = (context.configuration, context.clock)
     let folder = StateFolder(configuration.state)
     var patience = EnginePatience(logger: context.logger)
-    let connection = try await connect(address, configuration, &patience)
+    let connection = try await patience.wait { try await connect(address, configuration) }
     do {
       let engine = JetStream(connection)
       let identity = try await patience.wait { try await found(engine, configuration) }
@@ -33,20 +33,19 @@ extension GatewayBackend {
       let snapshots = SnapshotLine(CellSnapshots(engine), store, folder, logger: context.logger)
       let log = CellLog(engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end)
       try await log.start()
-      try await patience.wait { try await log.catchUp() }
       store.replica.join(log)
       let peers = CellPeers(
         connection,
         own: .init(
           id: randomUUID(), folder: try folder.gatewayID(), addresses: configuration.advertised ?? [],
           version: Version.text, schema: store.schemaVersion))
-      let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store))
-      try await patience.wait { try await cell.shareAuthority(folder) }
-      // All at once: what others change is taken over into what was read.
-      let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
       let mailbox = JetStreamMailbox(
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
+      let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
+      try await patience.wait { try await cell.shareAuthority(folder) }
+      // All at once: what others change is taken over into what was read.
+      let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
       try await mailbox.start()
       let router = CellRouter(
         connection, mailbox: mailbox, partitions: identity.partitions, origin: peers.own.id)
@@ -85,15 +84,16 @@ extension GatewayBackend {
     return identity
   }
 
-  private static func connect(
-    _ address: BackendAddress, _ configuration: Configuration, _ patience: inout EnginePatience
+  static func connect(
+    _ address: BackendAddress, _ configuration: Configuration
   ) async throws -> NATSConnection {
     let options = NATSOptions(
       servers: address.servers, credentials: configuration.natsCredentials, authority: configuration.natsAuthority,
       name: "pushgateway \(configuration.state)")
-    do { return try await patience.wait { try await NATSConnection.connect(options) } } catch {
+    do { return try await NATSConnection.connect(options) } catch {
       throw StoreError(
-        "no broker of \(address.text) was reached (\(error)): start them, or see --backend, --nats-creds and --nats-ca")
+        "no broker of \(address.text) was reached (\(error)): start them, or see --backend, --nats-creds and --nats-ca",
+        mayPass: EnginePatience.mayPass(error))
     }
   }
 }

@@ -13,6 +13,8 @@ protocol GatewayCell: Sendable {
   func broadcast(_ message: BroadcastMessage)
   /// Tells the others that the folder's authority has changed.
   func publishAuthority(_ folder: StateFolder) async throws
+  /// Saves all that the cell has, and a gateway's folder.
+  func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary
 
   /// This gateway.
   var gateway: CellGateway { get }

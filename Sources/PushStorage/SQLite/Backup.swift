@@ -33,34 +33,77 @@ package enum Backup {
     return try summary(of: path)
   }
 
+  /// Saves a gateway that does not run, whatever its database's version; its folder is claimed.
+  package static func write(stopped folder: StateFolder, to path: String, now: Date) throws -> Summary {
+    try requireReplaceable(path)
+    try write(database: folder.databasePath, folder, to: path, now: now)
+    return try summary(of: path)
+  }
+
+  /// Whether a database is a cell's replica, so that what waits lies elsewhere.
+  package static func isReplica(_ path: String) throws -> Bool {
+    do {
+      return try SQLiteStore.reader(path).read { db in
+        try db.tableExists("replica") && Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM replica)") == true
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
+  /// Saves a gateway of a cell: what the cell shares, as of one moment, and then what waits elsewhere.
+  ///
+  /// What was accepted before this was called is in the file, unless its device has acknowledged it meanwhile.
+  ///
+  /// - Parameter fill: adds what waits.
+  package static func write(
+    _ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date,
+    waiting fill: (BackupMailbox) async throws -> Void
+  ) async throws -> Summary {
+    try requireReplaceable(path)
+    let draft = try begin(folder, path)
+    defer { try? removeDraft(of: folder) }
+    do {
+      try await store.copy(to: draft)
+      let mailbox = try BackupMailbox(draft)
+      try await fill(mailbox)
+      try mailbox.close()
+      try save(folder, into: draft, now: now)
+    } catch {
+      throw SQLiteStore.explain(error, path: path)
+    }
+    try finish(draft, path)
+    return try summary(of: path)
+  }
+
   /// Saves a database of any version, and beside it the folder's other files, to a path that is written over.
   static func write(database: String, _ folder: StateFolder, to path: String, now: Date) throws {
-    // A name of its own: whatever else is there stays.
-    let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
-    let files = FileManager.default
-    try removeDraft(of: folder)
-    try folder.write(Array(draft.utf8), to: folder.backupDraftPath, mode: 0o600)
-    guard files.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-      throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
-    }
+    let draft = try begin(folder, path)
     defer { try? removeDraft(of: folder) }
     do {
       let source = try SQLiteStore.reader(database)
       try source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [draft]) }
-      let copy = try DatabaseQueue(path: draft)
-      try copy.write { db in
-        try db.execute(
-          sql: """
-            CREATE TABLE backup_info (created TEXT NOT NULL);
-            CREATE TABLE backup_file (path TEXT PRIMARY KEY, mode INTEGER NOT NULL, content BLOB NOT NULL);
-            """)
-        try db.execute(sql: "INSERT INTO backup_info VALUES (?)", arguments: [now.formatted(.iso8601)])
-        try save(folder, into: db)
-      }
-      try copy.close()
+      try save(folder, into: draft, now: now)
     } catch {
       throw SQLiteStore.explain(error, path: path)
     }
+    try finish(draft, path)
+  }
+
+  /// Makes an empty file beside the one that is to be, and notes it in the folder.
+  private static func begin(_ folder: StateFolder, _ path: String) throws -> String {
+    // A name of its own: whatever else is there stays.
+    let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
+    try removeDraft(of: folder)
+    try folder.write(Array(draft.utf8), to: folder.backupDraftPath, mode: 0o600)
+    guard FileManager.default.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+      throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
+    }
+    return draft
+  }
+
+  /// Puts a file that is written in its place.
+  private static func finish(_ draft: String, _ path: String) throws {
     guard synchronise(draft), unsafe rename(draft, path) == 0, synchronise(folderPath(of: path)) else {
       throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
     }
@@ -85,6 +128,21 @@ package enum Backup {
     guard attributes[.type] as? FileAttributeType == .typeRegular, (try? summary(of: path)) != nil else {
       throw StoreError("\(path) is there and is no backup: name another file, or move that one away")
     }
+  }
+
+  /// Adds the folder's other files to a copy of its database.
+  private static func save(_ folder: StateFolder, into draft: String, now: Date) throws {
+    let copy = try DatabaseQueue(path: draft)
+    try copy.write { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE backup_info (created TEXT NOT NULL);
+          CREATE TABLE backup_file (path TEXT PRIMARY KEY, mode INTEGER NOT NULL, content BLOB NOT NULL);
+          """)
+      try db.execute(sql: "INSERT INTO backup_info VALUES (?)", arguments: [now.formatted(.iso8601)])
+      try save(folder, into: db)
+    }
+    try copy.close()
   }
 
   private static func save(_ folder: StateFolder, into db: Database) throws {
@@ -149,20 +207,11 @@ package enum Backup {
         try? files.removeItem(atPath: draft)
         try files.copyItem(atPath: path, toPath: draft)
         let copy = try DatabaseQueue(path: draft)
-        try copy.write { db in
-          let rows = try PreparedStatement(db, "SELECT path, mode, content FROM backup_file")
-          while try rows.next() {
-            try folder.restore(try rows.text(0), rows.blob(2), mode: Int(try rows.integer(1, in: 0...0o7777)))
-          }
-          try db.execute(sql: "DROP TABLE backup_file; DROP TABLE backup_info")
-        }
+        try copy.write { try takeFiles(out: $0, into: folder) }
         try copy.close()
         try SQLiteStore(path: draft, isCheckedWhole: true).close()
       } catch {
-        // No repair mends a backup.
-        guard SQLiteStore.isDamage(error) else { throw SQLiteStore.explain(error, path: path) }
-        let words = (error as? DatabaseError)?.message ?? "unknown"
-        throw StoreError("the backup \(path) is damaged (\(words)): restore another one")
+        throw explain(error, path)
       }
       // Last: a folder with a database is one that was restored as a whole.
       guard synchronise(draft), unsafe rename(draft, folder.databasePath) == 0, synchronise(folder.path) else {
@@ -171,6 +220,27 @@ package enum Backup {
       for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: draft + suffix) }
       return summary
     }
+  }
+
+  /// Writes the files of a backup into a folder, and leaves in a copy of it what a gateway's database has.
+  static func takeFiles(out db: Database, into folder: StateFolder) throws {
+    let rows = try PreparedStatement(db, "SELECT path, mode, content FROM backup_file")
+    while try rows.next() {
+      try folder.restore(try rows.text(0), rows.blob(2), mode: Int(try rows.integer(1, in: 0...0o7777)))
+    }
+    rows.reset()
+    try db.execute(sql: "DROP TABLE backup_file; DROP TABLE backup_info")
+  }
+
+  /// Why a backup can't be restored; no repair mends one.
+  static func explain(_ error: any Error, _ path: String) -> StoreError {
+    let words: String
+    switch error {
+    case let error as DatabaseError where SQLiteStore.isDamage(error): words = error.message ?? "unknown"
+    case let error as StoreError where error.isDamage: words = "its pages are not as they were written"
+    default: return SQLiteStore.explain(error, path: path)
+    }
+    return StoreError("the backup \(path) is damaged (\(words)): restore another one")
   }
 
   private static func folderPath(of path: String) -> String {
@@ -189,7 +259,7 @@ package enum Backup {
 
 extension StateFolder {
   /// Writes one file of a backup; a name that leads out of the folder is refused.
-  fileprivate func restore(_ name: String, _ content: [UInt8], mode: Int) throws {
+  func restore(_ name: String, _ content: [UInt8], mode: Int) throws {
     guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
       throw StoreError("the backup names \(name), which is outside a state folder: it is not used")
     }

@@ -119,8 +119,8 @@ extension SQLiteStore {
       for table in try Schema.tables(db) where table != "replica" {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \"\(table)\")") == false else {
           throw StoreError(
-            "\(path) is of a gateway that was alone: `pushcli admin export` what it has, `import` that into the cell, and "
-              + "start with an empty --state")
+            "\(path) is of a gateway that was alone: start with an empty --state, or move it into a new cell with "
+              + "`pushcli admin backup --stopped` and `pushcli admin restore --backend`")
         }
       }
       try db.execute(sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, 0)", arguments: [cell])
@@ -148,8 +148,13 @@ extension SQLiteStore {
   /// - Returns: the last entry of the cell's log that it has.
   package func copyReplica(to path: String) async throws -> UInt64 {
     try? FileManager.default.removeItem(atPath: path)
+    try await copy(to: path)
+    return try await SQLiteStore.reader(path).read(Replica.position)
+  }
+
+  /// Writes the database to a file, which is empty or not there, while everything goes on.
+  func copy(to path: String) async throws {
     let source = try SQLiteStore.reader(self.path)
     try await source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
-    return try await SQLiteStore.reader(path).read(Replica.position)
   }
 }

@@ -159,8 +159,16 @@ extension SQLiteMailbox {
     return sum.value
   }
 
+  /// The checksum of a push as it is stored in a row.
+  static func checksum(of push: StoredPush, in row: Int64) -> Int64 {
+    let ids = push.id.stored + push.uniqueID.stored
+    return unsafe ids.withUnsafeBytes { ids in
+      unsafe push.payload.withUnsafeBytes { unsafe checksum(of: push, in: row, ids: ids, $0) }
+    }
+  }
+
   /// Whether a row that was read is as it was written; what an earlier version wrote has no checksum.
-  private static func isSound(_ push: StoredPush, _ row: PreparedStatement) throws -> Bool {
+  static func isSound(_ push: StoredPush, _ row: PreparedStatement) throws -> Bool {
     guard let stored = try row.optionalInteger(11, in: Int64.min...Int64.max) else { return true }
     let size = APNSID.storedSize
     let number = try row.integer(10)
@@ -206,7 +214,7 @@ extension SQLiteMailbox {
 
   // MARK: Reading
 
-  private static let columns =
+  static let columns =
     "seq, app, apns_id, is_sender_id, unique_id, received, expires, priority, collapse_id, payload, id, checksum"
 
   /// Reads waiting rows with their payloads; one that went meanwhile is left out.
@@ -250,7 +258,7 @@ extension SQLiteMailbox {
     return MailboxEntry(seq: seq, push: try isSound(push, row) ? push : push.withoutPayload)
   }
 
-  private static func push(_ row: PreparedStatement, of device: DeviceID) throws -> StoredPush {
+  static func push(_ row: PreparedStatement, of device: DeviceID) throws -> StoredPush {
     guard let id = row.id(2), let uniqueID = row.id(4) else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT)
     }

@@ -20,55 +20,10 @@ struct AdminCommand: AsyncParsableCommand {
         pushcli admin tokens create ci --role operator
       """,
     subcommands: [
-      MakeBackup.self, Restore.self, Compact.self, AdminReload.self, AdminRestart.self, Audit.self, AdminLogLevel.self,
+      AdminBackup.self, AdminRestore.self, Compact.self, AdminReload.self, AdminRestart.self, Audit.self,
+      AdminLogLevel.self,
       AdminTokens.self,
     ])
-
-  struct MakeBackup: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "backup", abstract: "Save a running gateway into one file.",
-      discussion: """
-        The file holds the database as it is between two commits, the certificates and the keys: keep it as safe as \
-        the state folder. A file that is there is replaced as a whole. The delivery log is not saved.
-
-        Example:
-          pushcli admin backup /var/backups/push-$(date +%F).backup
-        """)
-    @Argument(help: "The file to write.", completion: .file()) var file: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
-
-    func run() async throws {
-      let path = URL(fileURLWithPath: file).path
-      let summary: Backup.Summary = try await Admin(state).post("/admin/v1/backup", BackupRequest(path: path))
-      AdminCommand.report("saved", summary, format)
-    }
-  }
-
-  struct Restore: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "restore", abstract: "Bring a gateway back from a backup, into a folder that holds none.",
-      discussion: """
-        What was accepted after the backup was made is lost with the disk that held it. Devices go on by themselves: \
-        docs/durability.md says how.
-
-        Example:
-          pushcli admin restore push-2026-11-21.backup --state ./push
-        """)
-    @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
-    @OptionGroup var state: LocalOptions
-    @OptionGroup var format: FormatOptions
-
-    func run() async throws {
-      PrivateFile.restrictProcess()
-      let folder = try state.folder
-      do {
-        AdminCommand.report("restored \(folder.path) from", try Backup.restore(file, into: folder), format)
-      } catch {
-        throw CommandFailure(.failed, "\(error)")
-      }
-    }
-  }
 
   struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -125,12 +80,5 @@ struct AdminCommand: AsyncParsableCommand {
         ["TIME", "WHO", "STATUS", "METHOD", "PATH", "BODY"],
         records.map { [$0.at, $0.who ?? "-", $0.status.map(String.init) ?? "-", $0.method, $0.path, $0.body ?? ""] })
     }
-  }
-
-  private static func report(_ verb: String, _ summary: Backup.Summary, _ format: FormatOptions) {
-    if format.json { return Output.json(summary) }
-    Output.words(
-      "\(verb) \(summary.path): \(counted(summary.devices, "device")), "
-        + "\(counted(summary.waiting, "waiting push", "waiting pushes")), \(counted(summary.files, "file"))")
   }
 }

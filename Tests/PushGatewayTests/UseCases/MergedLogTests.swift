@@ -239,4 +239,7 @@ final class HubCell: GatewayCell {
   func leave() {}
   func broadcast(_ message: BroadcastMessage) {}
   func publishAuthority(_ folder: StateFolder) async throws {}
+  func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) throws -> Backup.Summary {
+    throw StoreError("nothing is saved here")
+  }
 }

@@ -45,6 +45,46 @@ import Testing
     #expect(try await mailbox.pending(for: 1, after: 6, limit: 10).entries.map(\.seq) == [7, 8, 9])
   }
 
+  @Test func `of what waits twice in a cell one is in its backup, and numbers go on after the cell's`() async throws {
+    let (home, target) = (try SQLiteHome(), try TemporaryFolder())
+    defer { home.mailbox.close() }
+    let device = try await SQLiteRegistrations(store: home.store).enroll(name: "phone", person: "ada").device.id
+    let file = target.file("a.backup")
+    let summary = try await Backup.write(
+      home.store, StateFolder(home.folder.path), to: file, now: Date(),
+      waiting: { mailbox in
+        let pushes: [(UInt64, StoredPush)] = [
+          (5, samplePush(1, to: device)), (6, samplePush(1, to: device)), (7, samplePush(2, to: device, collapse: "a")),
+          (9, samplePush(3, to: device, collapse: "a")), (10, samplePush(4, to: 99)),
+        ]
+        for (seq, push) in pushes { try mailbox.append([MailboxEntry(seq: seq, push: push)]) }
+        try mailbox.set(MailboxGap(from: 2, to: 4, dropped: 3), of: device)
+        try mailbox.finish(20)
+      })
+    #expect(summary.waiting == 2)
+    let restored = StateFolder(target.file("state"))
+    _ = try Backup.restore(file, into: restored)
+    let mailbox = try SQLiteMailbox(
+      store: try SQLiteStore(path: restored.databasePath), cap: 100, logger: .silent, now: { TestClock.start },
+      removed: { _ in })
+    defer { mailbox.close() }
+    let pending = try await mailbox.pending(for: device, after: 0, limit: 10)
+    #expect(pending.entries.map(\.seq) == [5, 9] && pending.gap == MailboxGap(from: 2, to: 4, dropped: 3))
+    #expect(await mailbox.append([samplePush(5, to: device)]).first?.seq == 21)
+  }
+
+  @Test func `a cell's backup that breaks off leaves nothing`() async throws {
+    let (home, target) = (try SQLiteHome(), try TemporaryFolder())
+    defer { home.mailbox.close() }
+    let error = await #expect(throws: StoreError.self) {
+      try await Backup.write(
+        home.store, StateFolder(home.folder.path), to: target.file("a"), now: Date(),
+        waiting: { _ in throw StoreError("the cluster does not answer") })
+    }
+    #expect(error?.description == "the cluster does not answer")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: target.path).isEmpty)
+  }
+
   @Test func `a file that is too large for a backup is named`() throws {
     let (home, target) = (try SQLiteHome(), try TemporaryFolder())
     defer { home.mailbox.close() }

@@ -22,6 +22,11 @@ package enum StoredRows {
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
     _ = try MailboxRows.rebuild(db, now: 0, changes: &changes, removals: &removals)
     try SQLiteMailbox.checkSums(db)
+    try checkShared(db)
+  }
+
+  /// The same for the tables that the gateways of a cell share.
+  static func checkShared(_ db: Database) throws {
     try SQLiteRegistrations.checkRows(db)
     try Categories.checkRows(db)
     try HeldPushes.checkRows(db)

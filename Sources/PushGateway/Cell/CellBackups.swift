@@ -1,0 +1,75 @@
+import Foundation
+import GatewayProtocol
+package import Logging
+import NATSClient
+import PushCluster
+package import PushCore
+package import PushStorage
+
+/// Backups that are made and restored from a state folder whose gateway is stopped.
+package enum CellBackups {
+  /// Saves what the gateway of a folder has; in a cell, all that the cell has.
+  ///
+  /// - Parameter configuration: says where the cell's brokers are.
+  /// - Throws: an error whose description is one line for people.
+  package static func save(
+    _ folder: StateFolder, _ configuration: Configuration, to path: String, logger: Logger
+  ) async throws -> Backup.Summary {
+    guard FileManager.default.fileExists(atPath: folder.databasePath) else {
+      throw StoreError("\(folder.path) holds no gateway: name its state folder with --state")
+    }
+    let claim = try folder.claim()
+    defer { withExtendedLifetime(claim) {} }
+    guard try Backup.isReplica(folder.databasePath) else {
+      return try Backup.write(stopped: folder, to: path, now: Date())
+    }
+    guard let address = configuration.backend else {
+      throw StoreError("\(folder.path) is of a gateway of a cell: name the cell's brokers with --backend")
+    }
+    let connection = try await GatewayBackend.connect(address, configuration)
+    defer { connection.close() }
+    let engine = JetStream(connection)
+    try await engine.requireBroker()
+    let cell = try await CellIdentity.find(engine)
+    let store = try await CellStore.open(folder.databasePath, of: cell, engine: engine, durability: .normal)
+    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    defer { log.stop() }
+    try await log.start()
+    let mailbox = JetStreamMailbox(
+      engine, partitions: cell.partitions, replicas: cell.replicas, cap: configuration.mailboxCap, logger: logger,
+      now: { WallClock.system.seconds }, removed: { _ in })
+    let summary = try await Backup.write(store, folder, to: path, now: Date(), waiting: mailbox.save)
+    try store.close()
+    return summary
+  }
+
+  /// Makes a cell of brokers that have none, with all that a backup has. The backup's files go into a state folder, for the
+  /// cell's first gateway.
+  ///
+  /// - Throws: an error whose description is one line for people; then there is no cell.
+  package static func restore(
+    _ path: String, into folder: StateFolder, _ configuration: Configuration, logger: Logger
+  ) async throws -> Backup.Summary {
+    guard let address = configuration.backend else { throw StoreError("--backend names no brokers") }
+    let summary = try Backup.summary(of: path)
+    let claim = try folder.claim()
+    defer { withExtendedLifetime(claim) {} }
+    guard !FileManager.default.fileExists(atPath: folder.databasePath) else {
+      throw StoreError("\(folder.path) holds a gateway already: name another folder with --state, or move that away")
+    }
+    let backup = try RestoredBackup(path, draft: folder.databasePath + ".restored")
+    defer { backup.remove() }
+    let connection = try await GatewayBackend.connect(address, configuration)
+    defer { connection.close() }
+    let engine = JetStream(connection)
+    try await engine.requireBroker()
+    let filling = CellFilling(engine, logger: logger) { WallClock.system.seconds }
+    try await filling.fill(
+      from: backup, partitions: configuration.cellPartitions, replicas: configuration.cellReplicas
+    ) {
+      try backup.writeFiles(into: folder)
+      return folder.authorityFiles
+    }
+    return summary
+  }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import GRDB
+package import PushCore
+
+/// A backup that is on its way into a cell: a copy of it, whose database was checked, with what waits in it to be read
+/// page by page.
+///
+/// Belongs to one task.
+package final class RestoredBackup {
+  /// A push that waits, with its row and its number in the backup.
+  package struct Push: Sendable {
+    package var row: Int64
+    /// 0: it has none yet.
+    package var number: UInt64
+    package var push: StoredPush
+  }
+
+  /// What has got a number of the cell.
+  package struct Moved: Sendable {
+    package var device: DeviceID
+    package var from: UInt64
+    package var to: UInt64
+
+    package init(device: DeviceID, from: UInt64, to: UInt64) { (self.device, self.from, self.to) = (device, from, to) }
+  }
+
+  package let summary: Backup.Summary
+  private let source: String
+  private let path: String
+  private let copy: DatabaseQueue
+
+  /// Copies a backup and looks at all of it.
+  ///
+  /// - Parameter draft: where the copy is made; ``remove()`` removes it again.
+  /// - Throws: ``StoreError`` when it can't be restored, in one line.
+  package init(_ source: String, draft: String) throws {
+    summary = try Backup.summary(of: source)
+    (self.source, path) = (source, draft)
+    do {
+      RestoredBackup.remove(draft)
+      try FileManager.default.copyItem(atPath: source, toPath: draft)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: draft)
+      try RestoredBackup.refuseStrangers(draft)
+      try SQLiteStore(path: draft, isCheckedWhole: true).close()
+      copy = try DatabaseQueue(path: draft)
+      try copy.read { db in
+        guard try Int.fetchOne(db, sql: "SELECT count(*) FROM replica") == 0 else {
+          throw StoreError(
+            "\(source) has what a gateway of a cell keeps by itself, without the pushes that wait: restore a backup "
+              + "that `pushcli admin backup` made")
+        }
+        try StoredRows.checkShared(db)
+        try SQLiteMailbox.checkSums(db)
+      }
+      try copy.write { db in
+        try db.execute(
+          sql: """
+            DROP TABLE IF EXISTS moved;
+            CREATE TABLE moved (device INTEGER, "from" INTEGER, "to" INTEGER, PRIMARY KEY (device, "from")) WITHOUT ROWID
+            """)
+      }
+    } catch {
+      RestoredBackup.remove(draft)
+      throw Backup.explain(error, source)
+    }
+  }
+
+  /// Removes the copy.
+  package func remove() {
+    try? copy.close()
+    RestoredBackup.remove(path)
+  }
+
+  /// No gateway makes triggers or views, which would run when rows are changed or read.
+  private static func refuseStrangers(_ path: String) throws {
+    let name = try SQLiteStore.reader(path).read { db in
+      try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
+    }
+    guard let name else { return }
+    throw StoreError("the backup has \(name.prefix(64).debugDescription), which no gateway makes: it is not used")
+  }
+
+  private static func remove(_ path: String) {
+    for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+  }
+
+  // MARK: What waits
+
+  private static let isWaiting =
+    """
+    payload IS NOT NULL AND (seq = 0
+        OR seq > ifnull((SELECT acknowledged FROM mailbox_state AS s WHERE s.device = mailbox.device), 0))
+      AND device IN (SELECT id FROM device) AND app IN (SELECT id FROM app) AND expires > ?
+    """
+
+  /// How many wait for one device, at most.
+  package func longestLine(now: Int64) throws -> Int {
+    try read { db in
+      try Int.fetchOne(
+        db,
+        sql: """
+          SELECT count(*) FROM mailbox WHERE \(RestoredBackup.isWaiting) GROUP BY device ORDER BY 1 DESC LIMIT 1
+          """, arguments: [now]) ?? 0
+    }
+  }
+
+  /// The pushes that wait, in their order, behind a row.
+  package func pushes(after row: Int64, limit: Int, now: Int64) throws -> [Push] {
+    try read { db in
+      let rows = try PreparedStatement(
+        db,
+        """
+        SELECT \(SQLiteMailbox.columns), device FROM mailbox WHERE id > ? AND \(RestoredBackup.isWaiting)
+        ORDER BY id LIMIT ?
+        """)
+      defer { rows.reset() }
+      for value in [row, now, Int64(limit)] { rows.bind(value) }
+      var pushes: [Push] = []
+      while try rows.next() {
+        let push = try SQLiteMailbox.push(rows, of: DeviceID(row: try rows.integer(12)))
+        pushes.append(
+          Push(
+            row: try rows.integer(10, in: StoredRange.number),
+            number: UInt64(try rows.integer(0, in: StoredRange.progress)), push: push))
+      }
+      return pushes
+    }
+  }
+
+  /// What devices were not told that the cap drove out, in the order of devices, behind one.
+  package func gaps(after device: Int64, limit: Int) throws -> [(device: DeviceID, dropped: Int)] {
+    try read { db in
+      let rows = try PreparedStatement(
+        db,
+        """
+        SELECT device, gap_dropped FROM mailbox_state
+        WHERE device > ? AND gap_to > acknowledged AND device IN (SELECT id FROM device) ORDER BY device LIMIT ?
+        """)
+      defer { rows.reset() }
+      rows.bind(device)
+      rows.bind(Int64(limit))
+      var gaps: [(device: DeviceID, dropped: Int)] = []
+      while try rows.next() {
+        gaps.append(
+          (DeviceID(row: try rows.integer(0)), Int(try rows.integer(1, in: StoredRange.number))))
+      }
+      return gaps
+    }
+  }
+
+  /// Notes which numbers pushes have got.
+  package func note(_ moved: [Moved]) throws {
+    try write { db in
+      let insert = try db.cachedStatement(sql: "INSERT OR REPLACE INTO moved VALUES (?, ?, ?)")
+      for one in moved where one.from > 0 {
+        try insert.execute(arguments: [one.device.row, Int64(clamping: one.from), Int64(clamping: one.to)])
+      }
+    }
+  }
+
+  // MARK: What the cell shares
+
+  /// Writes the backup's files into a folder.
+  package func writeFiles(into folder: StateFolder) throws { try write { try Backup.takeFiles(out: $0, into: folder) } }
+
+  /// Makes the copy a replica of a cell, whose mailboxes have taken over what waited.
+  ///
+  /// - Parameters:
+  ///   - position: the last entry of the cell's log.
+  ///   - authority: the files that the gateways of a cell have the same.
+  /// - Returns: the path of a file with it.
+  package func makeReplica(of cell: String, position: UInt64, authority: [String: [UInt8]]) throws -> String {
+    try write { db in
+      try db.execute(
+        sql: """
+          UPDATE digest SET seq = ifnull((
+            SELECT max("to") FROM moved WHERE moved.device = digest.device AND "from" <= digest.seq), 0);
+          UPDATE held SET seq = ifnull((
+            SELECT "to" FROM moved WHERE moved.device = held.device AND "from" = held.seq), 0);
+          DROP TABLE moved;
+          DELETE FROM mailbox; DELETE FROM mailbox_state; DELETE FROM mailbox_commit; DELETE FROM cell_file
+          """)
+      for (name, content) in authority {
+        try db.execute(sql: "INSERT INTO cell_file (name, content) VALUES (?, ?)", arguments: [name, Data(content)])
+      }
+      try db.execute(
+        sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, ?)", arguments: [cell, Int64(clamping: position)])
+    }
+    do {
+      // One file, with nothing of what waited in its free pages.
+      try copy.writeWithoutTransaction { try $0.execute(sql: "VACUUM; PRAGMA journal_mode = DELETE") }
+      try copy.close()
+    } catch {
+      throw Backup.explain(error, source)
+    }
+    return path
+  }
+
+  private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    do { return try copy.read(body) } catch { throw Backup.explain(error, source) }
+  }
+
+  private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    do { return try copy.write(body) } catch { throw Backup.explain(error, source) }
+  }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import GatewayProtocol
+import Logging
+import PushCore
+import PushGateway
+import PushStorage
+
+/// `pushcli admin backup`: saves a gateway, or all that a cell has.
+struct AdminBackup: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Save a gateway, or the cell that it is of, into one file.",
+    discussion: """
+      The file holds the database as it is between two commits, the certificates and the keys: keep it as safe as \
+      the state folder. A file that is there is replaced as a whole. The delivery log is not saved. Of a cell it holds \
+      all that the cell has, and what waits in its mailboxes. A gateway that runs goes on; with --stopped, what none \
+      accepts any longer is saved, to move it elsewhere.
+
+      Examples:
+        pushcli admin backup /var/backups/push-$(date +%F).backup
+        pushcli admin backup --stopped ./move.backup --state ./push
+      """)
+  @Argument(help: "The file to write.", completion: .file()) var file: String
+  @Flag(help: "From the files of a gateway of this machine that does not run.") var stopped = false
+  @OptionGroup var state: StateOptions
+  @OptionGroup var cell: CellOptions
+  @OptionGroup var format: FormatOptions
+
+  func validate() throws {
+    guard stopped || !cell.isGiven else {
+      throw ValidationError("--backend, --nats-creds and --nats-ca are for --stopped: a gateway that runs knows them")
+    }
+    guard !stopped || state.gateway == nil else {
+      throw ValidationError("--stopped is about a state folder of this machine: leave --gateway out")
+    }
+  }
+
+  func run() async throws {
+    let path = URL(fileURLWithPath: file).path
+    guard stopped else {
+      let summary: Backup.Summary = try await Admin(state).post("/admin/v1/backup", BackupRequest(path: path))
+      return Backup.report("saved", summary, format)
+    }
+    PrivateFile.restrictProcess()
+    let folder = try state.local.folder
+    let configuration = try SettingsInForce.read(folder, flags: cell.flags, file: nil)
+    do {
+      let summary = try await CellBackups.save(folder, configuration, to: path, logger: CellOptions.logger)
+      Backup.report("saved", summary, format)
+    } catch {
+      throw CommandFailure(.failed, "\(error)")
+    }
+  }
+}
+
+/// `pushcli admin restore`: brings a gateway back, or makes a cell of what a backup has.
+struct AdminRestore: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Bring a gateway back from a backup, into a folder that holds none.",
+    discussion: """
+      What was accepted after the backup was made is lost with the disk that held it. Devices go on by themselves: \
+      docs/durability.md says how. With --backend all of it goes into a new cell on brokers that have none; the \
+      certificates and keys go into the folder, for its first gateway: docs/cluster.md. Either takes backups of a \
+      gateway that was alone and of a cell.
+
+      Examples:
+        pushcli admin restore push-2026-11-21.backup --state ./push
+        pushcli admin restore push-2026-11-21.backup --state ./first --backend nats://a:4222,b:4222,c:4222
+      """)
+  @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
+  @OptionGroup var state: LocalOptions
+  @OptionGroup var cell: CellOptions
+  @OptionGroup var new: NewCellOptions
+  @OptionGroup var format: FormatOptions
+
+  func validate() throws {
+    guard cell.backend != nil || !(cell.isGiven || new.isGiven) else {
+      throw ValidationError("the options of a cell are for --backend nats://HOST:PORT, which is not given")
+    }
+  }
+
+  func run() async throws {
+    PrivateFile.restrictProcess()
+    let folder = try state.folder
+    var configuration: Configuration?
+    if cell.backend != nil {
+      configuration = try SettingsInForce.read(
+        folder, flags: cell.flags.merging(new.flags) { one, _ in one }, file: nil)
+    }
+    do {
+      guard let configuration else {
+        return Backup.report("restored \(folder.path) from", try Backup.restore(file, into: folder), format)
+      }
+      let summary = try await CellBackups.restore(file, into: folder, configuration, logger: CellOptions.logger)
+      Backup.report("restored a new cell from", summary, format)
+    } catch {
+      throw CommandFailure(.failed, "\(error)")
+    }
+  }
+}
+
+/// Where a cell's brokers are, with the names that `serve` has for it.
+struct CellOptions: ParsableArguments {
+  @Option(help: "The cell's brokers: nats://HOST:PORT, several with commas between them.") var backend: String?
+  @Option(help: "The credentials file for the brokers.", completion: .file()) var natsCreds: String?
+  @Option(help: "The authority of brokers with tls://, a PEM file.", completion: .file()) var natsCa: String?
+
+  var isGiven: Bool { !flags.isEmpty }
+
+  /// As settings.
+  var flags: [String: String] {
+    ["backend": backend, "nats_creds": natsCreds, "nats_ca": natsCa].compactMapValues(\.self)
+  }
+
+  /// What goes on is told by the command.
+  static var logger: Logger { Logger(label: "pushcli") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// How a new cell is made, with the names that `serve` has for it.
+struct NewCellOptions: ParsableArguments {
+  @Option(help: "How many streams the mailboxes of the cell are spread over. (16)") var cellPartitions: String?
+  @Option(help: "How many brokers keep each stream. (3)") var cellReplicas: String?
+
+  var isGiven: Bool { !flags.isEmpty }
+
+  /// As settings.
+  var flags: [String: String] {
+    ["cell_partitions": cellPartitions, "cell_replicas": cellReplicas].compactMapValues(\.self)
+  }
+}
+
+extension Backup {
+  fileprivate static func report(_ verb: String, _ summary: Summary, _ format: FormatOptions) {
+    if format.json { return Output.json(summary) }
+    Output.words(
+      "\(verb) \(summary.path): \(counted(summary.devices, "device")), "
+        + "\(counted(summary.waiting, "waiting push", "waiting pushes")), \(counted(summary.files, "file"))")
+  }
+}
