@@ -10,23 +10,33 @@ struct BrokerReport: Decodable, Equatable {
   private struct JetStreamReport: Decodable, Equatable {
     struct Configuration: Decodable, Equatable {
       /// In nanoseconds.
-      var sync_interval: Int64?
-      var sync_always: Bool?
+      var interval: Int64?
+      var isAlways: Bool?
+
+      enum CodingKeys: String, CodingKey {
+        case interval = "sync_interval"
+        case isAlways = "sync_always"
+      }
     }
     var config: Configuration?
   }
 
-  private var server_name: String?
+  private var serverName: String?
   private var jetstream: JetStreamReport?
 
+  private enum CodingKeys: String, CodingKey {
+    case jetstream
+    case serverName = "server_name"
+  }
+
   /// The broker's name.
-  var name: String { server_name ?? "a broker without a name" }
+  var name: String { serverName ?? "a broker without a name" }
 
   /// When the broker brings what it has to its disk.
   var sync: SyncInterval {
     guard let config = jetstream?.config else { return .unknown }
-    if config.sync_always == true { return .always }
-    return config.sync_interval.map { .every(seconds: $0 / 1_000_000_000) } ?? .unknown
+    if config.isAlways == true { return .always }
+    return config.interval.map { .every(seconds: $0 / 1_000_000_000) } ?? .unknown
   }
 
   /// What an answer holds at most, in bytes.
