@@ -5,7 +5,7 @@ import Testing
 @testable import NATSClient
 @testable import PushCore
 
-@Suite(.timeLimit(.minutes(2)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct JetStreamTests {
   private func sample() -> StreamConfiguration {
     var configuration = StreamConfiguration(name: "S", subjects: ["s.*"], replicas: 1)

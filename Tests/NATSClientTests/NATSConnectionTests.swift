@@ -6,7 +6,7 @@ import Testing
 @testable import NATSClient
 @testable import PushCore
 
-@Suite(.timeLimit(.minutes(2)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct NATSConnectionTests {
   /// Answers with what it was sent, with its headers.
   private func echo(_ connection: NATSConnection, _ subject: String) throws {

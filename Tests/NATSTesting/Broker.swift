@@ -79,7 +79,7 @@ package final class BrokerCluster: Sendable {
       servers[index].running = (process, lifeline)
       return servers[index].port
     }
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while !isListening(port) {
       guard ContinuousClock.now < deadline, process.isRunning else { throw Missing() }
       usleep(5000)

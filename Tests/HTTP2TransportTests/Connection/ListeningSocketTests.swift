@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP2Transport
 
-@Suite(.timeLimit(.minutes(1))) struct ListeningSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct ListeningSocketTests {
   let folder: TemporaryFolder
   var path: String { folder.file("socket") }
 

@@ -14,7 +14,7 @@ import Testing
 ///
 /// The routes are those that the gateway has, so that a new one needs its row in docs/access.md; what a credential must not
 /// open is said here a second time, so that the page can't be written anew with a hole in it.
-@Suite(.timeLimit(.minutes(2))) struct AccessTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessTests {
   /// What somebody shows.
   enum Credential: String, CaseIterable {
     case nothing

@@ -11,7 +11,7 @@ import Testing
 @testable import PushStorage
 
 /// The admin API as others reach it who do not come by the admin socket.
-@Suite(.timeLimit(.minutes(2))) struct RemoteAdministrationTests {
+@Suite(.timeLimit(.minutes(5))) struct RemoteAdministrationTests {
   /// A gateway, and how it is reached from elsewhere.
   private struct Outside {
     let gateway: TestGateway

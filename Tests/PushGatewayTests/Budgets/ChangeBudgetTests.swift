@@ -12,7 +12,7 @@ import Testing
 @testable import PushStorage
 
 /// Changes that come too fast, and tables that would only grow.
-@Suite(.timeLimit(.minutes(2))) struct ChangeBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct ChangeBudgetTests {
   private func change(_ client: Client, _ device: TestDevice, at path: String = "", _ body: String) async throws
     -> Client.Answer
   {

@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// One device that wants more than its share.
-@Suite(.timeLimit(.minutes(2))) struct DeviceBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceBudgetTests {
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent>) async throws -> [DeliveryLog.Row] {
     await gateway.services.answers.settle()
     return try await gateway.services.log.rows(.init(events: events, limit: 100_000)).map(\.row)

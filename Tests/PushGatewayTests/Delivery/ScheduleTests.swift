@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// Pushes for a later time, from the request to the device.
-@Suite(.timeLimit(.minutes(2))) struct ScheduleTests {
+@Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
   private func open(_ gateway: TestGateway, _ device: TestDevice) async throws -> TestStream {
     let stream = try await TestStream.open(try await gateway.client(), device)
     _ = try await stream.lines(upTo: "caught-up")
@@ -190,7 +190,7 @@ import Testing
   }
 
   private func settle(_ condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
     #expect(condition())
   }

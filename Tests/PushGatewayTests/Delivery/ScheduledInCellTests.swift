@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 /// Scheduled pushes of a cell, which every gateway finds to be due.
-@Suite(.timeLimit(.minutes(2))) struct ScheduledInCellTests {
+@Suite(.timeLimit(.minutes(5))) struct ScheduledInCellTests {
   /// A router without streams that counts what is handed over without being stored.
   private final class CountingRouter: PushRouter {
     let handedOver = Mutex<[APNSID]>([])

@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 
 /// A connection of HTTP/1.1 on a loop in memory, whose clock a test turns.
-@Suite(.timeLimit(.minutes(2))) struct DoorConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct DoorConnectionTests {
   /// A connection, and what it says.
   struct Door {
     let channel: NIOAsyncTestingChannel

@@ -7,7 +7,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(2))) struct ScheduledBackupsTests {
+@Suite(.timeLimit(.minutes(5))) struct ScheduledBackupsTests {
   let target: TemporaryFolder
   let home: SQLiteHome
   /// 2026-11-23T02:24:51Z.

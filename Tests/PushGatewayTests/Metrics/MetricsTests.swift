@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// The list of metrics, and that what happens to a gateway is counted there.
-@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   /// The lines of a gateway's metrics, by name and labels.
   func read(_ gateway: TestGateway) async throws -> [Substring: Substring] {
     let answer = try await gateway.client().request("GET", "/admin/v1/metrics")

@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// Pushes to the token of a group.
-@Suite(.timeLimit(.minutes(2))) struct GroupPushTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupPushTests {
   /// A gateway with a group of two persons, the first of whom has two devices.
   private func run(
     cap: Int = 10_000, mailbox: (any Mailbox)? = nil,

@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// What a sender takes back: who may, and what becomes of it wherever it is.
-@Suite(.timeLimit(.minutes(2))) struct RetractionTests {
+@Suite(.timeLimit(.minutes(5))) struct RetractionTests {
   private let id = APNSID(SampleRequest.id)
 
   @Test func `what waits is not delivered, and the log says who took it back`() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 /// The delivery logs of several gateways, read as one.
-@Suite(.timeLimit(.minutes(2))) struct MergedLogTests {
+@Suite(.timeLimit(.minutes(5))) struct MergedLogTests {
   private let folder: TemporaryFolder
   private let hub = CellHub()
 

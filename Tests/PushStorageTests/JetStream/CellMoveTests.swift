@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// A gateway that was alone goes into a cell with all that it has, and out of it again.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct CellMoveTests {
   private let folder: TemporaryFolder
   private let broker: BrokerCluster

@@ -11,7 +11,7 @@ import Testing
 @testable import PushStorage
 
 /// How a gateway comes to what a cell shares when the log does not have all of it any longer.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct CellSnapshotTests {
   /// How often a snapshot was due.
   private final class Due: Sendable {

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 /// What several gateways do on the same streams, and what a broker's failure does to them.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct JetStreamCellTests {
   /// A gateway's mailbox, and what it told of.
   private struct Gateway: Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 /// Rows with values that no gateway writes: nothing traps, the error names the repair, and the repair keeps the others.
-@Suite(.timeLimit(.minutes(2))) struct DamagedRowsTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedRowsTests {
   /// A table, and how its row of a number is written.
   struct Table: Sendable, CustomTestStringConvertible {
     let name: String

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 /// A mailbox that accepts before it has read what waits.
-@Suite(.timeLimit(.minutes(2))) struct LateMailboxTests {
+@Suite(.timeLimit(.minutes(5))) struct LateMailboxTests {
   let folder: TemporaryFolder
   let clock = TestClock()
   let removals = SQLiteHome.Removals()

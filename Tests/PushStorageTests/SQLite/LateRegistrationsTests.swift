@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 /// Registrations that are asked before all of them have been read.
-@Suite(.timeLimit(.minutes(2))) struct LateRegistrationsTests {
+@Suite(.timeLimit(.minutes(5))) struct LateRegistrationsTests {
   let folder: TemporaryFolder
   let path: String
   private let gate = DispatchSemaphore(value: 0)

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 /// What two gateways of a cell have, beside the registrations, whose conformance runs on two replicas.
-@Suite(.timeLimit(.minutes(2))) struct ReplicaTests {
+@Suite(.timeLimit(.minutes(5))) struct ReplicaTests {
   private let folder: TemporaryFolder
   private let log = MemoryReplicationLog()
   private let stores: [SQLiteStore]

@@ -6,7 +6,7 @@ import Testing
 @testable import PushStorage
 
 /// Rows that are not as they were written, on pages that are sound.
-@Suite(.timeLimit(.minutes(2))) struct RowChecksumTests {
+@Suite(.timeLimit(.minutes(5))) struct RowChecksumTests {
   let folder: TemporaryFolder
   let path: String
 
@@ -28,7 +28,10 @@ import Testing
   }
 
   private func change(_ sql: String) throws {
-    try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: sql) }
+    // What was closed lets go of the file a moment later.
+    var configuration = GRDB.Configuration()
+    configuration.busyMode = .timeout(30)
+    try DatabaseQueue(path: path, configuration: configuration).writeWithoutTransaction { try $0.execute(sql: sql) }
   }
 
   @Test func `every column and every byte of a row counts`() {

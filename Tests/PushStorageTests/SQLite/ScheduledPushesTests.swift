@@ -6,7 +6,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(2))) struct ScheduledPushesTests {
+@Suite(.timeLimit(.minutes(5))) struct ScheduledPushesTests {
   private let folder: TemporaryFolder
   private let store: SQLiteStore
   private let scheduled: ScheduledPushes

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pushcli
 
-@Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
   /// What was written, and what the clock says.
   final class Reader: Sendable {
     let entries = Mutex<[LogEntry]>([])

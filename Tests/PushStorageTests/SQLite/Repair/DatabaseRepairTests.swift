@@ -6,7 +6,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-@Suite(.timeLimit(.minutes(2))) struct DatabaseRepairTests {
+@Suite(.timeLimit(.minutes(5))) struct DatabaseRepairTests {
   /// A state folder with everything that a gateway keeps, closed.
   struct Sample {
     let temporary: TemporaryFolder
