@@ -17,11 +17,10 @@ package struct Fleet: Sendable {
   ) async throws {
     self.target = target
     self.plan = plan
-    let address: SocketAddress
-    do {
-      address = try SocketAddress.makeAddressResolvingHost(target.host, port: target.port)
-    } catch {
-      throw ClientError(.unreachable, "\(target.host) has no address: check the name")
+    let addresses = try target.places.map { place in
+      do { return try SocketAddress.makeAddressResolvingHost(place.host, port: place.port) } catch {
+        throw ClientError(.unreachable, "\(place.host) has no address: check the name")
+      }
     }
     let tls = try TLSContext.client(trustPath: target.trustPath)
     let wallStart = Int(WallClock.system.seconds)
@@ -36,7 +35,7 @@ package struct Fleet: Sendable {
           NIOLoopBound(
             LoadLane(
               index: index, plan: share, target: target, run: run, wallStart: wallStart, credentials: mine,
-              address: address, tls: tls, loop: loop), eventLoop: loop)
+              addresses: addresses, tls: tls, loop: loop), eventLoop: loop)
         }.get())
     }
     self.lanes = lanes

@@ -27,7 +27,8 @@ package final class LoadLane: ProviderLane {
   package let resumesSessions: Bool
 
   private let context: LoopContext
-  private let address: SocketAddress
+  /// Of each of the target's places.
+  private let addresses: [SocketAddress]
   private let tls: TLSContext
   private let secrets: [String]
   /// 64 hex digits for each device, one after another.
@@ -73,13 +74,13 @@ package final class LoadLane: ProviderLane {
 
   package init(
     index: Int, plan: LoadPlan, target: LoadTarget, run: UInt16, wallStart: Int, credentials: [BatchDevice],
-    address: SocketAddress, tls: TLSContext, loop: any EventLoop
+    addresses: [SocketAddress], tls: TLSContext, loop: any EventLoop
   ) {
     self.plan = plan
     self.target = target
     self.run = run
     self.wallStart = wallStart
-    self.address = address
+    self.addresses = addresses
     self.tls = tls
     context = LoopContext(eventLoop: loop)
     secrets = credentials.map(\.secret)
@@ -136,9 +137,10 @@ package final class LoadLane: ProviderLane {
   }
 
   private func connect(_ provider: LoadProvider) {
+    let place = target.place(of: provider.index)
     open(
-      slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("nothing answers at \(target.host):\(target.port): \(error)") })
+      place, slowly: false, attach: { connection, _ in provider.attach(connection) },
+      failed: { [self] error in fail("nothing answers at \(target.places[place].authority): \(error)") })
   }
 
   /// Opens the streams of all devices that are to be connected, so many at once.
@@ -148,7 +150,7 @@ package final class LoadLane: ProviderLane {
       device.begin()
       let session = device.tlsSession
       open(
-        slowly: device.isSlow,
+        target.place(of: device.index), slowly: device.isSlow,
         attach: { [self] connection, tls in
           if let session { tls.resume(session) }
           try device.attach(connection, tls, secret: secrets[device.index])
@@ -170,7 +172,8 @@ package final class LoadLane: ProviderLane {
   }
 
   private func open(
-    slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void, failed: @escaping (any Error) -> Void
+    _ place: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
+    failed: @escaping (any Error) -> Void
   ) {
     let loop = context.eventLoop
     let this = NIOLoopBound((self, attach, failed), eventLoop: loop)
@@ -181,13 +184,13 @@ package final class LoadLane: ProviderLane {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let (lane, attach, _) = this.value
-          let tls = try TLSConnection(client: lane.tls, host: lane.target.host)
+          let tls = try TLSConnection(client: lane.tls, host: lane.target.places[place].host)
           let connection = try Connection(role: .client, loop: lane.context, tls: tls, peer: .remote)
           try attach(connection, tls)
           try channel.pipeline.syncOperations.addHandler(connection)
         }
       }
-      .connect(to: address)
+      .connect(to: addresses[place])
       .hop(to: loop)
       .whenComplete { result in
         switch result {

@@ -88,8 +88,19 @@ package struct LoadPlan: Sendable {
 
 /// Where a load test sends, and as whom.
 package struct LoadTarget: Sendable {
-  package var host: String
-  package var port: Int
+  /// Where a gateway is reached.
+  package struct Place: Sendable, Equatable {
+    package var host: String
+    package var port: Int
+
+    package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
+    /// As the field `:authority` has it.
+    package var authority: String { "\(host):\(port)" }
+  }
+
+  /// The gateways, at least one: providers and devices take them in turn.
+  package var places: [Place]
   /// Certificates to trust.
   package var trustPath: String
   /// The admin socket that enrolls devices; nil for a server that is only sent requests.
@@ -102,11 +113,14 @@ package struct LoadTarget: Sendable {
   /// The process to measure; nil: the gateway's status says it.
   package var pid: Int32?
 
-  package init(host: String, port: Int, trustPath: String, adminSocket: String?, topic: String) {
-    self.host = host
-    self.port = port
+  package init(places: [Place], trustPath: String, adminSocket: String?, topic: String) {
+    precondition(!places.isEmpty, "a load test has a gateway")
+    self.places = places
     self.trustPath = trustPath
     self.adminSocket = adminSocket
     self.topic = topic
   }
+
+  /// Which of ``places`` a provider or a device takes.
+  package func place(of index: Int) -> Int { index % places.count }
 }

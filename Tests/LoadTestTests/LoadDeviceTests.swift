@@ -19,10 +19,11 @@ import Testing
     files = try TLSFiles()
     var plan = LoadPlan()
     (plan.devices, plan.providers) = (1, 1)
-    let target = LoadTarget(host: "localhost", port: 1, trustPath: files.trust, adminSocket: nil, topic: "a.b")
+    let target = LoadTarget(
+      places: [.init(host: "localhost", port: 1)], trustPath: files.trust, adminSocket: nil, topic: "a.b")
     let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
     lane = LoadLane(
-      index: 0, plan: plan, target: target, run: 1, wallStart: 0, credentials: [], address: address,
+      index: 0, plan: plan, target: target, run: 1, wallStart: 0, credentials: [], addresses: [address],
       tls: try .client(trustPath: files.trust), loop: loop)
     let connection = try Connection(role: .client, loop: LoopContext(eventLoop: loop), tls: nil, peer: .remote)
     try lane.devices[0].attach(

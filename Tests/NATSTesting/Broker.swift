@@ -22,8 +22,21 @@ package final class BrokerCluster: Sendable {
   private struct Server {
     let configuration: String
     let port: UInt16
-    /// The process, and the pipe whose end ends it: so it goes also when the tests are killed.
-    var running: (process: Process, lifeline: Pipe)?
+    /// Ends the process when it is closed: so that goes also when the tests are killed.
+    var lifeline: Lifeline?
+  }
+
+  /// A pipe to a process, of `popen`. Foundation's `Process` wants a run loop, which the threads of tests have none of.
+  @safe private struct Lifeline: @unchecked Sendable {
+    private let pipe: UnsafeMutablePointer<FILE>
+
+    init?(_ command: String) {
+      guard let pipe = unsafe popen(command, "we") else { return nil }
+      unsafe self.pipe = pipe
+    }
+
+    /// Closes the pipe, and waits for the process.
+    func close() { _ = unsafe pclose(pipe) }
   }
 
   private let folder: TemporaryFolder
@@ -48,7 +61,7 @@ package final class BrokerCluster: Sendable {
         \(cluster)
         """
       servers.append(
-        Server(configuration: try folder.write(Array(text.utf8), "n\(index).conf"), port: ports[index], running: nil))
+        Server(configuration: try folder.write(Array(text.utf8), "n\(index).conf"), port: ports[index], lifeline: nil))
     }
     self.servers = Mutex(servers)
     for index in 0..<count { try start(index) }
@@ -64,33 +77,26 @@ package final class BrokerCluster: Sendable {
   /// Starts one that was not started, or killed.
   package func start(_ index: Int) throws {
     guard let binary = BrokerCluster.binary else { throw Missing() }
-    let (process, lifeline) = (Process(), Pipe())
     let configuration = servers.withLock { $0[index].configuration }
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = [
-      "-c", #""$0" -c "$1" >"$1.log" 2>&1 & server=$!; cat >/dev/null; kill -9 $server; wait $server"#, binary,
-      configuration,
-    ]
-    process.standardInput = lifeline
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let lifeline = Lifeline(
+      """
+      '\(binary)' -c '\(configuration)' >'\(configuration).log' 2>&1 & server=$!; cat >/dev/null; kill -9 $server; wait $server
+      """)
+    guard let lifeline else { throw Missing() }
     let port = servers.withLock { servers in
-      servers[index].running = (process, lifeline)
+      servers[index].lifeline = lifeline
       return servers[index].port
     }
     let deadline = ContinuousClock.now + .seconds(60)
     while !isListening(port) {
-      guard ContinuousClock.now < deadline, process.isRunning else { throw Missing() }
+      guard ContinuousClock.now < deadline else { throw Missing() }
       usleep(5000)
     }
   }
 
   /// Ends one as a power failure would; its files stay.
   package func kill(_ index: Int) {
-    guard let running = servers.withLock({ $0[index].running.take() }) else { return }
-    try? running.lifeline.fileHandleForWriting.close()
-    running.process.waitUntilExit()
+    servers.withLock { $0[index].lifeline.take() }?.close()
   }
 
   /// A broker did not start.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import Glibc
 import HTTP2Transport
 import LoadTest
@@ -14,7 +15,8 @@ struct Bench: AsyncParsableCommand {
       Opens device streams and provider connections, sends at a fixed rate or flat out, and counts what arrives. At a \
       fixed rate latency counts from the moment each push should have been sent, also when the gateway holds it up. \
       Without --gateway and --state (or $PUSHGATEWAY_STATE) it starts a gateway of its own on a temporary folder. On a \
-      gateway that is there it enrolls devices named bench-… and removes them at the end.
+      gateway that is there it enrolls devices named bench-… and removes them at the end. --gateway takes the addresses of \
+      several gateways of a cell, with commas: senders and devices take them in turn, so that pushes go from one to another.
 
       Exit code 1 when a push was lost, duplicated or reordered, or a condition of --fail-if holds.
 
@@ -22,6 +24,7 @@ struct Bench: AsyncParsableCommand {
         pushcli bench --devices 1000 --providers 4 --rate max --duration 10 --pin
         pushcli bench --devices 1000 --rate 15000 --duration 30 --fail-if 'p99>25ms' --fail-if 'rate<14900'
         pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 --json > load.json
+        pushcli bench --state ./first --gateway 10.0.0.1:2197,10.0.0.2:2197 --rate 2000
         pushcli bench --accept-only --gateway 127.0.0.1:8443 --path / --ca ca.pem
       """)
 
@@ -217,8 +220,10 @@ struct Bench: AsyncParsableCommand {
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
     let development = Development.read(folder)
+    var places = [LoadTarget.Place(host: host, port: port)]
+    places += try gateway.state.detours.dropFirst().map { .init(host: $0.host, port: $0.port) }
     var target = LoadTarget(
-      host: host, port: port, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
+      places: places, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
       topic: topic ?? development?.topic ?? "com.example.news")
     if !isOurs, !acceptOnly { target.adminSocket = folder.adminSocket }
     target.path = path
