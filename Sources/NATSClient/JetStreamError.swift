@@ -12,6 +12,8 @@ package enum JetStreamError: Error, Sendable, Equatable, CustomStringConvertible
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// Too few brokers are there for so many copies: others may be starting, or may be none.
+    package static let noSuitablePeers = ErrorCode(rawValue: 10005)
     package static let noMessage = ErrorCode(rawValue: 10037)
     package static let notEnabled = ErrorCode(rawValue: 10039)
     package static let sequenceNotFound = ErrorCode(rawValue: 10043)

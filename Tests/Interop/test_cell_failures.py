@@ -134,13 +134,14 @@ def test_full_durability_needs_brokers_that_sync_always(make, tmp_path, sync):
     assert "in the last 30 s" in health(gateway)["promise"]
 
 
-def test_a_gateway_that_starts_first_waits_for_its_brokers(make):
+@pytest.mark.parametrize("late", [(0, 1, 2), (2,)], ids=["all", "one"])
+def test_a_gateway_that_starts_first_waits_for_its_brokers(make, late):
     cell = make(start=False)
     gateway = cell.gateways[0]
-    cell.brokers.kill(0, 1, 2)
+    cell.brokers.kill(*late)
     gateway.spawn()
     gateway.wait_for_log("brokers-awaited")
-    cell.brokers.start()
+    cell.brokers.start(*late)
     poll((gateway.state / "listening").exists, "the gateway serves", 60)
 
 

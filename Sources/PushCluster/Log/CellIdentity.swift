@@ -158,7 +158,8 @@ package struct CellIdentity: Codable, Sendable, Equatable {
       case .noSuitablePeers?, .replicasNotSupported?, .insufficientResources?:
         throw StoreError(
           "the cluster can't keep \(replicas) copies of each stream: start \(replicas) brokers with "
-            + "JetStream, or make the cell with --cell-replicas 1, which loses what its one broker loses")
+            + "JetStream, or make the cell with --cell-replicas 1, which loses what its one broker loses",
+          mayPass: error.mayPass)
       default: throw error
       }
     }
@@ -184,6 +185,5 @@ package struct CellIdentity: Codable, Sendable, Equatable {
 }
 
 extension JetStreamError.ErrorCode {
-  fileprivate static let noSuitablePeers = JetStreamError.ErrorCode(rawValue: 10005)
   fileprivate static let replicasNotSupported = JetStreamError.ErrorCode(rawValue: 10074)
 }

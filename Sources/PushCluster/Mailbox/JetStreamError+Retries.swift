@@ -6,7 +6,7 @@ extension JetStreamError {
     switch self {
     case .link(.closed), .malformed: false
     case .link: true
-    case .refused(let status, _, _): status == 503
+    case .refused(let status, let code, _): status == 503 || code == .noSuitablePeers
     }
   }
 
