@@ -83,6 +83,7 @@ package enum DatabaseRepair {
         let disorder = try dropChanged(db) + dropDisorder(db)
         if disorder > 0 { report.kept["mailbox", default: 0] -= disorder }
         report.refused += try disorder + mendReferences(db)
+        try registerReceivers(db)
         return .commit
       }
       _ = try db.checkpoint(.truncate)
@@ -174,6 +175,34 @@ package enum DatabaseRepair {
         try db.execute(sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE rowid = ?", arguments: [rowID])
         dropped += 1
       }
+    }
+  }
+}
+
+extension DatabaseRepair {
+  /// Registers devices anew for the apps whose pushes wait for them: a start drops what nobody is registered for.
+  ///
+  /// Their tokens are new, since the old ones are lost: a device reads its own when it comes back. The environment is that of
+  /// the app's other registrations, where there is one.
+  private static func registerReceivers(_ db: Database) throws {
+    let receivers = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT DISTINCT device, app FROM mailbox LEFT JOIN mailbox_state USING (device)
+        WHERE payload IS NOT NULL AND seq > ifnull(acknowledged, 0)
+          AND device IN (SELECT id FROM device) AND app IN (SELECT id FROM app)
+          AND NOT EXISTS (SELECT 1 FROM token WHERE token.device = mailbox.device AND token.app = mailbox.app)
+        """)
+    for row in receivers {
+      let (device, app): (Int64, Int64) = (row["device"], row["app"])
+      try db.execute(
+        sql: """
+          INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ifnull(
+            (SELECT environment FROM token WHERE app = ? GROUP BY environment ORDER BY count(*) DESC LIMIT 1), ?))
+          """,
+        arguments: [
+          Data(DeviceToken.random().bytes), device, app, app, Environment.development.rawValue,
+        ])
     }
   }
 }

@@ -104,6 +104,28 @@ import Testing
     #expect(registrations.key("ABC123DEFG")?.topics == ["a.b"])
   }
 
+  /// A start drops pushes that nobody is registered for.
+  @Test func `a device whose registration is lost is registered anew for what waits`() async throws {
+    let sample = try await Sample(pushCount: 20)
+    let store = try SQLiteStore(path: sample.folder.databasePath)
+    let root = try await store.pool.read {
+      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'token'")
+    }
+    try store.close()
+    let size = DatabasePages(sample.bytes).pageSize
+    var bytes = sample.bytes
+    let page = try #require(root)
+    for place in (page - 1) * size..<page * size { bytes[place] = 0xFF }
+    try sample.place(bytes)
+    _ = try #require(try sample.folder.repair())
+    let (payloads, registrations) = try sample.opened()
+    #expect(Set(payloads) == sample.pushes && registrations.registration(sample.token) == nil)
+    let device = try registrations.device(named: "laptop")
+    let registered = registrations.registrations(of: device.id)
+    #expect(
+      registered.map { "\($0.1.topic) \($0.0.environment) \($0.0.token == sample.token)" } == ["a.b development false"])
+  }
+
   @Test func `what is no database at all leaves an empty one, and the file beside it`() async throws {
     let sample = try await Sample(pushCount: 1)
     let bytes = Array("This is a letter to my aunt.".utf8)
