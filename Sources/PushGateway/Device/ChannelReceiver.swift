@@ -87,8 +87,13 @@ final class ChannelReceiver {
   }
 
   /// Notes that a message is sent now; false when it was before, or its channel is no longer the device's.
+  ///
+  /// That the device has left a channel comes with ``refresh()`` and waits in line, while a message does not: who has been
+  /// told that it left gets nothing that is accepted afterwards.
   func takes(_ message: BroadcastMessage, fromStorage: Bool) -> Bool {
-    guard let position = positions[message.channel] else { return false }
+    guard let position = positions[message.channel],
+      shared.services.channels.isSubscribed(device, to: message.channel)
+    else { return false }
     if message.number == 0 { return true }
     guard message.number > position.sent else { return false }
     positions[message.channel] = Position(sent: message.number, isFromStorage: fromStorage)

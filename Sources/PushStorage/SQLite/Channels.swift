@@ -115,6 +115,11 @@ package final class Channels: Sendable {
     state.withLock { $0.subscriptions[device]?.map { ($0.channel, $0.seen) } ?? [] }
   }
 
+  /// Whether a device subscribes to a channel now.
+  package func isSubscribed(_ device: DeviceID, to channel: ChannelID) -> Bool {
+    state.withLock { $0.subscriptions[device]?.contains { $0.channel == channel } ?? false }
+  }
+
   // MARK: Channels
 
   /// Makes channels, all or none.

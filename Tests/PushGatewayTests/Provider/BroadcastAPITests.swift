@@ -165,6 +165,23 @@ import Testing
     #expect(stranger.messages.isEmpty)
   }
 
+  /// The stream itself hears of it in its turn, with the other things that wait for it.
+  @Test func `a device that left a channel gets nothing of it from that moment on`() async throws {
+    let device = try await services.registrations.enroll(name: "phone", person: "me").device
+    let channel = try await channel(.none)
+    _ = try await services.channels.subscribe([device.id], to: channel)
+    let (receiver, live) = (Receiver(), ChannelReceiver(device: device.id, shared, loop: pair.loop))
+    live.begin(receiver, number: 1)
+    for isSubscribed in [true, false] {
+      #expect(try send(try fields(channel)).status == "200")
+      try pair.wait(.milliseconds(1))
+      let message = receiver.messages.popLast()
+      #expect(live.takes(try #require(message), fromStorage: false) == isSubscribed)
+      try await services.channels.unsubscribe([device.id])
+    }
+    live.end()
+  }
+
   @Test func `a channel that stores nothing takes no expiration, and another app's channel is unknown`() async throws {
     let storeless = try await channel(.none)
     var fields = try fields(storeless)
