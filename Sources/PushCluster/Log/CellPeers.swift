@@ -123,16 +123,20 @@ package final class CellPeers: Sendable {
       peer.addresses.count <= CellPeers.maximumAddresses
     else { return }
     let now = now()
-    state.withLock { state in
-      guard peer.id != state.own.id else { return }
-      if state.others[peer.id] == nil, state.others.count >= CellPeers.maximumCount {
+    let isNew = state.withLock { state -> Bool in
+      guard peer.id != state.own.id else { return false }
+      let isNew = state.others[peer.id] == nil
+      if isNew, state.others.count >= CellPeers.maximumCount {
         guard let oldest = state.others.min(by: { $0.value.heard < $1.value.heard }),
           now - oldest.value.heard >= CellPeers.lifetime
-        else { return }
+        else { return false }
         state.others[oldest.key] = nil
       }
       state.others[peer.id] = (peer, now)
+      return isNew
     }
+    // One that has just started is asked by devices at once, and may have to ask this one.
+    if isNew { tell() }
   }
 
   // MARK: Asking

@@ -86,6 +86,16 @@ import Testing
     #expect(known == [])
   }
 
+  @Test func `one that was not known is told of this gateway at once`() throws {
+    let told = Mutex(0)
+    _ = try transport.subscribe("cell.gateways", queue: nil) { message in
+      if (try? decodeJSON(CellPeers.Peer.self, from: message.body))?.id == "own" { told.withLock { $0 += 1 } }
+    }
+    let before = told.withLock { $0 }
+    tell("new", at: "a:1")
+    #expect(told.withLock { $0 } > before)
+  }
+
   @Test func `one that has started again is there once`() {
     tell("old", folder: "f", at: "a:1")
     tell("older", at: "b:1")
