@@ -110,7 +110,12 @@ extension JetStreamMailbox {
     let stored: StoredGap? = found.flatMap { try? decodeJSON(from: $0.body) }
     let (known, acknowledged) = change(device) { ($0.gap, $0.acknowledged) }
     var gap = stored.map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
-    if let known, known.to > gap?.to ?? 0 { gap = known }
+    if let known, known.to > gap?.to ?? 0 {
+      // A replica lags, or the device has acknowledged it at another gateway: the leader knows.
+      let leaders = try await engine.leaderMessage(streams.stream(of: device), lastOf: streams.gap(of: device))
+      gap = leaders.flatMap { try? decodeJSON(StoredGap.self, from: $0.body) }
+        .map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
+    }
     return gap.flatMap { $0.to > seq && $0.to > acknowledged ? $0 : nil }
   }
 
