@@ -126,6 +126,7 @@ struct MergedLog: Sendable {
     let deadline = ContinuousClock.now + patience
     var sources = sources(from: place)
     var taken: [(record: DeliveryLog.Record, gateway: String)] = []
+    var answers: Set<LoggedAnswer> = []
     while taken.count < query.limit {
       let isMissing = sources.indices.filter { sources[$0].mustRead }
       if !isMissing.isEmpty {
@@ -133,8 +134,9 @@ struct MergedLog: Sendable {
         continue
       }
       guard let next = MergedLog.next(of: sources, kind), let record = sources[next].rows.popLast() else { break }
-      taken.append((record, sources[next].gateway.name))
       sources[next].position = kind == .newest ? max(0, record.number - 1) : record.number
+      if let answer = LoggedAnswer(record.row), !answers.insert(answer).inserted { continue }
+      taken.append((record, sources[next].gateway.name))
     }
     var (position, end) = (place ?? LogPosition(), LogPosition())
     for source in sources {
@@ -147,6 +149,17 @@ struct MergedLog: Sendable {
     return Rows(
       records: kind == .newest ? taken.reversed() : taken, position: position, end: end,
       unanswered: sources.filter(\.hasFailed).map(\.gateway.name))
+  }
+
+  /// An answer of a person: each gateway that starts logs those that its log lacks, so that several may have one.
+  private struct LoggedAnswer: Hashable {
+    let (id, device, event, at): (APNSID, DeviceID?, DeliveryEvent, Int64)
+
+    /// nil for a row of anything else.
+    init?(_ row: DeliveryLog.Row) {
+      guard [.viewed, .closed, .action].contains(row.event) else { return nil }
+      (id, device, event, at) = (row.id, row.device, row.event, row.at)
+    }
   }
 
   private func sources(from place: LogPosition?) -> [Source] {

@@ -70,6 +70,21 @@ import Testing
     #expect((read == all) as Bool, "\(read.count) of \(all.count)")
   }
 
+  /// A gateway that starts logs the answers that its log lacks: it may have lost them.
+  @Test func `an answer that several gateways have logged is told once`() async throws {
+    let answer = Answer(id: .number(1), person: PersonID(row: 1), action: "approve", device: 7, app: 3, at: 5)
+    var other = answer
+    (other.device, other.action) = (8, "view")
+    let (first, cell) = try gateway("a", [row(1), answer.row, row(5), row(9)])
+    let (second, _) = try gateway("b", [row(5), row(9), answer.row, other.row])
+    defer { for log in [first, second] { log.close() } }
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    for rows in [try await merged.newest(.init(), before: nil), try await merged.next(.init(), after: nil)] {
+      let events = rows.records.map(\.record.row.event)
+      #expect(events.count { $0 == .action } == 1 && events.count { $0 == .viewed } == 1 && events.count == 7)
+    }
+  }
+
   @Test func `a gateway that does not answer is named, and read on where it was when it does`() async throws {
     let (first, cell) = try gateway("a", [row(1)])
     let (second, other) = try gateway("b", [row(2)])
