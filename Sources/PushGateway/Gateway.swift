@@ -138,6 +138,7 @@ package final class Gateway: Sendable {
       if let cell = backend.cell {
         try LogAnswers(log, registrations).join(cell)
         try EraseLog(log: log).join(cell)
+        try CellPresence(services).join(cell)
       }
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }

@@ -206,9 +206,18 @@ package protocol Mailbox: Sendable {
   /// How many pushes wait for a device, as far as this gateway knows, for people: one that shares the mailbox with others
   /// may not know of what they accepted for a device that has no stream here.
   func waitingCount(for device: DeviceID) -> Int
+
+  /// How many pushes wait for devices, whichever gateway accepted them, for people; those for which nothing waits, and those
+  /// of which nobody can say it now, may lack.
+  func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int]
 }
 
 extension Mailbox {
+  /// For a home of one gateway, which knows of all pushes.
+  package func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int] {
+    Dictionary(devices.map { ($0, waitingCount(for: $0)) }) { first, _ in first }
+  }
+
   /// For a home whose removals come after its acknowledgements: none has had another end.
   package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
     acknowledge(device, through: seq)

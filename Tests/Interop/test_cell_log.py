@@ -167,6 +167,26 @@ def test_a_push_is_answered_at_another_gateway_than_the_one_that_delivered_it(pa
     assert answered["action"] == "reject"
 
 
+def test_any_gateway_knows_who_is_connected_and_what_waits(pair):
+    first, second, device = pair
+    channel = first.run("channels", "create", TOPIC).out.strip()
+    first.run("channels", "subscribe", channel, device.name)
+    for _ in range(3):
+        second.accepted(device.token)
+    of = lambda gateway: next(one for one in gateway.run("devices", "--json").records if one["name"] == device.name)
+    assert (of(first)["streams"], of(first)["waiting"]) == (0, 3)
+    poll(lambda: (second.run("channels", "list", "--json").json or {}).get("subscriptions") == 1,
+         "the other gateway has the subscription")
+    stream = second.stream(device, silent=True, focus="work")
+    pushes = stream.caught_up()
+    for gateway in pair[:2]:
+        record = of(gateway)
+        assert (record["streams"], record["silent"], record["focus"]) == (1, True, "work")
+        assert gateway.run("channels", "list", "--json").json["connected"] == 1
+    stream.acknowledge(pushes[1]["seq"])
+    poll(lambda: of(first)["waiting"] == 1, "one push waits")
+
+
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 def test_a_gateway_that_does_not_answer_is_named_in_time(pair, end):
     first, second, device = pair

@@ -144,6 +144,22 @@ package final class JetStreamMailbox: Sendable {
   /// As far as this gateway knows: what it accepted, or read for a stream, and saw leave.
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
+  /// What the streams hold. A push that has just left may still be counted.
+  package func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int] {
+    await withTaskGroup(of: [String: UInt64].self) { group in
+      for (partition, devices) in Dictionary(grouping: devices, by: streams.partition) {
+        let subject = devices.count == 1 ? streams.pushes(of: devices[0]) : streams.pushes(in: partition)
+        group.addTask { [engine, streams] in
+          (try? await engine.subjects(streams.stream(partition), matching: subject)) ?? [:]
+        }
+      }
+      let counts = await group.reduce(into: [:]) { all, one in all.merge(one) { first, _ in first } }
+      return Dictionary(
+        devices.map { ($0, counts[streams.pushes(of: $0)].map { Int(clamping: $0) } ?? 0) }
+      ) { first, _ in first }
+    }
+  }
+
   /// As far as this gateway knows: what others stored for devices that were never here is not counted. So no
   /// metric shows it.
   package var backlog: MailboxBacklog {

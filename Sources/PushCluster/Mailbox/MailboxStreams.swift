@@ -24,6 +24,8 @@ struct MailboxStreams: Sendable {
   func stream(of device: DeviceID) -> String { stream(partition(of: device)) }
 
   func pushes(of device: DeviceID) -> String { subject("mb", device) }
+  /// The pushes of all devices of a stream.
+  func pushes(in partition: Int) -> String { "\(root)mb.\(MailboxStreams.digits(partition)).*" }
   func live(of device: DeviceID) -> String { subject("live", device) }
   /// What the cap drove out.
   func gap(of device: DeviceID) -> String { subject("box", device) }
@@ -63,7 +65,7 @@ struct MailboxStreams: Sendable {
     let digits = MailboxStreams.digits(partition)
     var stream = StreamConfiguration(
       name: stream(partition),
-      subjects: ["\(root)mb.\(digits).*", "\(root)slot.\(digits).>", "\(root)box.\(digits).*"], replicas: replicas)
+      subjects: [pushes(in: partition), "\(root)slot.\(digits).>", "\(root)box.\(digits).*"], replicas: replicas)
     stream.discard = "old"
     stream.maximumAge = Int64(Limits.maximumLifetime + 86_400) * 1_000_000_000
     stream.duplicateWindow = Int64(Limits.duplicateWindow) * 1_000_000_000

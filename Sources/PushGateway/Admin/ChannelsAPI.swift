@@ -24,8 +24,8 @@ struct ChannelsAPI: Sendable {
       },
       .init("GET", "/admin/v1/devices/{name}/channels", .reader) { request in
         let device = try services.registrations.device(named: request.parameters[0])
-        let channels = services.channels.subscriptions(of: device.id).compactMap { record($0.channel) }
-        return Response(rows: try ListsAPI.page(request, channels, \.id))
+        let ids = services.channels.subscriptions(of: device.id).map(\.channel)
+        return Response(rows: try ListsAPI.page(request, await records(ids), \.id))
       },
     ]
   }
@@ -44,7 +44,7 @@ struct ChannelsAPI: Sendable {
     let channels = apps.flatMap { app in
       [Environment.development, .production].flatMap { services.channels.channels(of: app.id, environment: $0) }
     }
-    return Response(rows: try ListsAPI.page(request, channels, \.id.description).map(record))
+    return Response(rows: await records(try ListsAPI.page(request, channels, \.id.description).map(\.id)))
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
@@ -60,7 +60,7 @@ struct ChannelsAPI: Sendable {
     do {
       let made = try await services.channels.create(
         wanted.count, app: app.id, environment: environment, policy: policy, now: services.clock.milliseconds())
-      return Response(made.compactMap(record), status: 201)
+      return Response(await records(made), status: 201)
     } catch Channels.Failure.full {
       throw Problem(409, "Conflict", "an app has at most \(Limits.maximumChannels) channels in each environment")
     } catch Channels.Failure.off {
@@ -82,16 +82,21 @@ struct ChannelsAPI: Sendable {
     if let batch = wanted.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
     let channel = try channel(request)
     try await ManageChannels(services).subscribe(devices, to: channel.id)
-    return Response(record(services.channels.channel(channel.id) ?? channel))
+    guard let record = await records([channel.id]).first else { throw Problem.notFound("this channel was deleted") }
+    return Response(record)
   }
 
-  private func record(_ id: ChannelID) -> ChannelRecord? { services.channels.channel(id).map(record) }
+  private func records(_ ids: [ChannelID]) async -> [ChannelRecord] {
+    let channels = ids.compactMap(services.channels.channel)
+    let streams = await CellPresence(services).streams(of: channels.map(\.id))
+    return zip(channels, streams).map(record)
+  }
 
-  private func record(_ channel: BroadcastChannel) -> ChannelRecord {
+  private func record(_ channel: BroadcastChannel, streams: Int) -> ChannelRecord {
     ChannelRecord(
       id: channel.id.description, topic: services.registrations.app(channel.app)?.topic ?? "",
       environment: channel.environment.rawValue, storagePolicy: channel.policy.rawValue,
-      subscriptions: channel.subscriptions, connected: services.liveChannels.count(of: channel.id),
+      subscriptions: channel.subscriptions, connected: streams,
       published: Int(channel.lastNumber), isStored: channel.message != nil)
   }
 }

@@ -26,7 +26,7 @@ struct ListsAPI: Sendable {
         guard let listed = services.registrations.listed(device.id) else {
           throw Problem.notFound("this device was removed")
         }
-        return Response(record(listed))
+        return Response(record(listed, await CellPresence(services).of([device.id])[0]))
       },
       .init("GET", "/admin/v1/persons", .reader, persons),
       .init("GET", "/admin/v1/persons/{name}", .reader) { request in
@@ -65,12 +65,14 @@ struct ListsAPI: Sendable {
     // Nearly all the time of a long list goes into its rows: they are made on two cores.
     let middle = devices.count / 2
     async let first = rows(of: devices[..<middle])
-    let second = rows(of: devices[middle...])
+    let second = await rows(of: devices[middle...])
     return Response(parts: [await first, second])
   }
 
-  private func rows(of devices: ArraySlice<DeviceID>) -> [UInt8] {
-    Response.rows(devices.compactMap(services.registrations.listed)) { record($0).appendJSON(to: &$1) }
+  private func rows(of devices: ArraySlice<DeviceID>) async -> [UInt8] {
+    let listed = devices.compactMap(services.registrations.listed)
+    let presence = await CellPresence(services).of(listed.map(\.device.id))
+    return Response.rows(Array(zip(listed, presence))) { record($0.0, $0.1).appendJSON(to: &$1) }
   }
 
   private func persons(_ request: ControlRequest) async throws -> Response {
@@ -81,17 +83,15 @@ struct ListsAPI: Sendable {
   }
 
   /// A device as it is listed.
-  func record(_ listed: ListedDevice) -> DeviceRecord {
+  func record(_ listed: ListedDevice, _ presence: CellPresence.OfDevice) -> DeviceRecord {
     let device = listed.device
-    let condition = services.conditions.state(of: device.id)
-    let streams = services.router.count(of: device.id)
-    let seen = streams > 0 ? services.clock.seconds : device.lastSeen
+    let seen = presence.streams > 0 ? services.clock.seconds : device.lastSeen
     return DeviceRecord(
       device: device.uuid, name: device.name, role: device.role.rawValue,
       person: listed.person, apps: listed.apps.map(\.topic).sorted(),
-      waiting: services.mailbox.waitingCount(for: device.id), streams: streams,
+      waiting: presence.waiting, streams: presence.streams,
       lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
-      silent: condition.isSilent ? true : nil, focus: condition.focus)
+      silent: presence.state.isSilent ? true : nil, focus: presence.state.focus)
   }
 
   /// A person as it is listed.

@@ -14,7 +14,8 @@ struct DeviceAPI: Sendable {
       .init("POST", "/v1/devices", enroll),
       route("GET", "/v1/device") { device, _ in
         guard let listed = services.registrations.listed(device.id) else { throw Problem.unauthorized }
-        return Response(ListsAPI(services: services).record(listed))
+        let presence = CellPresence(services).here(CollectionOfOne(device.id))
+        return Response(ListsAPI(services: services).record(listed, presence[0]))
       },
       route("GET", "/v1/device/apps") { device, _ in
         Response(services.registrations.registrations(of: device.id).map(\.1).sorted { $0.topic < $1.topic })

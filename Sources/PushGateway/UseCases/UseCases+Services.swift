@@ -42,6 +42,14 @@ extension CreateKey {
   init(_ services: Services) { self.init(registrations: services.registrations) }
 }
 
+extension CellPresence {
+  init(_ services: Services) {
+    self.init(
+      router: services.router, conditions: services.conditions, liveChannels: services.liveChannels,
+      mailbox: services.mailbox, cell: services.backend.cell)
+  }
+}
+
 extension Digests {
   init(_ services: Services) {
     self.init(

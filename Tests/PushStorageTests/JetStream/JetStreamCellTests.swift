@@ -100,6 +100,11 @@ struct JetStreamCellTests {
       #expect(pending.gap == MailboxGap(from: numbers[0], to: numbers[19], dropped: 20))
     }
     #expect((one.removals.all + other.removals.all).filter { $0.cause == .overflow }.count == 20)
+    for gateway in [one, other] { #expect(await gateway.mailbox.waitingCounts(of: [1, 2]) == [1: 20, 2: 0]) }
+    // Each has told of drops; the device says at one of them that it knows.
+    one.mailbox.acknowledge(1, through: numbers[30])
+    try await other.waitUntil { try await other.mailbox.pending(for: 1, after: 0, limit: .max).gap == nil }
+    try await other.waitUntil { await other.mailbox.waitingCounts(of: [1]) == [1: 9] }
   }
 
   @Test func `a retry that the stream forgot is sent once`() async throws {

@@ -1,0 +1,141 @@
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// Who is connected, at whichever gateway of a cell, and how much waits for it: for people to read.
+///
+/// A gateway that does not answer in time counts as one without streams.
+struct CellPresence: Sendable {
+  let router: any PushRouter
+  let conditions: DeviceConditions
+  let liveChannels: LiveChannels
+  let mailbox: any Mailbox
+  var cell: (any GatewayCell)?
+
+  /// What is known of a device besides what is stored of it.
+  struct OfDevice: Sendable, Equatable {
+    /// How many streams it has open.
+    var streams = 0
+    /// The state that it last reported: where it has a stream, if it has one.
+    var state = Policy.DeviceState()
+    /// How many pushes wait for it.
+    var waiting = 0
+  }
+
+  /// How long the other gateways may take: a person waits.
+  private static let patience = Duration.seconds(1)
+  /// So many devices are asked for with one message, whose answer has to fit into another.
+  private static let sliceSize = 2_000
+
+  // MARK: Devices
+
+  /// What all gateways together know of devices, in their order.
+  func of(_ devices: [DeviceID]) async -> [OfDevice] {
+    var found = here(devices)
+    guard let cell, !devices.isEmpty else { return found }
+    async let counts = mailbox.waitingCounts(of: devices)
+    var places: [Int64: Int] = [:]
+    for (place, device) in devices.enumerated() { places[device.row] = place }
+    let slices = stride(from: 0, to: devices.count, by: CellPresence.sliceSize).map {
+      Question(devices: devices[$0..<min($0 + CellPresence.sliceSize, devices.count)].map(\.row), channels: [])
+    }
+    for answer in await ask(slices, cell) {
+      for row in answer.devices {
+        guard let place = places[row.device], row.streams > 0 else { continue }
+        found[place].state = row.state
+        found[place].streams += min(row.streams, Limits.maximumDeviceStreams)
+      }
+    }
+    for (device, count) in await counts { places[device.row].map { found[$0].waiting = count } }
+    return found
+  }
+
+  /// What this gateway knows of devices, in their order.
+  func here(_ devices: some Sequence<DeviceID>) -> [OfDevice] {
+    devices.map {
+      OfDevice(
+        streams: router.count(of: $0), state: conditions.state(of: $0), waiting: mailbox.waitingCount(for: $0))
+    }
+  }
+
+  // MARK: Channels
+
+  /// How many streams channels have at all gateways together, in their order.
+  func streams(of channels: [ChannelID]) async -> [Int] {
+    var counts = channels.map(liveChannels.count)
+    guard let cell, !channels.isEmpty else { return counts }
+    let slices = stride(from: 0, to: channels.count, by: CellPresence.sliceSize).map {
+      Question(
+        devices: [], channels: channels[$0..<min($0 + CellPresence.sliceSize, channels.count)].map(\.description))
+    }
+    var elsewhere: [String: Int] = [:]
+    for answer in await ask(slices, cell) {
+      for (channel, count) in answer.channels { elsewhere[channel, default: 0] &+= max(0, min(count, 1 << 32)) }
+    }
+    for (place, channel) in channels.enumerated() { counts[place] &+= elsewhere[channel.description] ?? 0 }
+    return counts
+  }
+
+  // MARK: The other gateways
+
+  private static let name = "presence"
+
+  /// Of which devices and channels another gateway is to say what streams it has.
+  private struct Question: Codable, Sendable {
+    var devices: [Int64]
+    var channels: [String]
+  }
+
+  /// Those that have streams, and no others.
+  private struct Answer: Codable, Sendable {
+    struct Row: Codable {
+      var device: Int64
+      var streams: Int
+      var isSilent: Bool?
+      var focus: String?
+
+      var state: Policy.DeviceState {
+        var state = Policy.DeviceState()
+        (state.isSilent, state.focus) = (isSilent ?? false, focus)
+        return state
+      }
+    }
+
+    var devices: [Row]
+    var channels: [String: Int]
+  }
+
+  private func ask(_ questions: [Question], _ cell: any GatewayCell) async -> [Answer] {
+    await withTaskGroup(of: Answer?.self) { group in
+      for gateway in cell.others where gateway.process != nil {
+        for question in questions {
+          group.addTask {
+            await cell.ask(gateway, CellPresence.name, controlJSON(question), within: CellPresence.patience)
+              .flatMap { try? decodeJSON(from: $0) }
+          }
+        }
+      }
+      return await group.reduce(into: []) { all, answer in answer.map { all.append($0) } }
+    }
+  }
+
+  /// Begins to answer the gateways of a cell.
+  func join(_ cell: any GatewayCell) throws {
+    try cell.answer(CellPresence.name) { body in
+      guard let question = try? decodeJSON(Question.self, from: body) else { return [] }
+      return controlJSON(answer(question))
+    }
+  }
+
+  private func answer(_ question: Question) -> Answer {
+    let devices = question.devices.prefix(CellPresence.sliceSize).map(DeviceID.init(row:))
+    let rows = zip(devices, here(devices)).lazy.filter { $1.streams > 0 }.map { device, found in
+      Answer.Row(
+        device: device.row, streams: found.streams, isSilent: found.state.isSilent ? true : nil,
+        focus: found.state.focus)
+    }
+    let channels = question.channels.prefix(CellPresence.sliceSize).compactMap { ChannelID($0.utf8) }
+    let counts = channels.map { ($0.description, liveChannels.count(of: $0)) }.filter { $0.1 > 0 }
+    return Answer(devices: Array(rows), channels: Dictionary(counts) { first, _ in first })
+  }
+}
