@@ -8,6 +8,7 @@
 # make simulate  random worlds with faults, from seeds
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
 # make cluster-kills  kill -9 of gateways, brokers and devices of a cell
+# make cluster-checks the checks of the provider API and of devices against a cell behind a balancer
 # make faults   disks, networks and processes that fail (root)
 # make fuzz      inputs that nobody thought of           make sanitize  every test under AddressSanitizer and ThreadSanitizer
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
@@ -35,7 +36,7 @@ check-packages: deb tarball
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
 	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
 
-.PHONY: demo cluster test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills drains faults \
+.PHONY: demo cluster test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills cluster-checks drains faults \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -117,6 +118,14 @@ pictures: packages
 KILLS ?= 500
 kills: test-packages debug
 	Tests/Interop/run .build/debug/pushcli --program kills.py --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+# What is checked of a gateway that is alone, against two of a cell behind a TCP balancer. Where a test is of one machine
+# (its disk, its certificate, its limits) it is skipped, and says so.
+CELL_CHECKS = libraries protocol rfc9113 reasons tokens wire certificates devices preferences policy broadcast people sharing \
+  scheduled ask limits rates join owners scenarios
+cluster-checks: test-packages debug
+	INTEROP_CELL=1 NATS_SERVER="$$(scripts/nats-server)" Tests/Interop/run .build/debug/pushcli -q -n 2 --dist loadfile \
+	  $(CELL_CHECKS:%=test_%.py)
 
 # Kills gateways, brokers and devices of a cell under load: make cluster-kills KILLS=100 SEED=7
 cluster-kills: KILLS = 100

@@ -147,24 +147,68 @@ class Cell:
 class BalancedCell(Gateway):
     """Two gateways of one cell that look like one: a balancer gives each connection to the other of the two.
 
-    Administration is the first one's.
+    Administration is the first one's. They start and end together.
     """
 
+    is_cell = True
+    balancer = None
+
     def start(self):
-        self.brokers = Brokers(self.state.parent / f"{self.state.name}-brokers").start()
-        self.options = (*self.options, "--backend", self.brokers.backend, "--cell-partitions", 2)
-        self.second = Gateway(self.state.parent / f"{self.state.name}-second", *self.options)
-        super().start()
-        self.second.start()
-        self.balancer = Relay((self.host, self.port), (self.second.host, self.second.port))
+        if self.balancer is None:
+            self.brokers = Brokers(self.state.parent / f"{self.state.name}-brokers").start()
+            self.options = (*self.options, "--backend", self.brokers.backend, "--cell-partitions", 2)
+            self.second = Gateway(
+                self.state.parent / f"{self.state.name}-second", *self.options, wrapper=self.wrapper,
+                program=self.program)
+            super().start()
+            self.second.start()
+            self.balancer = Relay()
+        else:
+            super().start()
+            self.second.start()
+        self.own = f"{self.host}:{self.port}"
+        self.balancer.targets = [(self.host, self.port), (self.second.host, self.second.port)]
         self.port = self.balancer.port
         self.addresses[0] = [self.host, str(self.port)]
         return self
 
+    def restart(self):
+        self.listen = self.own
+        self.second.listen = self.second.address
+        return self.start()
+
+    def are_numbered(self, pushes, *numbers):
+        """The engine's numbers are of all devices: they begin anywhere, and have holes."""
+        seqs = [push["seq"] for push in pushes]
+        return len(seqs) == len(numbers) and seqs == sorted(set(seqs)) and min(seqs, default=1) > 0
+
+    @property
+    def log(self) -> str:
+        return super().log + self.second.log
+
+    def terminate(self):
+        self.second.terminate()
+        super().terminate()
+
+    def ended(self, timeout=10) -> int:
+        code = super().ended(timeout)
+        if self.second.process.poll() is None:
+            self.second.terminate()
+        return max(code, self.second.ended(timeout))
+
+    def kill(self):
+        self.second.kill()
+        super().kill()
+
     def stop(self):
+        super().stop()
+        self.second.process = None
+
+    def close(self):
+        """Ends all of it."""
         try:
-            super().stop()
-            self.second.stop()
+            self.stop()
         finally:
-            self.balancer.close()
-            self.brokers.close()
+            if self.balancer:
+                self.balancer.close()
+                self.brokers.close()

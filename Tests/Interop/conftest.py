@@ -9,12 +9,18 @@ from gateway import Gateway, Subscriber
 Served = BalancedCell if os.environ.get("INTEROP_CELL") else Gateway
 
 
+def pytest_runtest_setup(item):
+    mark = item.get_closest_marker("alone")
+    if mark and Served.is_cell:
+        pytest.skip(f"of one machine: {mark.args[0]}")
+
+
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory):
     """A gateway with nothing configured, for the tests of a module."""
     gateway = Served(tmp_path_factory.mktemp("gateway") / "state").start()
     yield gateway
-    gateway.stop()
+    gateway.close()
 
 
 @pytest.fixture
@@ -29,7 +35,7 @@ def start(tmp_path):
 
     yield start
     for gateway in gateways:
-        gateway.stop()
+        gateway.close()
 
 
 @pytest.fixture

@@ -68,6 +68,9 @@ class Device:
 class Gateway:
     """`pushcli serve` on a state folder of its own."""
 
+    #: Whether it is several machines' that look like one.
+    is_cell = False
+
     def __init__(self, state, *options, listen="127.0.0.1:0", wrapper=(), program=PUSHCLI):
         # Without `listen` the settings file says where.
         self.state, self.options, self.listen, self.program = Path(state), options, listen, program
@@ -132,6 +135,9 @@ class Gateway:
         assert code == 0, f"the gateway ended with {code}:\n{self.log}"
         assert not CRASH.search(self.log), self.log
 
+    #: Ends all that was started for it.
+    close = stop
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -193,6 +199,10 @@ class Gateway:
         team = team or self.key.team_id
         made = self.run("keys", "create", "--team", team, "--out", out, *options, "--json").json
         return Key(made["path"], made["key_id"], made["team_id"])
+
+    def are_numbered(self, pushes, *numbers) -> bool:
+        """Whether pushes have these numbers of their device."""
+        return [push["seq"] for push in pushes] == list(numbers)
 
     def events(self, apns_id, until=None) -> list[dict]:
         """The delivery log of a push, once it holds the event `until` (the log is written behind)."""

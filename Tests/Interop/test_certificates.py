@@ -135,6 +135,7 @@ def test_a_certificate_of_the_other_environment_ends_in_goaway(gateway, version)
         assert connection.responses[stream].status is None
 
 
+@pytest.mark.alone("a session of another gateway begins anew")
 def test_a_resumed_session_is_still_the_clients(gateway, device, certificate):
     for version in [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]:
         context = tls_context(gateway.trust, version=version, certificate=certificate)
@@ -238,6 +239,7 @@ def test_send_shows_a_certificate(gateway, device, certificate):
     gateway.run(*line, gateway.trust, "--certificate-key", certificate[1], code=4)
 
 
+@pytest.mark.alone("each has a certificate of its own")
 def test_a_server_certificate_for_apples_names_is_used_at_once(start):
     gateway = start()
     device = gateway.device()

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 import zxingcpp
 from gateway import TOPIC, Gateway, poll
 from machines import machine, needs_root, network  # noqa: F401
@@ -112,6 +113,7 @@ def test_a_gateway_that_is_somebody_elses_gets_no_code(start, machine):
     laptop.run("join", invitation, "--device", "laptop")
 
 
+@pytest.mark.alone("each has a certificate of its own")
 def test_a_changed_certificate_is_not_taken(start, machine):
     gateway = start()
     laptop = machine("laptop")
@@ -140,6 +142,7 @@ def test_a_renewed_certificate_of_the_same_authority_is_taken(gateway, machine):
     laptop.run("prefs")
 
 
+@pytest.mark.alone("each has a certificate of its own")
 def test_a_certificate_for_another_name_is_not_taken(start, machine):
     gateway = start(listen="0.0.0.0:0")
     code = invite(gateway).split("@")[0]

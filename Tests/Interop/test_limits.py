@@ -210,6 +210,7 @@ def test_a_batch_has_so_many_devices_and_a_key_so_many_topics(gateway):
 # Descriptors
 
 
+@pytest.mark.alone("a limit of each process")
 def test_idle_connections_lock_nobody_out(start):
     gateway = start(wrapper=("prlimit", "--nofile=256"))
     device = gateway.device()
@@ -245,6 +246,7 @@ def own_address():
     return None if address.startswith("127.") else address
 
 
+@pytest.mark.alone("a limit of each process")
 @pytest.mark.skipif(own_address() is None, reason="this machine has loopback alone")
 def test_an_address_has_so_many_connections_until_it_shows_who_it_is(start):
     gateway = start(listen="0.0.0.0:0")
@@ -295,6 +297,7 @@ def locked(gateway):
         database.close()
 
 
+@pytest.mark.alone("a limit of each process")
 def test_the_process_works_on_so_many_requests_at_once(start):
     gateway = start()
     device = gateway.device()

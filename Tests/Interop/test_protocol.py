@@ -17,13 +17,15 @@ def test_a_device_of_any_version_is_served(gateway, hello):
     waiting = gateway.accepted(device.token)
     stream = gateway.stream(device, **hello)
     assert stream.next("welcome")["version"] == VERSION
-    assert stream.next("push")["id"] == waiting
-    assert stream.next("caught-up")["seq"] == 1
-    stream.say(type="later", seq=1)
-    stream.say(type="ack", seq=1, later=True)
+    push = stream.next("push")
+    assert push["id"] == waiting and gateway.are_numbered([push], 1)
+    assert stream.next("caught-up")["seq"] == push["seq"]
+    stream.say(type="later", seq=push["seq"])
+    stream.say(type="ack", seq=push["seq"], later=True)
     live = gateway.accepted(device.token)
-    assert stream.next("push")["id"] == live
-    stream.acknowledge(2)
+    push = stream.next("push")
+    assert push["id"] == live
+    stream.acknowledge(push["seq"])
     gateway.events(live, until="acknowledged")
     stream.connection.close()
 

@@ -24,6 +24,7 @@ def allowed(answers, limit):
     assert limit <= answers[200, None] < 3 * limit
 
 
+@pytest.mark.alone("a limit of each gateway")
 @pytest.mark.parametrize("loops", [1, 2])
 def test_a_team_sends_no_more_than_its_rate_on_all_its_connections_and_others_send_on(start, loops):
     gateway = start("--team-rate", 20, "--loops", loops)

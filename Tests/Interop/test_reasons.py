@@ -165,7 +165,12 @@ def test_no_reason_is_forgotten():
     assert len(REASONS) > 30 and set(REASONS) == set(PROVOKED) | set(test_broadcast.PROVOKED)
 
 
-@pytest.mark.parametrize("reason", sorted(PROVOKED))
+#: Those that a machine's own disk provokes.
+ALONE = [
+    pytest.param(reason, marks=pytest.mark.alone("its disk")) for reason in ("InternalServerError", "ServiceUnavailable")]
+
+
+@pytest.mark.parametrize("reason", [*sorted(set(PROVOKED) - {one.values[0] for one in ALONE}), *ALONE])
 def test_the_reason_is_provoked(gateway, device, start, reason):
     seen = PROVOKED[reason](gateway, device, start)
     status = STATUS.get(reason, 400)

@@ -10,6 +10,8 @@ import pytest
 from gateway import ALERT, TOPIC, poll
 from test_wire import assert_error
 
+pytestmark = pytest.mark.alone("faults are of one gateway")
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

@@ -202,7 +202,7 @@ def test_a_later_answer_of_a_group_comes_too_late_also_over_a_kill(start):
     again.say(type="answer", id=apns_id, action="deny")
     assert again.next("answered")["action"] in ("approve", "close")
     actions = [event for event in gateway.events(apns_id, "action") if event["event"] == "action"]
-    assert [(event["device"], event["detail"]) for event in actions] == [(devices["ben"].name, "approve")]
+    assert [(event["device"], event["detail"]) for event in actions] == [(devices["ben"].name, "approve")], str(actions)
 
 
 def test_a_group_is_addressed_as_a_device_is(start):

@@ -199,6 +199,7 @@ def test_every_check_comes_in_its_order(start):
         poll(lambda: wrong.send(connection).status == 200, "a push once the second is over", timeout=3)
 
 
+@pytest.mark.alone("its disk")
 def test_a_full_disk_is_service_unavailable_until_there_is_room(start):
     gateway = start()
     device = gateway.device()
@@ -783,6 +784,7 @@ def test_a_sender_that_never_pauses_gets_an_answer_to_all_it_sent_before_goaway(
     assert gateway.run("devices", "--json").records[0]["waiting"] >= accepted
 
 
+@pytest.mark.alone("when its connections end")
 def test_a_connection_closes_a_little_after_goaway(start):
     """So that who is sending reads it before they meet a closed socket (reference §5.4)."""
     gateway = start()
@@ -807,6 +809,7 @@ def test_a_connection_closes_a_little_after_goaway(start):
     assert gateway.ended() == 0
 
 
+@pytest.mark.alone("when its connections end")
 def test_after_sigterm_no_new_connection_is_taken(start):
     gateway = start()
     connection = gateway.connect()
