@@ -145,6 +145,18 @@ def test_a_gateway_that_starts_first_waits_for_its_brokers(make, late):
     poll((gateway.state / "listening").exists, "the gateway serves", 60)
 
 
+def test_a_gateway_that_waits_for_its_brokers_ends_when_it_is_asked_to(make):
+    cell = make(start=False)
+    gateway = cell.gateways[0]
+    cell.brokers.kill(0, 1, 2)
+    gateway.spawn()
+    gateway.wait_for_log("brokers-awaited")
+    gateway.terminate()
+    assert gateway.ended(5) == 0
+    cell.brokers.start()
+    gateway.start()
+
+
 def test_a_gateway_whose_clock_is_wrong_keeps_the_order(make, record):
     cell = make()
     first, second = cell.gateways

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Synchronization
 
 /// What a service is asked for by signals, and otherwise, one after the other.
 final class ServiceRequests {
@@ -23,17 +24,32 @@ final class ServiceRequests {
   /// Takes what is asked for otherwise, on any thread.
   let continuation: AsyncStream<Request>.Continuation
   private let sources: [any DispatchSourceSignal]
+  private let start = Start()
+
+  /// Whether the service is still starting, for the threads of signals.
+  private final class Start: Sendable {
+    let isOver = Atomic<Bool>(false)
+  }
 
   /// From here on these signals do not end the process.
-  init() {
+  ///
+  /// - Parameter giveUp: ends the process, on any thread, which is asked for that while it starts: a start may wait a minute
+  ///   for others, and leaves nothing behind that the next one can't find.
+  init(giveUp: @escaping @Sendable () -> Never) {
     let (stream, continuation) = AsyncStream.makeStream(of: Request.self, bufferingPolicy: .bufferingOldest(100))
     (self.stream, self.continuation) = (stream, continuation)
-    sources = ServiceRequests.signals.map { number, request in
+    sources = ServiceRequests.signals.map { [start] number, request in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield(request) }
+      source.setEventHandler {
+        if case .stop = request, !start.isOver.load(ordering: .relaxed) { giveUp() }
+        continuation.yield(request)
+      }
       source.resume()
       return source
     }
   }
+
+  /// Says that the service serves: it ends in good order from now on.
+  func hasStarted() { start.isOver.store(true, ordering: .relaxed) }
 }

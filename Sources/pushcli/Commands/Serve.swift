@@ -61,10 +61,13 @@ struct Serve: AsyncParsableCommand {
     let environment = ProcessInfo.processInfo.environment
     let manager = ServiceManager(environment)
     let nextProgram = NextProgram(environment: environment)
-    let requests = ServiceRequests()
+    let log = LogWriter(configuration.logFormat, environment: environment)
+    let requests = ServiceRequests {
+      log.flush(within: .seconds(2))
+      _exit(0)
+    }
     DescriptorLimit.raise()
     let threshold = LogThreshold(Logger.Level(rawValue: configuration.logLevel) ?? .info)
-    let log = LogWriter(configuration.logFormat, environment: environment)
     defer { log.flush(within: .seconds(2)) }
     let logger = Logger(label: "pushgateway") { _ in GatewayLog(threshold: threshold, writer: log) }
     let isFirstStart = !FileManager.default.fileExists(atPath: folder.developmentPath)
@@ -86,6 +89,7 @@ struct Serve: AsyncParsableCommand {
       log.flush(within: .seconds(2))
       throw CommandFailure(.failed, "\(error)")
     }
+    requests.hasStarted()
     if isFirstStart { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
     for address in gateway.httpAddresses { Output.announce("health and metrics at http://\(address)") }
