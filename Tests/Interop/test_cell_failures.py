@@ -1,6 +1,7 @@
 """What a cell does when its network, its brokers or its clocks fail: the table of docs/cluster.md, as tests."""
 
 import json
+import resource
 import time
 import uuid
 
@@ -51,12 +52,12 @@ def record(tmp_path):
         assert not recorder.failure, recorder.failure
 
 
-def push(gateway, device, **more):
+def push(gateway, device, payload=ALERT, **more):
     """Pushes once; returns the response, and the id."""
     apns_id = str(uuid.uuid4())
     with Connection(gateway) as connection:
         stream = connection.send(
-            "POST", f"/3/device/{device.token}", device.home.fields(apns_id=apns_id, **more), ALERT)
+            "POST", f"/3/device/{device.token}", device.home.fields(apns_id=apns_id, **more), payload)
         return connection.wait(stream, timeout=30), apns_id
 
 
@@ -155,6 +156,35 @@ def test_a_gateway_that_waits_for_its_brokers_ends_when_it_is_asked_to(make):
     assert gateway.ended(5) == 0
     cell.brokers.start()
     gateway.start()
+
+
+def test_a_full_disk_at_one_broker_loses_nothing(make, record):
+    cell = make()
+    phone = phone_of(cell)
+    recorder = record(cell.gateways[1], phone)
+    sent = [accepted(gateway, phone) for gateway in cell.gateways]
+    has(recorder, *sent)
+    # No file of this broker grows any further.
+    broker = cell.brokers.processes[0].pid
+    limits = resource.prlimit(broker, resource.RLIMIT_FSIZE)
+    resource.prlimit(broker, resource.RLIMIT_FSIZE, (4096, limits[1]))
+    refused, large = [], json.dumps({"aps": {"alert": "x" * 3000}}).encode()
+    for number in range(60):
+        response, apns_id = push(cell.gateways[number % 2], phone, large)
+        assert response.status in (200, 503), response.body
+        (sent if response.status == 200 else refused).append(apns_id)
+    assert len(sent) > 40, f"{len(refused)} were refused"
+    has(recorder, *sent)
+    sizes = [sum(file.stat().st_size for file in cell.brokers.folder.glob(f"store-{number}/**/*.blk"))
+             for number in range(3)]
+    assert sizes[0] * 4 < min(sizes[1:]), "this broker was to have no room"
+    # With room again it goes on where the others are.
+    cell.brokers.kill(0)
+    cell.brokers.start(0)
+    sent += [accepted(gateway, phone) for gateway in cell.gateways]
+    has(recorder, *sent)
+    poll(lambda: len({json.dumps(state, sort_keys=True) for state in replicas(cell.brokers)}) == 1,
+         "the replicas agree", 60)
 
 
 def test_a_gateway_whose_clock_is_wrong_keeps_the_order(make, record):
