@@ -84,7 +84,7 @@ extension JetStreamMailbox {
         }
         send(
           Attempt(
-            push: push, headers: PushHeaders.write(push, now: now()), deadline: .now + Self.patience,
+            push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + Self.patience,
             done: { [self] outcome in
               if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
               settle(push.device, outcome) { [self] in
@@ -119,7 +119,7 @@ extension JetStreamMailbox {
       return attempt.done(attempt.push.isSenderID ? .duplicate : .queued(seq: stored.sequence, replaced: nil))
     }
     // Either an earlier try of ours, or the sender's.
-    Task {
+    environment.start { [self] in
       let found = try? await engine.leaderMessage(
         streams.stream(of: attempt.push.device), sequence: stored.sequence)
       let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description
@@ -129,7 +129,7 @@ extension JetStreamMailbox {
 
   private func again(_ attempt: Attempt, after error: JetStreamError) {
     let isInProcess = error.code == .duplicateInProcess
-    guard isInProcess || error.mayPass, .now < attempt.deadline else {
+    guard isInProcess || error.mayPass, environment.now() < attempt.deadline else {
       note(error)
       return attempt.done(.unavailable)
     }
@@ -139,7 +139,7 @@ extension JetStreamMailbox {
     next.isUncertain = attempt.isUncertain || error.leavesDoubt
     next.pause = isInProcess ? 30 : min(500, attempt.pause * 2)
     let later = next
-    queue.asyncAfter(deadline: .now() + .milliseconds(attempt.pause)) { [self] in send(later) }
+    environment.after(.milliseconds(attempt.pause)) { [self] in queue.async { [self] in send(later) } }
   }
 
   /// A push has its number.
@@ -159,7 +159,7 @@ extension JetStreamMailbox {
       return true
     }
     guard isDue else { return done() }
-    Task {
+    environment.start { [self] in
       try? await trim(device)
       done()
     }

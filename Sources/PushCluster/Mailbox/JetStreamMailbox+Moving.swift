@@ -27,7 +27,7 @@ extension JetStreamMailbox {
         streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
       ).sequence
     }
-    var (next, end): (UInt64, _) = (1, ContinuousClock.now + Self.patience)
+    var (next, end): (UInt64, _) = (1, environment.now() + Self.patience)
     while next <= mark {
       let from = next
       let page = try await patiently { () async throws(JetStreamError) -> MessageBatch in
@@ -35,10 +35,11 @@ extension JetStreamMailbox {
       }
       try add(page.messages.filter { $0.sequence < mark }, to: backup)
       if let last = page.messages.last {
-        (next, end) = (last.sequence &+ 1, .now + Self.patience)
+        (next, end) = (last.sequence &+ 1, environment.now() + Self.patience)
       } else {
-        guard .now < end else { throw StoreError("the stream \(stream) is behind itself: try again") }
-        try await Task.sleep(for: .milliseconds(50))
+        guard environment.now() < end else { throw StoreError("the stream \(stream) is behind itself: try again") }
+        await environment.pause(.milliseconds(50))
+        try Task.checkCancellation()
       }
     }
     return mark
@@ -129,11 +130,13 @@ extension JetStreamMailbox {
   private func patiently<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(StoreError) -> Value {
-    let end = ContinuousClock.now + Self.patience
+    let end = environment.now() + Self.patience
     while true {
       do { return try await ask() } catch {
-        guard error.mayPass, .now < end else { throw StoreError("the cluster's mailboxes don't answer: \(error)") }
-        try? await Task.sleep(for: .milliseconds(200))
+        guard error.mayPass, environment.now() < end else {
+          throw StoreError("the cluster's mailboxes don't answer: \(error)")
+        }
+        await environment.pause(.milliseconds(200))
       }
     }
   }

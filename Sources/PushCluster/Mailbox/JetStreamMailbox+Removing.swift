@@ -29,7 +29,7 @@ extension JetStreamMailbox {
 
   /// Looks for what devices have acknowledged and is there still; what can't be done now is done later.
   private func sweepSoon(_ devices: [DeviceID]) {
-    Task {
+    environment.start { [self] in
       for (index, device) in devices.enumerated() {
         do { try await sweep(device) } catch {
           return state.withLock { $0.unswept.formUnion(devices[index...]) }
@@ -123,7 +123,7 @@ extension JetStreamMailbox {
 
   /// - Returns: false when somebody else deleted it, or nobody could.
   private func isDeleted(_ seq: UInt64, _ stream: String) async -> Bool {
-    let end = ContinuousClock.now + Self.patience
+    let end = environment.now() + Self.patience
     var isUncertain = false
     while true {
       do {
@@ -131,12 +131,12 @@ extension JetStreamMailbox {
         return true
       } catch {
         if error.isNotFound { return isUncertain }
-        guard error.mayPass, .now < end else {
+        guard error.mayPass, environment.now() < end else {
           note(error)
           return false
         }
         isUncertain = isUncertain || error.leavesDoubt
-        try? await Task.sleep(for: .milliseconds(100))
+        await environment.pause(.milliseconds(100))
       }
     }
   }
@@ -169,7 +169,7 @@ extension JetStreamMailbox {
       for device in devices {
         take(
           .alone { [self] in
-            Task { [self] in
+            environment.start { [self] in
               let isDurable = await takeOut(cause, from: device, where: isDue, then: then)
               queue.async { [self] in for start in change(device, { $0.turns.endAlone() }) { start() } }
               if let all = shared.end(isDurable) { completion(all) }
@@ -199,7 +199,7 @@ extension JetStreamMailbox {
     queue.async { [self] in
       let ticket = tickets.take()
       let known = change(device) { $0.pushes[seq] }
-      Task {
+      environment.start { [self] in
         if let known {
           await remove(
             [MailboxRemoval(device: device, app: known.app, id: known.id, cause: .undeliverable)], [seq], of: device)
@@ -221,7 +221,7 @@ extension JetStreamMailbox {
     guard !due.isEmpty else { return }
     queue.async { [self] in
       let ticket = tickets.take()
-      Task {
+      environment.start { [self] in
         for (device, pushes) in due {
           let removals = pushes.map {
             MailboxRemoval(device: device, app: $0.push.app, id: $0.push.id, cause: .expired)

@@ -55,8 +55,9 @@ package final class JetStreamMailbox: Sendable {
   let now: @Sendable () -> Int64
   let removed: @Sendable ([MailboxRemoval]) -> Void
   let state: Mutex<State>
+  let environment: MailboxEnvironment
   /// Appends begin and end here, one after another.
-  let queue = DispatchQueue(label: "pushgateway.mailbox")
+  let queue: DispatchQueue
   let tickets = Tickets()
   private let replicas: Int
 
@@ -68,7 +69,8 @@ package final class JetStreamMailbox: Sendable {
   ///   - prefix: before the names of streams and subjects.
   package init(
     _ engine: JetStream, partitions: Int, replicas: Int, cap: Int, logger: Logger,
-    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void, prefix: String = ""
+    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void, prefix: String = "",
+    environment: MailboxEnvironment = MailboxEnvironment()
   ) {
     self.engine = engine
     self.replicas = replicas
@@ -76,20 +78,23 @@ package final class JetStreamMailbox: Sendable {
     self.logger = logger
     self.now = now
     self.removed = removed
+    self.environment = environment
+    queue = DispatchQueue(label: "pushgateway.mailbox", target: environment.queue)
     streams = MailboxStreams(partitions: partitions, prefix: prefix)
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
   }
 
   /// Makes the streams, or finds them; waits for a cluster that elects its leader.
   package func start() async throws {
-    let end = ContinuousClock.now + Self.startTime
+    let end = environment.now() + Self.startTime
     for partition in 0..<streams.partitions {
       while true {
         do {
           try await ensure(partition)
           break
-        } catch let error as JetStreamError where error.mayPass && .now < end {
-          try await Task.sleep(for: .milliseconds(200))
+        } catch let error as JetStreamError where error.mayPass && environment.now() < end {
+          await environment.pause(.milliseconds(200))
+          try Task.checkCancellation()
         }
       }
     }
