@@ -250,9 +250,10 @@ let package = Package(
       path: "Tests/PushTesting",
       swiftSettings: strict
     ),
-    // Brokers that tests start.
+    // Brokers that tests start, and a model of them.
     .target(
-      name: "NATSTesting", dependencies: ["NATSClient", "PushTesting"], path: "Tests/NATSTesting", swiftSettings: strict
+      name: "NATSTesting", dependencies: ["NATSClient", "PushCore", "PushTesting"], path: "Tests/NATSTesting",
+      swiftSettings: strict
     ),
     .testTarget(
       name: "NATSClientTests", dependencies: ["NATSClient", "NATSTesting", "PushCore", "PushTesting"],
