@@ -45,6 +45,10 @@ extension JetStreamMailbox {
         limit: min(Self.pageSize, max(1, limit - found.entries.count)), maximumSize: 4 << 20)
       for message in page.messages { take(message, of: device, into: &found.entries) }
       seen += page.messages.count
+      if let last = page.messages.last {
+        let first = next - 1
+        change(device) { $0.noteComplete(after: first, through: last.sequence) }
+      }
       found.isOverfull = found.isOverfull || seen + Int(clamping: page.remaining) > cap
       guard page.remaining > 0, let last = page.messages.last else {
         found.isComplete = true

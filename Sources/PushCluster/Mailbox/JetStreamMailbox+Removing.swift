@@ -18,7 +18,7 @@ extension JetStreamMailbox {
         box.claimed = max(box.claimed, seq)
         return ([], false)
       }
-      let isKnown = box.isSwept && box.pushes[seq] != nil
+      let isKnown = box.isComplete(through: seq)
       let gap = box.gap
       let left = box.acknowledge(through: seq)
       return (left, isKnown && gap == nil)
@@ -65,7 +65,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Makes sure of what an acknowledgement claimed, and deletes what it covers and nobody here knew of.
+  /// Makes sure of what an acknowledgement claimed, and deletes what it covers, whoever knows of it.
   func sweep(_ device: DeviceID) async throws {
     let (partition, stream) = (partition(of: device), streams.stream(of: device))
     if change(device, { $0.claimed }) > 0 {
@@ -78,20 +78,11 @@ extension JetStreamMailbox {
       }
       delete(left, of: device)
     }
-    let through = change(device) { box in
-      box.isSwept = true
-      return box.acknowledged
-    }
+    let through = change(device) { $0.acknowledged }
     guard through > 0 else { return }
-    var next: UInt64 = 1
-    while true {
-      let page = try await engine.messages(
-        stream, subject: streams.pushes(of: device), from: next, limit: Self.pageSize, maximumSize: 1 << 20)
-      let covered = page.messages.map(\.sequence).filter { $0 <= through }
-      delete(covered, of: device)
-      guard let last = covered.last, covered.count == page.messages.count, page.remaining > 0 else { break }
-      next = last + 1
-    }
+    // A read may be answered by a replica that has not got there yet.
+    try await engine.purge(stream, subject: streams.pushes(of: device), below: through &+ 1)
+    change(device) { $0.noteSwept(through: through) }
     if let found = try await engine.lastMessage(stream, subject: streams.gap(of: device)),
       let gap = try? decodeJSON(StoredGap.self, from: found.body), gap.to <= through
     {

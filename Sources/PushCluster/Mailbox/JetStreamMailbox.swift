@@ -134,6 +134,7 @@ package final class JetStreamMailbox: Sendable {
       let push = PushHeaders.read(message.headers, message.body, of: device)
     else { return nil }
     let previous = message.header("Nats-Last-Sequence").flatMap { UInt64($0) }
+    if let previous { change(device) { $0.noteComplete(after: previous, through: seq) } }
     return learn(seq, push) ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
   }
 

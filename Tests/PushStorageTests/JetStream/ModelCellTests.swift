@@ -1,0 +1,51 @@
+import NATSClient
+import NATSTesting
+import PushCluster
+import PushTesting
+import Testing
+
+@testable import PushCore
+@testable import PushStorage
+
+/// What two gateways of a cell must not do to each other, on a model of the engine.
+@Suite(.timeLimit(.minutes(5))) struct ModelCellTests {
+  private struct Gateway: Sendable {
+    let mailbox: JetStreamMailbox
+    let removals = SQLiteHome.Removals()
+    let link: ModelLink
+
+    init(_ engine: ModelEngine, _ clock: TestClock) async throws {
+      link = engine.connect()
+      mailbox = JetStreamMailbox(
+        JetStream(link), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { clock.seconds },
+        removed: { [removals] in removals.add($0) })
+      try await mailbox.start()
+    }
+  }
+
+  private let clock = TestClock()
+  private let engine: ModelEngine
+
+  init() { engine = ModelEngine { [clock] in .seconds(clock.seconds) } }
+
+  private func pair() async throws -> (Gateway, Gateway) {
+    (try await Gateway(engine, clock), try await Gateway(engine, clock))
+  }
+
+  private func waitUntil(_ isDone: () -> Bool) async {
+    while !isDone() { await Task.yield() }
+  }
+
+  @Test func `an acknowledgement takes also what another gateway stored before`() async throws {
+    let (one, other) = try await pair()
+    let first = try #require(await one.mailbox.append([samplePush()]).first?.seq)
+    // From now on this gateway has looked for what others stored.
+    one.mailbox.acknowledge(1, through: first)
+    await waitUntil { engine.count(of: "mb.000.1") == 0 }
+    _ = await other.mailbox.append([samplePush(), samplePush()])
+    let last = try #require(await one.mailbox.append([samplePush()]).first?.seq)
+    one.mailbox.acknowledge(1, through: last)
+    await waitUntil { engine.count(of: "mb.000.1") == 0 }
+    #expect(try await other.mailbox.waiting() == [])
+  }
+}
