@@ -79,6 +79,6 @@ extension JetStreamMailbox {
   /// - Parameter id: of the push with this number, of the same device and app as `push`.
   private func remove(_ seq: UInt64, of push: StoredPush, id: APNSID, as cause: RemovalCause) async -> Bool {
     await remove([MailboxRemoval(device: push.device, app: push.app, id: id, cause: cause)], [seq], of: push.device)
-      .count == 1
+      .left.count == 1
   }
 }

@@ -92,39 +92,52 @@ extension JetStreamMailbox {
 
   // MARK: Taking out
 
-  /// Deletes pushes, and tells of those that were there still.
+  /// Deletes pushes, and tells of those that were there still. What can't be deleted waits on.
   ///
-  /// - Returns: those.
+  /// - Returns: those that were there, and whether none is any longer.
   @discardableResult
-  func remove(_ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID) async -> [MailboxRemoval] {
+  func remove(
+    _ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID
+  ) async -> (left: [MailboxRemoval], isDurable: Bool) {
     let stream = streams.stream(of: device)
     let due = change(device) { box in zip(removals, numbers).filter { box.remove($0.1) } }
-    guard !due.isEmpty else { return [] }
-    let left: [MailboxRemoval] = await withTaskGroup(of: (Int, Bool).self) { group in
+    guard !due.isEmpty else { return ([], true) }
+    let ends: [Deletion] = await withTaskGroup(of: (Int, Deletion).self) { group in
       for (index, (_, seq)) in due.enumerated() {
-        group.addTask { (index, await self.isDeleted(seq, stream)) }
+        group.addTask { (index, await self.deletion(of: seq, stream)) }
       }
-      var isLeft = Array(repeating: false, count: due.count)
-      for await (index, isGone) in group { isLeft[index] = isGone }
-      return zip(due, isLeft).filter(\.1).map(\.0.0)
+      var ends = Array(repeating: Deletion.failed, count: due.count)
+      for await (index, end) in group { ends[index] = end }
+      return ends
     }
+    let left = zip(due, ends).filter { $0.1 == .done }.map(\.0.0)
     if !left.isEmpty { removed(left) }
-    return left
+    let failed = zip(due, ends).filter { $0.1 == .failed }.map(\.0.1)
+    for seq in failed { change(device) { $0.takeBack(seq) } }
+    return (left, failed.isEmpty)
   }
 
-  /// - Returns: false when somebody else deleted it, or nobody could.
-  private func isDeleted(_ seq: UInt64, _ stream: String) async -> Bool {
+  /// What became of a message that was to be deleted.
+  enum Deletion {
+    case done
+    /// Somebody else did it.
+    case wasGone
+    /// Nobody could.
+    case failed
+  }
+
+  func deletion(of seq: UInt64, _ stream: String) async -> Deletion {
     let end = environment.now() + Self.patience
     var isUncertain = false
     while true {
       do {
         try await engine.delete(stream, sequence: seq)
-        return true
+        return .done
       } catch {
-        if error.isNotFound { return isUncertain }
+        if error.isNotFound { return isUncertain ? .done : .wasGone }
         guard error.mayPass, environment.now() < end else {
           note(error)
-          return false
+          return .failed
         }
         isUncertain = isUncertain || error.leavesDoubt
         await environment.pause(.milliseconds(100))
@@ -177,7 +190,7 @@ extension JetStreamMailbox {
     do {
       let due = try await all(of: device).filter { isDue($0.push) }
       let removals = due.map { MailboxRemoval(device: device, app: $0.push.app, id: $0.push.id, cause: cause) }
-      await remove(removals, due.map(\.seq), of: device)
+      guard await remove(removals, due.map(\.seq), of: device).isDurable else { return false }
       try await then(device)
       return true
     } catch {

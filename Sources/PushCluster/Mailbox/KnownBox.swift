@@ -83,6 +83,9 @@ struct KnownBox {
     return true
   }
 
+  /// What was to leave waits on, since it could not be deleted: whoever reads it next learns of it again.
+  mutating func takeBack(_ seq: UInt64) { gone.remove(seq) }
+
   /// - Returns: what was known of it and leaves.
   mutating func acknowledge(through seq: UInt64) -> [UInt64] {
     guard seq > acknowledged else { return [] }

@@ -14,10 +14,12 @@ import Testing
     let removals = SQLiteHome.Removals()
     let link: ModelLink
 
-    init(_ engine: ModelEngine, _ clock: TestClock) async throws {
+    init(
+      _ engine: ModelEngine, _ clock: TestClock, _ transport: (ModelLink) -> any EngineTransport = { $0 }
+    ) async throws {
       link = engine.connect()
       mailbox = JetStreamMailbox(
-        JetStream(link), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { clock.seconds },
+        JetStream(transport(link)), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { clock.seconds },
         removed: { [removals] in removals.add($0) })
       try await mailbox.start()
     }
@@ -47,5 +49,18 @@ import Testing
     one.mailbox.acknowledge(1, through: last)
     await waitUntil { engine.count(of: "mb.000.1") == 0 }
     #expect(try await other.mailbox.waiting() == [])
+  }
+
+  @Test func `what can't be taken out is said to wait still`() async throws {
+    let gateway = try await Gateway(engine, clock) { link in
+      FaultyTransport(link, refusal: { $0.contains("MSG.DELETE") ? .closed : nil })
+    }
+    let seq = try #require(await gateway.mailbox.append([samplePush(1)]).first?.seq)
+    let isDurable = await withCheckedContinuation { continuation in
+      gateway.mailbox.retract(.number(1), app: nil, from: [1]) { continuation.resume(returning: $0) }
+    }
+    #expect(!isDurable)
+    #expect(gateway.removals.all.isEmpty)
+    #expect(try await gateway.mailbox.waiting() == [seq])
   }
 }
