@@ -72,27 +72,34 @@ extension JetStreamMailbox {
     let hasCollapse = !push.collapseID.isEmpty
     take(
       .append { [self] in
-        let isRetry = change(push.device) { box in
-          if push.isSenderID, box.waiting(KnownBox.Key(app: push.app, id: push.id)) != nil { return true }
+        let first = change(push.device) { box in
           if hasCollapse { box.collapsing += 1 }
           box.appends += 1
-          return false
+          return waiting(push, in: box)
         }
-        guard !isRetry else {
-          end(push.device)
-          return done(.duplicate)
-        }
-        send(
-          Attempt(
-            push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + Self.patience,
-            done: { [self] outcome in
-              if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
-              settle(push.device, outcome) { [self] in
-                end(push.device)
-                done(outcome)
-              }
-            }))
+        let attempt = Attempt(
+          push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + Self.patience,
+          done: { [self] outcome in
+            if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
+            settle(push.device, outcome) { [self] in
+              end(push.device)
+              done(outcome)
+            }
+          })
+        if let first { sendUnlessWaiting(attempt, first) } else { send(attempt) }
       }, of: push.device)
+  }
+
+  /// Sends a push whose id is that of one which is known to wait: another gateway may have taken that out.
+  private func sendUnlessWaiting(_ attempt: Attempt, _ first: UInt64) {
+    environment.start { [self] in
+      do throws(JetStreamError) {
+        if try await isThere(first, of: attempt.push.device) { attempt.done(.duplicate) } else { send(attempt) }
+      } catch {
+        note(error)
+        attempt.done(.unavailable)
+      }
+    }
   }
 
   private func end(_ device: DeviceID) {
@@ -120,10 +127,20 @@ extension JetStreamMailbox {
     }
     // Either an earlier try of ours, or the sender's.
     environment.start { [self] in
-      let found = try? await engine.leaderMessage(
-        streams.stream(of: attempt.push.device), sequence: stored.sequence)
-      let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description
-      if isOurs || !attempt.push.isSenderID { self.stored(attempt, stored.sequence) } else { attempt.done(.duplicate) }
+      do throws(JetStreamError) {
+        let found = try await patiently { () async throws(JetStreamError) in
+          try await engine.leaderMessage(streams.stream(of: attempt.push.device), sequence: stored.sequence)
+        }
+        let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description
+        if isOurs || !attempt.push.isSenderID {
+          self.stored(attempt, stored.sequence)
+        } else {
+          attempt.done(.duplicate)
+        }
+      } catch {
+        note(error)
+        attempt.done(.unavailable)
+      }
     }
   }
 
@@ -145,7 +162,7 @@ extension JetStreamMailbox {
   /// A push has its number.
   private func stored(_ attempt: Attempt, _ seq: UInt64) {
     let push = attempt.push
-    _ = learn(seq, push)
+    if case .retry(let first) = learn(seq, push) { settleSoon(seq, push, after: first) }
     guard !push.collapseID.isEmpty else { return attempt.done(.queued(seq: seq, replaced: nil)) }
     replace(push, seq: seq) { replaced in attempt.done(.queued(seq: seq, replaced: replaced)) }
   }

@@ -43,7 +43,7 @@ extension JetStreamMailbox {
       let page = try await engine.messages(
         streams.stream(of: device), subject: streams.pushes(of: device), from: next,
         limit: min(Self.pageSize, max(1, limit - found.entries.count)), maximumSize: 4 << 20)
-      for message in page.messages { take(message, of: device, into: &found.entries) }
+      for message in page.messages { try await take(message, of: device, into: &found.entries) }
       seen += page.messages.count
       if let last = page.messages.last {
         let first = next - 1
@@ -64,13 +64,20 @@ extension JetStreamMailbox {
     return found
   }
 
-  private func take(_ message: StoredMessage, of device: DeviceID, into entries: inout [MailboxEntry]) {
+  private func take(_ message: StoredMessage, of device: DeviceID, into entries: inout [MailboxEntry])
+    async throws(JetStreamError)
+  {
     guard let push = PushHeaders.read(message.headers, message.body, of: device) else {
       logger.log(
         .cellMessageUnreadable, "a mailbox has a message that is no push", metadata: ["seq": "\(message.sequence)"])
       return
     }
-    guard learn(message.sequence, push) else { return }
+    let isDue =
+      switch learn(message.sequence, push) {
+      case .new(let isDue): isDue
+      case .retry(let first): try await settle(message.sequence, push, after: first)
+      }
+    guard isDue else { return }
     entries.append(MailboxEntry(seq: message.sequence, previous: entries.last?.seq ?? 0, push: push))
   }
 

@@ -135,7 +135,12 @@ package final class JetStreamMailbox: Sendable {
     else { return nil }
     let previous = message.header("Nats-Last-Sequence").flatMap { UInt64($0) }
     if let previous { change(device) { $0.noteComplete(after: previous, through: seq) } }
-    return learn(seq, push) ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
+    switch learn(seq, push) {
+    case .new(let isDue): return isDue ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
+    case .retry(let first):
+      settleSoon(seq, push, after: first)
+      return nil
+    }
   }
 
   package var problem: HealthProblem? {
@@ -158,29 +163,31 @@ package final class JetStreamMailbox: Sendable {
 
   // MARK: What is known
 
+  /// What a push is of which one hears.
+  enum Learned {
+    /// It is remembered, if it waits, and is to be sent unless it has left or ended.
+    case new(isDue: Bool)
+    /// It has the id of one that is known to wait, and may have left through another gateway.
+    case retry(of: UInt64)
+  }
+
   /// Remembers a push that waits.
-  ///
-  /// - Returns: whether it is to be sent: it has not left or ended, and is no retry of one that waits.
-  func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
+  func learn(_ seq: UInt64, _ push: StoredPush) -> Learned {
     let partition = partition(of: push.device)
-    let (isDue, isRetry) = state.withLock { state -> (Bool, Bool) in
+    let learned = state.withLock { state -> Learned in
       state.highest[partition] = max(state.highest[partition], seq)
       var box = state.boxes.removeValue(forKey: push.device) ?? KnownBox()
       defer { state.boxes[push.device] = box }
-      if box.isGone(seq) { return (false, false) }
-      if push.isSenderID, let first = box.waiting(KnownBox.Key(app: push.app, id: push.id)), first < seq {
-        _ = box.remove(seq)
-        return (false, true)
-      }
+      if box.isGone(seq) { return .new(isDue: false) }
+      if let first = waiting(push, in: box), first < seq { return .retry(of: first) }
       if box.learn(seq, push) {
         state.known += 1
         state.expiring[push.expires / Self.expirySlice, default: []].append((push.device, seq))
       }
-      return (push.expires > now(), false)
+      return .new(isDue: push.expires > now())
     }
-    if isRetry { engine.delete(streams.stream(partition), sequence: seq) { _ in } }
     state.withLock { $0.forgetSome() }
-    return isDue
+    return learned
   }
 
   func note(_ sequence: UInt64, in partition: Int) {

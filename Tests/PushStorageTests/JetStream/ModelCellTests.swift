@@ -63,4 +63,31 @@ import Testing
     #expect(gateway.removals.all.isEmpty)
     #expect(try await gateway.mailbox.waiting() == [seq])
   }
+
+  /// The stream knows an id no longer, and the push that had it was acknowledged at another gateway.
+  private func acknowledgedElsewhere(_ one: Gateway, _ other: Gateway) async throws {
+    let first = try #require(await one.mailbox.append([samplePush(1)]).first?.seq)
+    other.mailbox.acknowledge(1, through: first)
+    #expect(try await other.mailbox.waiting() == [])
+    await waitUntil { engine.count(of: "mb.000.1") == 0 }
+    clock.advance(seconds: Int64(Limits.duplicateWindow))
+  }
+
+  @Test func `an id that was acknowledged at another gateway is taken again`() async throws {
+    let (one, other) = try await pair()
+    try await acknowledgedElsewhere(one, other)
+    let again = try #require(await one.mailbox.append([samplePush(1, at: clock.seconds)]).first)
+    let seq = try #require(again.seq)
+    #expect(try await one.mailbox.waiting() == [seq])
+    #expect(await one.mailbox.append([samplePush(1, at: clock.seconds)]).map(\.isDuplicate) == [true])
+  }
+
+  @Test func `a push is no retry of one that was acknowledged at another gateway`() async throws {
+    let (one, other) = try await pair()
+    try await acknowledgedElsewhere(one, other)
+    let seq = try #require(await other.mailbox.append([samplePush(1, at: clock.seconds)]).first?.seq)
+    let later = try #require(await other.mailbox.append([samplePush(2, at: clock.seconds)]).first?.seq)
+    #expect(try await one.mailbox.waiting() == [seq, later])
+    #expect(engine.count(of: "mb.000.1") == 2)
+  }
 }
