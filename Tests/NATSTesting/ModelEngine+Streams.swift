@@ -30,9 +30,9 @@ extension ModelEngine.State {
     do throws(ModelStream.Refusal) {
       guard
         let stored = try streams[name]?.store(
-          message.subject, message.headers, message.body, now: now, isForgetful: faults.forgetsIDs,
-          ignoresExpectations: faults.ignoresExpectations)
+          message.subject, message.headers, message.body, now: now, isForgetful: faults.forgetsIDs)
       else { return (nil, []) }
+      if let id = message.header("Nats-Msg-Id") { storedIDs.insert(id) }
       let published = stored.isDuplicate ? [] : republished(message, stored, name)
       if happens(faults.doubtfulRefusals) { return ([refusal(.temporary)], published) }
       return ([PublishAnswer(name, stored.sequence, stored.isDuplicate).message], published)

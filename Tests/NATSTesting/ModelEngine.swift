@@ -42,6 +42,8 @@ package final class ModelEngine: Sendable {
     /// When the last message of each link arrives: what was asked first is done first.
     var arrivals: [Int: Duration] = [:]
     var level: Int? = 1
+    /// Of every message that was ever stored.
+    var storedIDs: Set<String> = []
 
     mutating func number() -> Int {
       last += 1
@@ -104,6 +106,9 @@ package final class ModelEngine: Sendable {
 
   /// A client of its own.
   package func connect() -> ModelLink { ModelLink(self, number: state.withLock { $0.number() }) }
+
+  /// Whether a message of this id was stored, whatever became of it.
+  package func hasStored(_ id: String) -> Bool { state.withLock { $0.storedIDs.contains(id) } }
 
   /// How many messages a subject has.
   package func count(of subject: String) -> Int {

@@ -24,8 +24,6 @@ package struct ModelFaults: Sendable {
 
   /// Knows no message by its id.
   package var forgetsIDs = false
-  /// Compares nothing with what is expected.
-  package var ignoresExpectations = false
   /// Acknowledges now and then what it has not stored.
   package var lostWrites = 0.0
   /// Says of what it deletes that it is gone, and has it.
