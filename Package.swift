@@ -287,8 +287,9 @@ let package = Package(
     .testTarget(
       name: "PushGatewayTests",
       dependencies: [
-        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
-        "PushStorage", "PushTesting", .product(name: "SystemPackage", package: "swift-system"),
+        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "NATSClient", "NATSTesting", "PushCluster",
+        "PushCore", "PushGateway", "PushPolicy", "PushStorage", "PushTesting",
+        .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: strict
