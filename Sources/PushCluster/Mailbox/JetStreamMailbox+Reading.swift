@@ -21,9 +21,9 @@ extension JetStreamMailbox {
         try await trim(device)
         found = try await read(device, after: seq, limit: limit)
         let later = try await self.gap(of: device, after: seq)
-        return PendingPushes(gap: later, entries: found.entries, isComplete: found.isComplete)
+        return found.pending(later)
       }
-      return PendingPushes(gap: try await gap, entries: found.entries, isComplete: found.isComplete)
+      return found.pending(try await gap)
     } catch {
       throw StoreError("the cluster does not say what waits: \(error)")
     }
@@ -33,6 +33,11 @@ extension JetStreamMailbox {
     var entries: [MailboxEntry] = []
     var isComplete = false
     var isOverfull = false
+
+    /// What the device is told to have been dropped is not handed out, also where its deletion failed.
+    func pending(_ gap: MailboxGap?) -> PendingPushes {
+      PendingPushes(gap: gap, entries: entries.filter { $0.seq > gap?.to ?? 0 }, isComplete: isComplete)
+    }
   }
 
   private func read(_ device: DeviceID, after seq: UInt64, limit: Int) async throws -> Found {

@@ -45,7 +45,10 @@ extension JetStreamMailbox {
       }
     }
     change(push.device) { _ = $0.remove(seq) }
-    environment.start { [self] in _ = await deletion(of: seq, streams.stream(of: push.device)) }
+    environment.start { [self] in
+      guard await deletion(of: seq, streams.stream(of: push.device)) == .failed else { return }
+      change(push.device) { $0.takeBack(seq) }
+    }
     return false
   }
 
