@@ -94,7 +94,7 @@ clean:
 SEEDS ?= 20000
 simulate: packages
 	swift build --build-tests
-	PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) swift test --skip-build --filter DeliverySimulation
+	SWIFT_DETERMINISTIC_HASHING=1 PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) swift test --skip-build --filter "DeliverySimulation|CellSimulation"
 
 # What a decision of the policy costs, in time and allocations.
 bench-policy: packages

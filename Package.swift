@@ -250,9 +250,10 @@ let package = Package(
       path: "Tests/PushTesting",
       swiftSettings: strict
     ),
-    // Brokers that tests start.
+    // Brokers that tests start, and a model of them.
     .target(
-      name: "NATSTesting", dependencies: ["NATSClient", "PushTesting"], path: "Tests/NATSTesting", swiftSettings: strict
+      name: "NATSTesting", dependencies: ["NATSClient", "PushCore", "PushTesting"], path: "Tests/NATSTesting",
+      swiftSettings: strict
     ),
     .testTarget(
       name: "NATSClientTests", dependencies: ["NATSClient", "NATSTesting", "PushCore", "PushTesting"],
@@ -286,8 +287,9 @@ let package = Package(
     .testTarget(
       name: "PushGatewayTests",
       dependencies: [
-        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
-        "PushStorage", "PushTesting", .product(name: "SystemPackage", package: "swift-system"),
+        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "NATSClient", "NATSTesting", "PushCluster",
+        "PushCore", "PushGateway", "PushPolicy", "PushStorage", "PushTesting",
+        .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: strict

@@ -244,7 +244,7 @@ package final class CellLog: ReplicationLog {
         (name: "Nats-Expected-Last-Sequence", value: "\(last)"),
         (name: EntryParts.header, value: "\(index + 1)/\(parts.count)"),
       ]
-      last = try add(part, headers, until: deadline)
+      last = try add(part, headers, behind: last, until: deadline)
     }
     if last / snapshotInterval != position / snapshotInterval { snapshotIsDue() }
     return last
@@ -261,15 +261,22 @@ package final class CellLog: ReplicationLog {
 
   /// Adds one message; where nobody answers it is sent again with the same id, so that it is there once.
   private func add(
-    _ part: [UInt8], _ headers: [(name: String, value: String)], until deadline: ContinuousClock.Instant
+    _ part: [UInt8], _ headers: [(name: String, value: String)], behind last: UInt64,
+    until deadline: ContinuousClock.Instant
   ) throws -> UInt64 {
+    var isUncertain = false
     while true {
-      let answer = Answer()
+      let answer = Answer<PublishAcknowledgement>()
       engine.publish(CellLog.subject, headers: headers, part, timeout: CellLog.attemptTime) { answer.give($0) }
       do {
         return try answer.wait().sequence
       } catch {
-        if error.isConflict { throw ReplicationConflict() }
+        if error.isConflict {
+          // A broker that is alone compares before it looks for the id: what comes first may be this one.
+          if isUncertain, try isStored(headers, at: last + 1) { return last + 1 }
+          throw ReplicationConflict()
+        }
+        isUncertain = isUncertain || error.leavesDoubt
         guard ContinuousClock.now < deadline else {
           throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
         }
@@ -279,17 +286,31 @@ package final class CellLog: ReplicationLog {
     }
   }
 
-  /// An answer that a thread waits for.
-  private final class Answer: Sendable {
-    private let given = DispatchSemaphore(value: 0)
-    private let result = Mutex<Result<PublishAcknowledgement, JetStreamError>>(.failure(.link(.closed)))
+  /// Whether the message with a number is the one with these headers.
+  private func isStored(_ headers: [(name: String, value: String)], at sequence: UInt64) throws(StoreError) -> Bool {
+    let answer = Answer<StoredMessage?>()
+    Task { [engine] in
+      do throws(JetStreamError) {
+        answer.give(.success(try await engine.leaderMessage(CellLog.stream, sequence: sequence)))
+      } catch { answer.give(.failure(error)) }
+    }
+    do {
+      let id = headers.first { $0.name == "Nats-Msg-Id" }?.value
+      return try answer.wait()?.header("Nats-Msg-Id") == id
+    } catch { throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass) }
+  }
 
-    func give(_ result: Result<PublishAcknowledgement, JetStreamError>) {
+  /// An answer that a thread waits for.
+  private final class Answer<Value: Sendable>: Sendable {
+    private let given = DispatchSemaphore(value: 0)
+    private let result = Mutex<Result<Value, JetStreamError>>(.failure(.link(.closed)))
+
+    func give(_ result: Result<Value, JetStreamError>) {
       self.result.withLock { $0 = result }
       given.signal()
     }
 
-    func wait() throws(JetStreamError) -> PublishAcknowledgement {
+    func wait() throws(JetStreamError) -> Value {
       given.wait()
       return try result.withLock { $0 }.get()
     }

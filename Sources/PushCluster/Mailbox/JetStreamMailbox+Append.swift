@@ -72,27 +72,34 @@ extension JetStreamMailbox {
     let hasCollapse = !push.collapseID.isEmpty
     take(
       .append { [self] in
-        let isRetry = change(push.device) { box in
-          if push.isSenderID, box.waiting(KnownBox.Key(app: push.app, id: push.id)) != nil { return true }
+        let first = change(push.device) { box in
           if hasCollapse { box.collapsing += 1 }
           box.appends += 1
-          return false
+          return waiting(push, in: box)
         }
-        guard !isRetry else {
-          end(push.device)
-          return done(.duplicate)
-        }
-        send(
-          Attempt(
-            push: push, headers: PushHeaders.write(push, now: now()), deadline: .now + Self.patience,
-            done: { [self] outcome in
-              if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
-              settle(push.device, outcome) { [self] in
-                end(push.device)
-                done(outcome)
-              }
-            }))
+        let attempt = Attempt(
+          push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + Self.patience,
+          done: { [self] outcome in
+            if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
+            settle(push.device, outcome) { [self] in
+              end(push.device)
+              done(outcome)
+            }
+          })
+        if let first { sendUnlessWaiting(attempt, first) } else { send(attempt) }
       }, of: push.device)
+  }
+
+  /// Sends a push whose id is that of one which is known to wait: another gateway may have taken that out.
+  private func sendUnlessWaiting(_ attempt: Attempt, _ first: UInt64) {
+    environment.start { [self] in
+      do throws(JetStreamError) {
+        if try await isThere(first, of: attempt.push.device) { attempt.done(.duplicate) } else { send(attempt) }
+      } catch {
+        note(error)
+        attempt.done(.unavailable)
+      }
+    }
   }
 
   private func end(_ device: DeviceID) {
@@ -119,17 +126,27 @@ extension JetStreamMailbox {
       return attempt.done(attempt.push.isSenderID ? .duplicate : .queued(seq: stored.sequence, replaced: nil))
     }
     // Either an earlier try of ours, or the sender's.
-    Task {
-      let found = try? await engine.leaderMessage(
-        streams.stream(of: attempt.push.device), sequence: stored.sequence)
-      let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description
-      if isOurs || !attempt.push.isSenderID { self.stored(attempt, stored.sequence) } else { attempt.done(.duplicate) }
+    environment.start { [self] in
+      do throws(JetStreamError) {
+        let found = try await patiently { () async throws(JetStreamError) in
+          try await engine.leaderMessage(streams.stream(of: attempt.push.device), sequence: stored.sequence)
+        }
+        let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description
+        if isOurs || !attempt.push.isSenderID {
+          self.stored(attempt, stored.sequence)
+        } else {
+          attempt.done(.duplicate)
+        }
+      } catch {
+        note(error)
+        attempt.done(.unavailable)
+      }
     }
   }
 
   private func again(_ attempt: Attempt, after error: JetStreamError) {
     let isInProcess = error.code == .duplicateInProcess
-    guard isInProcess || error.mayPass, .now < attempt.deadline else {
+    guard isInProcess || error.mayPass, environment.now() < attempt.deadline else {
       note(error)
       return attempt.done(.unavailable)
     }
@@ -139,13 +156,13 @@ extension JetStreamMailbox {
     next.isUncertain = attempt.isUncertain || error.leavesDoubt
     next.pause = isInProcess ? 30 : min(500, attempt.pause * 2)
     let later = next
-    queue.asyncAfter(deadline: .now() + .milliseconds(attempt.pause)) { [self] in send(later) }
+    environment.after(.milliseconds(attempt.pause)) { [self] in queue.async { [self] in send(later) } }
   }
 
   /// A push has its number.
   private func stored(_ attempt: Attempt, _ seq: UInt64) {
     let push = attempt.push
-    _ = learn(seq, push)
+    if case .retry(let first) = learn(seq, push) { settleSoon(seq, push, after: first) }
     guard !push.collapseID.isEmpty else { return attempt.done(.queued(seq: seq, replaced: nil)) }
     replace(push, seq: seq) { replaced in attempt.done(.queued(seq: seq, replaced: replaced)) }
   }
@@ -159,7 +176,7 @@ extension JetStreamMailbox {
       return true
     }
     guard isDue else { return done() }
-    Task {
+    environment.start { [self] in
       try? await trim(device)
       done()
     }

@@ -25,7 +25,7 @@ extension JetStreamMailbox {
       state.slots[subject]?.append(work)
       return false
     }
-    if isFirst { Task { await work(subject) } }
+    if isFirst { environment.start { [self] in await work(subject) } }
   }
 
   private func work(_ subject: String) async {
@@ -40,9 +40,9 @@ extension JetStreamMailbox {
 
   private func replaced(_ work: SlotWork, _ subject: String) async -> APNSID? {
     let stream = streams.stream(of: work.push.device)
-    let end = ContinuousClock.now + Self.patience
+    let end = environment.now() + Self.patience
     let body = controlJSON(Slot(seq: work.seq, id: work.push.id.description))
-    while .now < end {
+    while environment.now() < end {
       do {
         let found = try await engine.leaderMessage(stream, lastOf: subject)
         let last: Slot? = found.flatMap { try? decodeJSON(from: $0.body) }
@@ -64,7 +64,7 @@ extension JetStreamMailbox {
         return await remove(last.seq, of: work.push, id: id, as: .collapsed) ? id : nil
       } catch {
         guard error.isConflict || error.mayPass else { break }
-        if !error.isConflict { try? await Task.sleep(for: .milliseconds(100)) }
+        if !error.isConflict { await environment.pause(.milliseconds(100)) }
       }
     }
     logger.log(
@@ -79,6 +79,6 @@ extension JetStreamMailbox {
   /// - Parameter id: of the push with this number, of the same device and app as `push`.
   private func remove(_ seq: UInt64, of push: StoredPush, id: APNSID, as cause: RemovalCause) async -> Bool {
     await remove([MailboxRemoval(device: push.device, app: push.app, id: id, cause: cause)], [seq], of: push.device)
-      .count == 1
+      .left.count == 1
   }
 }

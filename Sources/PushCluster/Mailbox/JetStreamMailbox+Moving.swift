@@ -22,23 +22,24 @@ extension JetStreamMailbox {
   /// - Returns: the mark's number.
   private func save(_ partition: Int, into backup: BackupMailbox) async throws -> UInt64 {
     let stream = streams.stream(partition)
-    let mark = try await patiently { () async throws(JetStreamError) -> UInt64 in
+    let mark = try await surely { () async throws(JetStreamError) -> UInt64 in
       try await engine.publish(
         streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
       ).sequence
     }
-    var (next, end): (UInt64, _) = (1, ContinuousClock.now + Self.patience)
+    var (next, end): (UInt64, _) = (1, environment.now() + Self.patience)
     while next <= mark {
       let from = next
-      let page = try await patiently { () async throws(JetStreamError) -> MessageBatch in
+      let page = try await surely { () async throws(JetStreamError) -> MessageBatch in
         try await engine.messages(stream, subject: ">", from: from, limit: Self.pageSize, maximumSize: 4 << 20)
       }
       try add(page.messages.filter { $0.sequence < mark }, to: backup)
       if let last = page.messages.last {
-        (next, end) = (last.sequence &+ 1, .now + Self.patience)
+        (next, end) = (last.sequence &+ 1, environment.now() + Self.patience)
       } else {
-        guard .now < end else { throw StoreError("the stream \(stream) is behind itself: try again") }
-        try await Task.sleep(for: .milliseconds(50))
+        guard environment.now() < end else { throw StoreError("the stream \(stream) is behind itself: try again") }
+        await environment.pause(.milliseconds(50))
+        try Task.checkCancellation()
       }
     }
     return mark
@@ -117,7 +118,7 @@ extension JetStreamMailbox {
       for gap in gaps {
         let highest = state.withLock { $0.highest[partition(of: gap.device)] }
         let body = controlJSON(StoredGap(from: highest, to: highest, dropped: gap.dropped))
-        try await patiently { () async throws(JetStreamError) in
+        try await surely { () async throws(JetStreamError) in
           _ = try await engine.publish(streams.gap(of: gap.device), headers: [("Nats-Rollup", "sub")], body)
         }
       }
@@ -125,16 +126,12 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Asks again where an election goes on.
-  private func patiently<Value: Sendable>(
+  /// Asks again where an election goes on, and says for people what went wrong.
+  private func surely<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(StoreError) -> Value {
-    let end = ContinuousClock.now + Self.patience
-    while true {
-      do { return try await ask() } catch {
-        guard error.mayPass, .now < end else { throw StoreError("the cluster's mailboxes don't answer: \(error)") }
-        try? await Task.sleep(for: .milliseconds(200))
-      }
+    do { return try await patiently(ask) } catch {
+      throw StoreError("the cluster's mailboxes don't answer: \(error)")
     }
   }
 }

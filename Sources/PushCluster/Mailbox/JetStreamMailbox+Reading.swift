@@ -21,9 +21,9 @@ extension JetStreamMailbox {
         try await trim(device)
         found = try await read(device, after: seq, limit: limit)
         let later = try await self.gap(of: device, after: seq)
-        return PendingPushes(gap: later, entries: found.entries, isComplete: found.isComplete)
+        return found.pending(later)
       }
-      return PendingPushes(gap: try await gap, entries: found.entries, isComplete: found.isComplete)
+      return found.pending(try await gap)
     } catch {
       throw StoreError("the cluster does not say what waits: \(error)")
     }
@@ -33,6 +33,11 @@ extension JetStreamMailbox {
     var entries: [MailboxEntry] = []
     var isComplete = false
     var isOverfull = false
+
+    /// What the device is told to have been dropped is not handed out, also where its deletion failed.
+    func pending(_ gap: MailboxGap?) -> PendingPushes {
+      PendingPushes(gap: gap, entries: entries.filter { $0.seq > gap?.to ?? 0 }, isComplete: isComplete)
+    }
   }
 
   private func read(_ device: DeviceID, after seq: UInt64, limit: Int) async throws -> Found {
@@ -43,8 +48,12 @@ extension JetStreamMailbox {
       let page = try await engine.messages(
         streams.stream(of: device), subject: streams.pushes(of: device), from: next,
         limit: min(Self.pageSize, max(1, limit - found.entries.count)), maximumSize: 4 << 20)
-      for message in page.messages { take(message, of: device, into: &found.entries) }
+      for message in page.messages { try await take(message, of: device, into: &found.entries) }
       seen += page.messages.count
+      if let last = page.messages.last {
+        let first = next - 1
+        change(device) { $0.noteComplete(after: first, through: last.sequence) }
+      }
       found.isOverfull = found.isOverfull || seen + Int(clamping: page.remaining) > cap
       guard page.remaining > 0, let last = page.messages.last else {
         found.isComplete = true
@@ -60,13 +69,20 @@ extension JetStreamMailbox {
     return found
   }
 
-  private func take(_ message: StoredMessage, of device: DeviceID, into entries: inout [MailboxEntry]) {
+  private func take(_ message: StoredMessage, of device: DeviceID, into entries: inout [MailboxEntry])
+    async throws(JetStreamError)
+  {
     guard let push = PushHeaders.read(message.headers, message.body, of: device) else {
       logger.log(
         .cellMessageUnreadable, "a mailbox has a message that is no push", metadata: ["seq": "\(message.sequence)"])
       return
     }
-    guard learn(message.sequence, push) else { return }
+    let isDue =
+      switch learn(message.sequence, push) {
+      case .new(let isDue): isDue
+      case .retry(let first): try await settle(message.sequence, push, after: first)
+      }
+    guard isDue else { return }
     entries.append(MailboxEntry(seq: message.sequence, previous: entries.last?.seq ?? 0, push: push))
   }
 

@@ -18,7 +18,7 @@ extension JetStreamMailbox {
         box.claimed = max(box.claimed, seq)
         return ([], false)
       }
-      let isKnown = box.isSwept && box.pushes[seq] != nil
+      let isKnown = box.isComplete(through: seq)
       let gap = box.gap
       let left = box.acknowledge(through: seq)
       return (left, isKnown && gap == nil)
@@ -29,7 +29,7 @@ extension JetStreamMailbox {
 
   /// Looks for what devices have acknowledged and is there still; what can't be done now is done later.
   private func sweepSoon(_ devices: [DeviceID]) {
-    Task {
+    environment.start { [self] in
       for (index, device) in devices.enumerated() {
         do { try await sweep(device) } catch {
           return state.withLock { $0.unswept.formUnion(devices[index...]) }
@@ -65,7 +65,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Makes sure of what an acknowledgement claimed, and deletes what it covers and nobody here knew of.
+  /// Makes sure of what an acknowledgement claimed, and deletes what it covers, whoever knows of it.
   func sweep(_ device: DeviceID) async throws {
     let (partition, stream) = (partition(of: device), streams.stream(of: device))
     if change(device, { $0.claimed }) > 0 {
@@ -78,20 +78,11 @@ extension JetStreamMailbox {
       }
       delete(left, of: device)
     }
-    let through = change(device) { box in
-      box.isSwept = true
-      return box.acknowledged
-    }
+    let through = change(device) { $0.acknowledged }
     guard through > 0 else { return }
-    var next: UInt64 = 1
-    while true {
-      let page = try await engine.messages(
-        stream, subject: streams.pushes(of: device), from: next, limit: Self.pageSize, maximumSize: 1 << 20)
-      let covered = page.messages.map(\.sequence).filter { $0 <= through }
-      delete(covered, of: device)
-      guard let last = covered.last, covered.count == page.messages.count, page.remaining > 0 else { break }
-      next = last + 1
-    }
+    // A read may be answered by a replica that has not got there yet.
+    try await engine.purge(stream, subject: streams.pushes(of: device), below: through &+ 1)
+    change(device) { $0.noteSwept(through: through) }
     if let found = try await engine.lastMessage(stream, subject: streams.gap(of: device)),
       let gap = try? decodeJSON(StoredGap.self, from: found.body), gap.to <= through
     {
@@ -101,42 +92,55 @@ extension JetStreamMailbox {
 
   // MARK: Taking out
 
-  /// Deletes pushes, and tells of those that were there still.
+  /// Deletes pushes, and tells of those that were there still. What can't be deleted waits on.
   ///
-  /// - Returns: those.
+  /// - Returns: those that were there, and whether none is any longer.
   @discardableResult
-  func remove(_ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID) async -> [MailboxRemoval] {
+  func remove(
+    _ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID
+  ) async -> (left: [MailboxRemoval], isDurable: Bool) {
     let stream = streams.stream(of: device)
     let due = change(device) { box in zip(removals, numbers).filter { box.remove($0.1) } }
-    guard !due.isEmpty else { return [] }
-    let left: [MailboxRemoval] = await withTaskGroup(of: (Int, Bool).self) { group in
+    guard !due.isEmpty else { return ([], true) }
+    let ends: [Deletion] = await withTaskGroup(of: (Int, Deletion).self) { group in
       for (index, (_, seq)) in due.enumerated() {
-        group.addTask { (index, await self.isDeleted(seq, stream)) }
+        group.addTask { (index, await self.deletion(of: seq, stream)) }
       }
-      var isLeft = Array(repeating: false, count: due.count)
-      for await (index, isGone) in group { isLeft[index] = isGone }
-      return zip(due, isLeft).filter(\.1).map(\.0.0)
+      var ends = Array(repeating: Deletion.failed, count: due.count)
+      for await (index, end) in group { ends[index] = end }
+      return ends
     }
+    let left = zip(due, ends).filter { $0.1 == .done }.map(\.0.0)
     if !left.isEmpty { removed(left) }
-    return left
+    let failed = zip(due, ends).filter { $0.1 == .failed }.map(\.0.1)
+    for seq in failed { change(device) { $0.takeBack(seq) } }
+    return (left, failed.isEmpty)
   }
 
-  /// - Returns: false when somebody else deleted it, or nobody could.
-  private func isDeleted(_ seq: UInt64, _ stream: String) async -> Bool {
-    let end = ContinuousClock.now + Self.patience
+  /// What became of a message that was to be deleted.
+  enum Deletion {
+    case done
+    /// Somebody else did it.
+    case wasGone
+    /// Nobody could.
+    case failed
+  }
+
+  func deletion(of seq: UInt64, _ stream: String) async -> Deletion {
+    let end = environment.now() + Self.patience
     var isUncertain = false
     while true {
       do {
         try await engine.delete(stream, sequence: seq)
-        return true
+        return .done
       } catch {
-        if error.isNotFound { return isUncertain }
-        guard error.mayPass, .now < end else {
+        if error.isNotFound { return isUncertain ? .done : .wasGone }
+        guard error.mayPass, environment.now() < end else {
           note(error)
-          return false
+          return .failed
         }
         isUncertain = isUncertain || error.leavesDoubt
-        try? await Task.sleep(for: .milliseconds(100))
+        await environment.pause(.milliseconds(100))
       }
     }
   }
@@ -169,7 +173,7 @@ extension JetStreamMailbox {
       for device in devices {
         take(
           .alone { [self] in
-            Task { [self] in
+            environment.start { [self] in
               let isDurable = await takeOut(cause, from: device, where: isDue, then: then)
               queue.async { [self] in for start in change(device, { $0.turns.endAlone() }) { start() } }
               if let all = shared.end(isDurable) { completion(all) }
@@ -186,7 +190,7 @@ extension JetStreamMailbox {
     do {
       let due = try await all(of: device).filter { isDue($0.push) }
       let removals = due.map { MailboxRemoval(device: device, app: $0.push.app, id: $0.push.id, cause: cause) }
-      await remove(removals, due.map(\.seq), of: device)
+      guard await remove(removals, due.map(\.seq), of: device).isDurable else { return false }
       try await then(device)
       return true
     } catch {
@@ -199,7 +203,7 @@ extension JetStreamMailbox {
     queue.async { [self] in
       let ticket = tickets.take()
       let known = change(device) { $0.pushes[seq] }
-      Task {
+      environment.start { [self] in
         if let known {
           await remove(
             [MailboxRemoval(device: device, app: known.app, id: known.id, cause: .undeliverable)], [seq], of: device)
@@ -221,7 +225,7 @@ extension JetStreamMailbox {
     guard !due.isEmpty else { return }
     queue.async { [self] in
       let ticket = tickets.take()
-      Task {
+      environment.start { [self] in
         for (device, pushes) in due {
           let removals = pushes.map {
             MailboxRemoval(device: device, app: $0.push.app, id: $0.push.id, cause: .expired)

@@ -55,8 +55,9 @@ package final class JetStreamMailbox: Sendable {
   let now: @Sendable () -> Int64
   let removed: @Sendable ([MailboxRemoval]) -> Void
   let state: Mutex<State>
+  let environment: MailboxEnvironment
   /// Appends begin and end here, one after another.
-  let queue = DispatchQueue(label: "pushgateway.mailbox")
+  let queue: DispatchQueue
   let tickets = Tickets()
   private let replicas: Int
 
@@ -68,7 +69,8 @@ package final class JetStreamMailbox: Sendable {
   ///   - prefix: before the names of streams and subjects.
   package init(
     _ engine: JetStream, partitions: Int, replicas: Int, cap: Int, logger: Logger,
-    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void, prefix: String = ""
+    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void, prefix: String = "",
+    environment: MailboxEnvironment = MailboxEnvironment()
   ) {
     self.engine = engine
     self.replicas = replicas
@@ -76,20 +78,23 @@ package final class JetStreamMailbox: Sendable {
     self.logger = logger
     self.now = now
     self.removed = removed
+    self.environment = environment
+    queue = DispatchQueue(label: "pushgateway.mailbox", target: environment.queue)
     streams = MailboxStreams(partitions: partitions, prefix: prefix)
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
   }
 
   /// Makes the streams, or finds them; waits for a cluster that elects its leader.
   package func start() async throws {
-    let end = ContinuousClock.now + Self.startTime
+    let end = environment.now() + Self.startTime
     for partition in 0..<streams.partitions {
       while true {
         do {
           try await ensure(partition)
           break
-        } catch let error as JetStreamError where error.mayPass && .now < end {
-          try await Task.sleep(for: .milliseconds(200))
+        } catch let error as JetStreamError where error.mayPass && environment.now() < end {
+          await environment.pause(.milliseconds(200))
+          try Task.checkCancellation()
         }
       }
     }
@@ -129,7 +134,13 @@ package final class JetStreamMailbox: Sendable {
       let push = PushHeaders.read(message.headers, message.body, of: device)
     else { return nil }
     let previous = message.header("Nats-Last-Sequence").flatMap { UInt64($0) }
-    return learn(seq, push) ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
+    if let previous { change(device) { $0.noteComplete(after: previous, through: seq) } }
+    switch learn(seq, push) {
+    case .new(let isDue): return isDue ? MailboxEntry(seq: seq, previous: previous ?? 0, push: push) : nil
+    case .retry(let first):
+      settleSoon(seq, push, after: first)
+      return nil
+    }
   }
 
   package var problem: HealthProblem? {
@@ -168,29 +179,31 @@ package final class JetStreamMailbox: Sendable {
 
   // MARK: What is known
 
+  /// What a push is of which one hears.
+  enum Learned {
+    /// It is remembered, if it waits, and is to be sent unless it has left or ended.
+    case new(isDue: Bool)
+    /// It has the id of one that is known to wait, and may have left through another gateway.
+    case retry(of: UInt64)
+  }
+
   /// Remembers a push that waits.
-  ///
-  /// - Returns: whether it is to be sent: it has not left or ended, and is no retry of one that waits.
-  func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
+  func learn(_ seq: UInt64, _ push: StoredPush) -> Learned {
     let partition = partition(of: push.device)
-    let (isDue, isRetry) = state.withLock { state -> (Bool, Bool) in
+    let learned = state.withLock { state -> Learned in
       state.highest[partition] = max(state.highest[partition], seq)
       var box = state.boxes.removeValue(forKey: push.device) ?? KnownBox()
       defer { state.boxes[push.device] = box }
-      if box.isGone(seq) { return (false, false) }
-      if push.isSenderID, let first = box.waiting(KnownBox.Key(app: push.app, id: push.id)), first < seq {
-        _ = box.remove(seq)
-        return (false, true)
-      }
+      if box.isGone(seq) { return .new(isDue: false) }
+      if let first = waiting(push, in: box), first < seq { return .retry(of: first) }
       if box.learn(seq, push) {
         state.known += 1
         state.expiring[push.expires / Self.expirySlice, default: []].append((push.device, seq))
       }
-      return (push.expires > now(), false)
+      return .new(isDue: push.expires > now())
     }
-    if isRetry { engine.delete(streams.stream(partition), sequence: seq) { _ in } }
     state.withLock { $0.forgetSome() }
-    return isDue
+    return learned
   }
 
   func note(_ sequence: UInt64, in partition: Int) {

@@ -27,8 +27,10 @@ struct KnownBox {
   private(set) var gone: Set<UInt64> = []
   /// What the cap drove out, as this gateway wrote it last.
   private(set) var gap: MailboxGap?
-  /// Whether what was acknowledged elsewhere has been looked for.
-  var isSwept = false
+  /// Nothing up to here is in the stream.
+  private var swept: UInt64 = 0
+  /// Of what waits, everything beyond `after` and up to `through` is known here.
+  private var complete: (after: UInt64, through: UInt64) = (0, 0)
   /// Appends of this gateway since what waits was counted.
   var appends = 0
   /// Appends with a collapse id that have not replaced what they replace yet.
@@ -53,6 +55,22 @@ struct KnownBox {
     return true
   }
 
+  /// Whether everything up to a number that is in the stream is known here.
+  func isComplete(through seq: UInt64) -> Bool {
+    seq <= swept || (complete.after <= swept && seq <= complete.through)
+  }
+
+  /// What waits beyond `first` and up to `last` is known from now on.
+  mutating func noteComplete(after first: UInt64, through last: UInt64) {
+    guard first <= complete.through, last >= complete.after else {
+      if last > complete.through { complete = (first, last) }
+      return
+    }
+    complete = (min(complete.after, first), max(complete.through, last))
+  }
+
+  mutating func noteSwept(through seq: UInt64) { swept = max(swept, seq) }
+
   /// A push has left, or leaves now.
   ///
   /// - Returns: false when it had left before.
@@ -64,6 +82,9 @@ struct KnownBox {
     gone.insert(seq)
     return true
   }
+
+  /// What was to leave waits on, since it could not be deleted: whoever reads it next learns of it again.
+  mutating func takeBack(_ seq: UInt64) { gone.remove(seq) }
 
   /// - Returns: what was known of it and leaves.
   mutating func acknowledge(through seq: UInt64) -> [UInt64] {

@@ -13,7 +13,8 @@ import Synchronization
 /// mailbox when the next comes, and besides from time to time (``rereadInterval``), since nobody notices the last.
 final class CellRouter: PushRouter {
   private struct Listening {
-    var streams = 0
+    /// By their numbers: a stream that goes twice takes no other with it.
+    var streams: Set<UInt64> = []
     /// In rounds; see ``run()``.
     var since: Int
     var subscription: (any EngineSubscription)?
@@ -86,7 +87,7 @@ final class CellRouter: PushRouter {
     state.withLock { state in
       var listening = state.devices[device] ?? Listening(since: state.round)
       listening.since = state.round
-      listening.streams += 1
+      listening.streams.insert(number)
       // What the stream reads is asked for behind this, so that nothing comes between.
       if listening.subscription == nil {
         listening.subscription = try? transport.subscribe(
@@ -104,9 +105,9 @@ final class CellRouter: PushRouter {
     local.detach(device, number)
     let ended = state.withLock { state -> (any EngineSubscription)? in
       guard var listening = state.devices[device] else { return nil }
-      listening.streams -= 1
-      state.devices[device] = listening.streams > 0 ? listening : nil
-      return listening.streams > 0 ? nil : listening.subscription
+      listening.streams.remove(number)
+      state.devices[device] = listening.streams.isEmpty ? nil : listening
+      return listening.streams.isEmpty ? listening.subscription : nil
     }
     ended?.cancel()
   }

@@ -51,7 +51,7 @@ final class FaultyRouter: PushRouter {
     }
   }
 
-  private let registry = SubscriptionRegistry()
+  private let registry: any PushRouter
   private let fault: Fault
   private let losesNext = Mutex(true)
   private let pending = Mutex<[(device: DeviceID, notice: DeviceNotice, except: UInt64?)]>([])
@@ -59,7 +59,9 @@ final class FaultyRouter: PushRouter {
   /// Streams that are not known yet, and how many deliveries they still miss.
   private let late = Mutex<[(missing: Int, attach: @Sendable () -> Void)]>([])
 
-  init(_ fault: Fault) { self.fault = fault }
+  init(_ fault: Fault, _ registry: any PushRouter = SubscriptionRegistry()) {
+    (self.fault, self.registry) = (fault, registry)
+  }
 
   func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
     switch fault {

@@ -17,3 +17,10 @@ struct JetStreamMailboxTests {
     try await MailboxConformance.run(name, on: JetStreamHome.home)
   }
 }
+
+@Suite(.timeLimit(.minutes(5))) struct ModelMailboxTests {
+  @Test(arguments: MailboxConformance.checks.map(\.name).filter { JetStreamHome.modelExceptions[$0] == nil })
+  func `streams of the model do what every mailbox does`(_ name: String) async throws {
+    try await MailboxConformance.run(name, on: JetStreamHome.model)
+  }
+}

@@ -1,0 +1,29 @@
+/// A subject with wildcards, as NATS has them: `*` is one token, `>` at the end is one or more.
+struct SubjectPattern: Sendable {
+  private let tokens: [Substring]
+
+  init(_ text: String) { tokens = text.split(separator: ".", omittingEmptySubsequences: false) }
+
+  /// What the wildcards `*` stand for; nil: it does not match.
+  func wildcards(in subject: String) -> [Substring]? {
+    let parts = subject.split(separator: ".", omittingEmptySubsequences: false)
+    var found: [Substring] = []
+    for (index, token) in tokens.enumerated() {
+      if token == ">" { return parts.count > index ? found : nil }
+      guard index < parts.count else { return nil }
+      if token == "*" { found.append(parts[index]) } else if token != parts[index] { return nil }
+    }
+    return parts.count == tokens.count ? found : nil
+  }
+
+  func matches(_ subject: String) -> Bool { wildcards(in: subject) != nil }
+
+  /// What a subject becomes where it is published again: `{{wildcard(1)}}` is the first wildcard's.
+  func mapped(_ subject: String, to destination: String) -> String? {
+    guard let wildcards = wildcards(in: subject) else { return nil }
+    return destination.split(separator: ".").map { token in
+      for (index, value) in wildcards.enumerated() where token == "{{wildcard(\(index + 1))}}" { return value }
+      return token
+    }.joined(separator: ".")
+  }
+}

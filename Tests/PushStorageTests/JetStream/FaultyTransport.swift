@@ -1,0 +1,43 @@
+import NATSClient
+import NATSTesting
+
+/// A client that misunderstands the engine, or changes what it is asked for.
+final class FaultyTransport: EngineTransport {
+  typealias Answer = Result<NATSMessage, NATSError>
+
+  private let inner: ModelLink
+  private let answer: @Sendable (_ subject: String, Answer) -> Answer
+  /// What is not asked, and is answered so.
+  private let refusal: @Sendable (_ subject: String) -> NATSError?
+
+  init(
+    _ link: ModelLink, refusal: @escaping @Sendable (_ subject: String) -> NATSError? = { _ in nil },
+    answer: @escaping @Sendable (_ subject: String, Answer) -> Answer = { $1 }
+  ) { (inner, self.refusal, self.answer) = (link, refusal, answer) }
+
+  func request(
+    _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,
+    completion: @escaping @Sendable (Answer) -> Void
+  ) {
+    if let refusal = refusal(subject) { return completion(.failure(refusal)) }
+    inner.request(subject, headers: headers, body, timeout: timeout) { [answer] in completion(answer(subject, $0)) }
+  }
+
+  func requestMany(
+    _ subject: String, _ body: [UInt8], timeout: Duration,
+    completion: @escaping @Sendable (Result<[NATSMessage], NATSError>) -> Void
+  ) { inner.requestMany(subject, body, timeout: timeout, completion: completion) }
+
+  func publish(_ subject: String, reply: String?, headers: [(name: String, value: String)], _ body: [UInt8]) {
+    inner.publish(subject, reply: reply, headers: headers, body)
+  }
+
+  func subscribe(
+    _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
+  ) throws(NATSError) -> any EngineSubscription { try inner.subscribe(subject, queue: queue, handler) }
+
+  func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) { inner.onLink(listener) }
+  var link: LinkState { inner.link }
+  func reconnect() { inner.reconnect() }
+  func close() { inner.close() }
+}
