@@ -77,7 +77,7 @@ format:
 
 test: test-packages check
 	swift build --build-tests
-	NATS_SERVER=$$(scripts/nats-server) swift test --skip-build
+	NATS_SERVER=$$(scripts/nats-server) SWIFT_DETERMINISTIC_HASHING=1 swift test --skip-build
 	NATS_SERVER=$$(scripts/nats-server) Tests/Interop/run .build/debug/pushcli
 
 bench: bench-packages build
