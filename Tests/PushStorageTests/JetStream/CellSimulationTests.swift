@@ -14,7 +14,7 @@ import Testing
   private static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }
-    return Array(1...max(200, (environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 0) / 100))
+    return Array(1...max(60, (environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 0) / 100))
   }
 
   @Test func `nothing is lost, repeated or brought back by an engine that fails`() async throws {
