@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from brokers import BalancedCell
+from brokers import BalancedCell, Brokers, Cell
 from gateway import Gateway, Subscriber
 
 #: What the tests speak to: with INTEROP_CELL=1 a cell of two gateways behind a balancer.
@@ -36,6 +36,18 @@ def start(tmp_path):
     yield start
     for gateway in gateways:
         gateway.close()
+
+
+@pytest.fixture
+def cell(tmp_path):
+    """Two gateways that share three brokers."""
+    brokers = Brokers(tmp_path / "brokers").start()
+    cell = Cell(tmp_path, brokers)
+    try:
+        yield cell.start()
+    finally:
+        cell.close()
+        brokers.close()
 
 
 @pytest.fixture

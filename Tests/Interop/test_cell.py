@@ -5,21 +5,10 @@ import subprocess
 import uuid
 
 import pytest
-from brokers import Brokers, Cell, needs_brokers
+from brokers import needs_brokers
 from gateway import PUSHCLI, TOPIC, poll, run
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
-
-
-@pytest.fixture
-def cell(tmp_path):
-    brokers = Brokers(tmp_path / "brokers").start()
-    cell = Cell(tmp_path, brokers)
-    try:
-        yield cell.start()
-    finally:
-        cell.close()
-        brokers.close()
 
 
 class Receiver:

@@ -5,22 +5,11 @@ import threading
 import time
 
 import pytest
-from brokers import Brokers, Cell, needs_brokers
+from brokers import needs_brokers
 from gateway import PUSHCLI, TOPIC, poll
 from wire import DeviceStream
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
-
-
-@pytest.fixture
-def cell(tmp_path):
-    brokers = Brokers(tmp_path / "brokers").start()
-    cell = Cell(tmp_path, brokers)
-    try:
-        yield cell.start()
-    finally:
-        cell.close()
-        brokers.close()
 
 
 @pytest.fixture

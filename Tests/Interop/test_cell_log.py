@@ -6,24 +6,10 @@ import subprocess
 import time
 
 import pytest
-from brokers import Brokers, Cell, needs_brokers
+from brokers import needs_brokers
 from gateway import PUSHCLI, TOPIC, poll, run
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
-
-
-@pytest.fixture
-def cell(tmp_path):
-    brokers = Brokers(tmp_path / "brokers").start()
-    cell = Cell(tmp_path, brokers)
-    try:
-        yield cell.start()
-    finally:
-        for gateway in cell.gateways:
-            if gateway.process is not None:
-                gateway.process.send_signal(signal.SIGCONT)
-        cell.close()
-        brokers.close()
 
 
 @pytest.fixture
