@@ -131,35 +131,6 @@ package struct JetStream: Sendable {
     }
   }
 
-  /// How many messages each subject of a stream has; none where there is no such stream.
-  ///
-  /// - Parameter filter: which subjects are asked for.
-  package func subjects(_ name: String, matching filter: String) async throws(JetStreamError) -> [String: UInt64] {
-    var all: [String: UInt64] = [:]
-    while true {
-      let found = try await JetStream.unlessMissing { () async throws(JetStreamError) in
-        try await ask(
-          "STREAM.INFO.\(name)", SubjectsRequest(subjectsFilter: filter, offset: all.count), JetStream.info)
-      }
-      let page = found?.state.subjects ?? [:]
-      let known = all.count
-      all.merge(page) { $1 }
-      // A broker tells of 100,000 subjects at a time.
-      guard page.count >= JetStream.subjectsPage, all.count > known else { return all }
-    }
-  }
-
-  private static let subjectsPage = 100_000
-
-  private struct SubjectsRequest: Encodable {
-    var subjectsFilter: String
-    var offset: Int
-    enum CodingKeys: String, CodingKey {
-      case subjectsFilter = "subjects_filter"
-      case offset
-    }
-  }
-
   /// Refuses a cluster that is older than 2.11, or without JetStream.
   ///
   /// - Throws: `.link(.refused)` for one that will be refused later, too.

@@ -67,13 +67,16 @@ package struct StreamInfo: Codable, Sendable {
     package var bytes: UInt64
     package var firstSequence: UInt64
     package var lastSequence: UInt64
-    /// How many messages each subject has that was asked for.
+    /// How many subjects there are; nil when subjects were asked for.
+    package var subjectCount: Int?
+    /// How many messages each subject has that was asked for, of 100,000 at most.
     package var subjects: [String: UInt64]?
 
     package enum CodingKeys: String, CodingKey {
       case messages, bytes, subjects
       case firstSequence = "first_seq"
       case lastSequence = "last_seq"
+      case subjectCount = "num_subjects"
     }
   }
 

@@ -155,20 +155,35 @@ package final class JetStreamMailbox: Sendable {
   /// As far as this gateway knows: what it accepted, or read for a stream, and saw leave.
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
-  /// What the streams hold. A push that has just left may still be counted.
+  /// What the streams hold: a push that has just left may still be counted. Of several devices it is what this gateway
+  /// knows where a stream has more than ``countedSubjects``, all of which a broker would have to list.
   package func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int] {
-    await withTaskGroup(of: [String: UInt64].self) { group in
+    await withTaskGroup(of: [(DeviceID, Int)].self) { group in
       for (partition, devices) in Dictionary(grouping: devices, by: streams.partition) {
-        let subject = devices.count == 1 ? streams.pushes(of: devices[0]) : streams.pushes(in: partition)
-        group.addTask { [engine, streams] in
-          (try? await engine.subjects(streams.stream(partition), matching: subject)) ?? [:]
+        group.addTask { [self] in
+          let counts = try? await counts(in: partition, ofOne: devices.count == 1 ? devices[0] : nil)
+          return devices.map { device in
+            let count = counts.map { $0[streams.pushes(of: device)].map { Int(clamping: $0) } ?? 0 }
+            return (device, count ?? waitingCount(for: device))
+          }
         }
       }
-      let counts = await group.reduce(into: [:]) { all, one in all.merge(one) { first, _ in first } }
-      return Dictionary(
-        devices.map { ($0, counts[streams.pushes(of: $0)].map { Int(clamping: $0) } ?? 0) }
-      ) { first, _ in first }
+      return await group.reduce(into: [:]) { all, some in for (device, count) in some { all[device] = count } }
     }
+  }
+
+  private static let countedSubjects = 20_000
+
+  /// - Returns: the counts of pushes by subject; nil when there are too many.
+  private func counts(in partition: Int, ofOne device: DeviceID?) async throws -> [String: UInt64]? {
+    let stream = streams.stream(partition)
+    if device == nil {
+      guard let info = try await engine.streamInfo(stream), info.state.subjectCount ?? 0 <= Self.countedSubjects else {
+        return nil
+      }
+    }
+    let filter = device.map(streams.pushes) ?? streams.pushes(in: partition)
+    return try await engine.streamInfo(stream, subjects: filter)?.state.subjects ?? [:]
   }
 
   /// As far as this gateway knows: what others stored for devices that were never here is not counted. So no

@@ -62,17 +62,19 @@ struct ListsAPI: Sendable {
   private func devices(_ request: ControlRequest) async throws -> Response {
     let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
     let devices = try await services.registrations.listDevices(page)
+    let presence = await CellPresence(services).of(devices)
     // Nearly all the time of a long list goes into its rows: they are made on two cores.
     let middle = devices.count / 2
-    async let first = rows(of: devices[..<middle])
-    let second = await rows(of: devices[middle...])
+    async let first = rows(of: devices[..<middle], presence[..<middle])
+    let second = rows(of: devices[middle...], presence[middle...])
     return Response(parts: [await first, second])
   }
 
-  private func rows(of devices: ArraySlice<DeviceID>) async -> [UInt8] {
-    let listed = devices.compactMap(services.registrations.listed)
-    let presence = await CellPresence(services).of(listed.map(\.device.id))
-    return Response.rows(Array(zip(listed, presence))) { record($0.0, $0.1).appendJSON(to: &$1) }
+  private func rows(of devices: ArraySlice<DeviceID>, _ presence: ArraySlice<CellPresence.OfDevice>) -> [UInt8] {
+    let listed = zip(devices, presence).compactMap { device, presence in
+      services.registrations.listed(device).map { ($0, presence) }
+    }
+    return Response.rows(listed) { record($0.0, $0.1).appendJSON(to: &$1) }
   }
 
   private func persons(_ request: ControlRequest) async throws -> Response {
