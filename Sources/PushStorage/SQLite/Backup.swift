@@ -96,9 +96,12 @@ package enum Backup {
     let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
     try removeDraft(of: folder)
     try folder.write(Array(draft.utf8), to: folder.backupDraftPath, mode: 0o600)
-    guard FileManager.default.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+    // Foundation would make it under a name of its own first, which nobody removes after a crash.
+    let file = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
       throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
     }
+    close(file)
     return draft
   }
 
