@@ -246,7 +246,8 @@ def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, st
     arguments = ["admin", "restore", str(file), "--backend", brokers.backend, "--cell-partitions", "2"]
     restore = subprocess.Popen([PUSHCLI, *arguments, "--state", str(first.state)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
-    poll(lambda: stored(brokers) > 500, "something is stored", 60)
+    poll(lambda: stored(brokers) > 500 or restore.poll() is not None, "something is stored", 60)
+    assert restore.poll() is None, restore.communicate()
     restore.send_signal(signal.SIGSTOP)
     assert 0 < stored(brokers) < count, "it stopped in the middle"
     # A gateway that comes too early, and one that comes after the end of it.

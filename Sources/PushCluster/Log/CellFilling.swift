@@ -48,9 +48,13 @@ package struct CellFilling: Sendable {
     _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: cell.replicas))
     let time = now()
     // Nothing is driven out here: the gateways' own caps say what is later.
+    // Nobody waits for an answer, and all of it would have to be done again.
+    var environment = MailboxEnvironment()
+    environment.patience = .seconds(60)
     let mailbox = JetStreamMailbox(
       engine, partitions: cell.partitions, replicas: cell.replicas,
-      cap: max(1_000, 2 * (try backup.longestLine(now: time))), logger: logger, now: now, removed: { _ in })
+      cap: max(1_000, 2 * (try backup.longestLine(now: time))), logger: logger, now: now, removed: { _ in },
+      environment: environment)
     try await mailbox.start()
     try await mailbox.fill(from: backup)
     mailbox.close()

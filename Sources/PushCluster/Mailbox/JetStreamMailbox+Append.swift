@@ -78,7 +78,7 @@ extension JetStreamMailbox {
           return waiting(push, in: box)
         }
         let attempt = Attempt(
-          push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + Self.patience,
+          push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + environment.patience,
           done: { [self] outcome in
             if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
             settle(push.device, outcome) { [self] in

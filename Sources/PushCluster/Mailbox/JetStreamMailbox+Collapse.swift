@@ -40,7 +40,7 @@ extension JetStreamMailbox {
 
   private func replaced(_ work: SlotWork, _ subject: String) async -> APNSID? {
     let stream = streams.stream(of: work.push.device)
-    let end = environment.now() + Self.patience
+    let end = environment.now() + environment.patience
     let body = controlJSON(Slot(seq: work.seq, id: work.push.id.description))
     while environment.now() < end {
       do {

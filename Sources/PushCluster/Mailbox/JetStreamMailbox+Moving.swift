@@ -27,7 +27,7 @@ extension JetStreamMailbox {
         streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
       ).sequence
     }
-    var (next, end): (UInt64, _) = (1, environment.now() + Self.patience)
+    var (next, end): (UInt64, _) = (1, environment.now() + environment.patience)
     while next <= mark {
       let from = next
       let page = try await surely { () async throws(JetStreamError) -> MessageBatch in
@@ -35,7 +35,7 @@ extension JetStreamMailbox {
       }
       try add(page.messages.filter { $0.sequence < mark }, to: backup)
       if let last = page.messages.last {
-        (next, end) = (last.sequence &+ 1, environment.now() + Self.patience)
+        (next, end) = (last.sequence &+ 1, environment.now() + environment.patience)
       } else {
         guard environment.now() < end else { throw StoreError("the stream \(stream) is behind itself: try again") }
         await environment.pause(.milliseconds(50))
@@ -93,7 +93,7 @@ extension JetStreamMailbox {
 
   private func reason(for outcome: AppendOutcome) -> String {
     if case .duplicate = outcome { return "it is there twice: make another backup" }
-    return problem?.problem ?? "the brokers refused it, or did not answer for \(Self.patience): try again"
+    return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.patience): try again"
   }
 
   /// Forgets what waits: however much a backup has, nobody asks for it here.

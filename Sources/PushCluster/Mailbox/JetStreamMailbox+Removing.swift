@@ -127,7 +127,7 @@ extension JetStreamMailbox {
   }
 
   func deletion(of seq: UInt64, _ stream: String) async -> Deletion {
-    let end = environment.now() + Self.patience
+    let end = environment.now() + environment.patience
     var isUncertain = false
     while true {
       do {

@@ -8,7 +8,7 @@ extension JetStreamMailbox {
   func patiently<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(JetStreamError) -> Value {
-    let end = environment.now() + Self.patience
+    let end = environment.now() + environment.patience
     while true {
       do { return try await ask() } catch {
         guard error.mayPass, environment.now() < end else { throw error }

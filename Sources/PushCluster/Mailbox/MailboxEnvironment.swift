@@ -7,6 +7,8 @@ package struct MailboxEnvironment: Sendable {
   /// Where its tasks run.
   package var executor: (any TaskExecutor)?
   package var now: @Sendable () -> ContinuousClock.Instant
+  /// How long an append, or anything else that brokers are asked for, is tried.
+  package var patience = Duration.seconds(10)
   /// Calls something later, on any thread.
   package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
