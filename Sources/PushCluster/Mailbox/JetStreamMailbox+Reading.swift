@@ -4,13 +4,6 @@ package import PushCore
 package import PushStorage
 import Synchronization
 
-/// A ``MailboxGap`` as the stream has it.
-struct StoredGap: Codable {
-  var from: UInt64
-  var to: UInt64
-  var dropped: Int
-}
-
 extension JetStreamMailbox {
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
     if change(device, { $0.claimed }) > 0 { try await sweep(device) }

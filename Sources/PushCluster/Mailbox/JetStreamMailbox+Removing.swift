@@ -117,34 +117,6 @@ extension JetStreamMailbox {
     return (left, failed.isEmpty)
   }
 
-  /// What became of a message that was to be deleted.
-  enum Deletion {
-    case done
-    /// Somebody else did it.
-    case wasGone
-    /// Nobody could.
-    case failed
-  }
-
-  func deletion(of seq: UInt64, _ stream: String) async -> Deletion {
-    let end = environment.now() + environment.patience
-    var isUncertain = false
-    while true {
-      do {
-        try await engine.delete(stream, sequence: seq)
-        return .done
-      } catch {
-        if error.isNotFound { return isUncertain ? .done : .wasGone }
-        guard error.mayPass, environment.now() < end else {
-          note(error)
-          return .failed
-        }
-        isUncertain = isUncertain || error.leavesDoubt
-        await environment.pause(.milliseconds(100))
-      }
-    }
-  }
-
   package func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) {
     takeOut(.unregistered, from: devices, completion) {
       app == nil || $0.app == app

@@ -2,7 +2,7 @@ import NATSClient
 import PushCore
 import PushStorage
 
-/// Whether a push is a retry of one that waits still: another gateway may have taken that out.
+/// Whether a push is a retry of one that waits still, since another gateway may have taken that out; and what is tried again.
 extension JetStreamMailbox {
   /// Asks again while an election goes on.
   func patiently<Value: Sendable>(
@@ -55,5 +55,35 @@ extension JetStreamMailbox {
   /// The same where nobody waits for it: a stream that misses the push reads its mailbox.
   func settleSoon(_ seq: UInt64, _ push: StoredPush, after first: UInt64) {
     environment.start { [self] in _ = try? await settle(seq, push, after: first) }
+  }
+
+  // MARK: Deletions
+
+  /// What became of a message that was to be deleted.
+  enum Deletion {
+    case done
+    /// Somebody else did it.
+    case wasGone
+    /// Nobody could.
+    case failed
+  }
+
+  func deletion(of seq: UInt64, _ stream: String) async -> Deletion {
+    let end = environment.now() + environment.patience
+    var isUncertain = false
+    while true {
+      do {
+        try await engine.delete(stream, sequence: seq)
+        return .done
+      } catch {
+        if error.isNotFound { return isUncertain ? .done : .wasGone }
+        guard error.mayPass, environment.now() < end else {
+          note(error)
+          return .failed
+        }
+        isUncertain = isUncertain || error.leavesDoubt
+        await environment.pause(.milliseconds(100))
+      }
+    }
   }
 }
