@@ -28,8 +28,10 @@ package final class CellLog: ReplicationLog {
   private static let batch = 256
 
   private struct State {
-    /// The last position that was looked at; what was applied is in the replica.
+    /// The last position that was looked at.
     var read: UInt64 = 0
+    /// The last whose entry the replica has taken over.
+    var applied: UInt64 = 0
     var parts = EntryParts()
     /// Whether the replica takes an entry over that was read.
     var isApplying = false
@@ -92,7 +94,7 @@ package final class CellLog: ReplicationLog {
       for await _ in signal { await self?.work() }
     }
     state.withLock { state in
-      state.read = position
+      (state.read, state.applied) = (position, position)
       (state.subscription, state.work) = (subscription, work)
     }
     Task { [weak self] in
@@ -201,8 +203,16 @@ package final class CellLog: ReplicationLog {
       return finished
     }
     guard let finished else { return }
-    defer { state.withLock { $0.isApplying = false } }
-    try await store.apply(try ChangeSet(encoded: finished), at: entry.sequence)
+    do {
+      try await store.apply(try ChangeSet(encoded: finished), at: entry.sequence)
+    } catch {
+      // It is read again: nothing behind it may come before it.
+      state.withLock { state in
+        (state.read, state.parts, state.isApplying) = (state.applied, EntryParts(), false)
+      }
+      throw error
+    }
+    state.withLock { ($0.applied, $0.isApplying) = (entry.sequence, false) }
   }
 
   private static let tooFarBehind = StoreError(

@@ -48,4 +48,35 @@ import Testing
     #expect(model.count(of: CellLog.subject) == 1)
     #expect(try await store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T"])
   }
+
+  @Test func `an entry that this gateway could not store is taken over when it can`() async throws {
+    let model = ModelEngine()
+    let folder = try TemporaryFolder()
+    var members: [(store: SQLiteStore, log: CellLog)] = []
+    for name in ["one", "two"] {
+      let engine = JetStream(model.connect())
+      _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+      let store = try SQLiteStore(path: folder.file(name), durability: .normal)
+      try await store.becomeReplica(of: "cell")
+      let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+      try await log.start()
+      store.replica.join(log)
+      members.append((store, log))
+    }
+    defer { for member in members { member.log.stop() } }
+    // As a disk that has no room for a while.
+    let isFull = Mutex(true)
+    members[1].store.replica.onChange(of: ["team"]) { _, _ in
+      if isFull.withLock({ $0 }) { throw DatabaseError(resultCode: .SQLITE_FULL) }
+    }
+    for team in ["T1", "T2"] {
+      try await members[0].store.write { try $0.execute(sql: "INSERT INTO team VALUES (?)", arguments: [team]) }
+      await #expect(throws: StoreError.self) { try await members[1].log.catchUp() }
+      #expect(members[1].log.problem != nil)
+    }
+    isFull.withLock { $0 = false }
+    try await members[1].log.catchUp()
+    #expect(try await members[1].store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T1", "T2"])
+    #expect(members[1].log.problem == nil)
+  }
 }
