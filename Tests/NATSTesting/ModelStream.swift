@@ -52,7 +52,12 @@ struct ModelStream: Sendable {
     return index < messages.count && messages[index].sequence == sequence ? messages[index] : nil
   }
 
-  func last(of subject: String) -> Message? { messages.last { $0.subject == subject } }
+  /// - Parameter filter: a subject, or one with wildcards.
+  func last(of filter: String) -> Message? {
+    guard filter.contains(where: { $0 == "*" || $0 == ">" }) else { return messages.last { $0.subject == filter } }
+    let pattern = SubjectPattern(filter)
+    return messages.last { pattern.matches($0.subject) }
+  }
 
   func messages(of filter: String, from sequence: UInt64) -> [Message] {
     let pattern = SubjectPattern(filter)

@@ -48,6 +48,9 @@ package final class CellLog: ReplicationLog {
   private let store: SQLiteStore
   /// Hears why the replica can't go on.
   private let failed: @Sendable (StoreError) -> Void
+  /// Hears once that an entry is of a later version, and of which schema.
+  private let metLater: @Sendable (Int) -> Void
+  private let hasMetLater = Atomic<Bool>(false)
   private let state = Mutex(State())
   private let signal: AsyncStream<Void>
   private let wake: AsyncStream<Void>.Continuation
@@ -62,9 +65,10 @@ package final class CellLog: ReplicationLog {
   /// - Parameter snapshotInterval: so many entries after a snapshot there is another one.
   package init(
     _ engine: JetStream, store: SQLiteStore, snapshotInterval: UInt64 = 5_000,
-    snapshotIsDue: @escaping @Sendable () -> Void, failed: @escaping @Sendable (StoreError) -> Void
+    snapshotIsDue: @escaping @Sendable () -> Void, failed: @escaping @Sendable (StoreError) -> Void,
+    metLater: @escaping @Sendable (Int) -> Void = { _ in }
   ) {
-    self.snapshotInterval = snapshotInterval
+    (self.snapshotInterval, self.metLater) = (snapshotInterval, metLater)
     (self.engine, self.store, self.failed, self.snapshotIsDue) = (engine, store, failed, snapshotIsDue)
     (signal, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     writer = randomUUID()
@@ -204,7 +208,7 @@ package final class CellLog: ReplicationLog {
     }
     guard let finished else { return }
     do {
-      try await store.apply(try ChangeSet(encoded: finished), at: entry.sequence)
+      try await apply(finished, at: entry.sequence)
     } catch {
       // It is read again: nothing behind it may come before it.
       state.withLock { state in
@@ -213,6 +217,22 @@ package final class CellLog: ReplicationLog {
       throw error
     }
     state.withLock { ($0.applied, $0.isApplying) = (entry.sequence, false) }
+  }
+
+  private func apply(_ entry: [UInt8], at position: UInt64) async throws {
+    let changes = try CellLog.changes(entry, position)
+    if changes.schema > store.schema.version, !hasMetLater.exchange(true, ordering: .relaxed) {
+      metLater(changes.schema)
+    }
+    try await store.apply(changes, at: position)
+  }
+
+  private static func changes(_ entry: [UInt8], _ position: UInt64) throws(StoreError) -> ChangeSet {
+    do { return try ChangeSet(encoded: entry) } catch {
+      throw StoreError(
+        "entry \(position) of the cell's log is none that this version reads (\(error)): is another gateway of a later "
+          + "version, or is the cluster's account used for something else?")
+    }
   }
 
   private static let tooFarBehind = StoreError(

@@ -44,14 +44,17 @@ package struct CellSnapshots: Sendable {
   /// Stores a snapshot of a replica, and then lets go of what is not needed any longer: older snapshots but one, and the log
   /// before that one.
   ///
+  /// A gateway that lacks what later versions have shared stores none: who begins with it would lack that for ever.
+  ///
   /// - Parameter folder: where the file is made, which is removed again.
   package func write(_ store: SQLiteStore, in folder: String) async throws {
+    guard try await !store.isPartialReplica() else { return }
     let path = folder + "/cell-snapshot.sqlite"
     defer { try? FileManager.default.removeItem(atPath: path) }
     let position = try await store.copyReplica(to: path)
     let before = try await newest()
     guard position > before?.position ?? 0 else { return }
-    try await write(path, position: position, schema: store.schemaVersion)
+    try await write(path, position: position, schema: store.schema.version)
     guard let before else { return }
     try await engine.purge(CellSnapshots.stream, below: before.first)
     try await engine.purge(CellLog.stream, below: before.position + 1)
@@ -79,8 +82,18 @@ package struct CellSnapshots: Sendable {
 
   // MARK: Reading
 
-  /// The last entry of the log that the newest snapshot has; nil: there is none.
-  package func position() async throws -> UInt64? { try await newest()?.position }
+  /// Whether there is one to begin with.
+  ///
+  /// - Throws: ``StoreError`` when it is of a later version than a schema.
+  package func isThere(for schema: StoreSchema) async throws -> Bool {
+    guard let manifest = try await newest() else { return false }
+    guard manifest.schema <= schema.version else {
+      throw StoreError(
+        "this cell was upgraded to a later version (its schema is \(manifest.schema), this program's \(schema.version)): "
+          + "start this gateway with that version")
+    }
+    return true
+  }
 
   /// Writes the newest snapshot to a file, which is not there.
   ///

@@ -4,37 +4,45 @@ package import PushStorage
 
 /// Opens a gateway's replica of what a cell shares.
 package enum CellStore {
-  /// Opens the replica, with all that a snapshot has where it is new or was away for too long.
+  /// Opens the replica of a state folder; where it can't be followed up to what the cell has now, since it is new, was away
+  /// for too long or is of another version, begins with the cell's newest snapshot, or with nothing.
   ///
-  /// - Parameter path: the database in the gateway's state folder.
-  /// - Throws: ``StoreError`` when it is another cell's, or a gateway's that was alone.
+  /// - Parameters:
+  ///   - path: the database in the gateway's state folder.
+  ///   - schema: what the replica is brought to.
+  /// - Throws: ``StoreError`` when it is another cell's, or a gateway's that was alone, or the cell's snapshot is of a later
+  ///   version.
   package static func open(
-    _ path: String, of cell: CellIdentity, engine: JetStream, durability: Durability
+    _ path: String, of cell: CellIdentity, engine: JetStream, durability: Durability, schema: StoreSchema = .current
   ) async throws -> SQLiteStore {
-    let snapshots = CellSnapshots(engine)
-    if FileManager.default.fileExists(atPath: path) {
-      let store = try SQLiteStore(path: path, durability: durability)
-      if let known = try await store.replicaOf() {
-        if known.cell == cell.id, try await isFollowable(known.position, engine) { return store }
-        guard known.cell.isEmpty || known.cell == cell.id else {
-          throw StoreError(
-            "\(path) is a replica of another cell: name an empty folder with --state, or this cell's brokers with --backend"
-          )
-        }
-        try store.close()
-        try remove(path)
-      } else {
-        try await store.becomeReplica(of: cell.id)
-        if try await isFollowable(0, engine) { return store }
-        try store.close()
-        try remove(path)
+    if let known = try ReplicaFile(path) {
+      guard known.cell.isEmpty || known.cell == cell.id else {
+        throw StoreError(
+          "\(path) is a replica of another cell: name an empty folder with --state, or this cell's brokers with --backend"
+        )
       }
+      if known.cell == cell.id, known.suits(schema), try await isFollowable(known.position, engine) {
+        return try SQLiteStore(path: path, durability: durability, schema: schema)
+      }
+    } else if FileManager.default.fileExists(atPath: path) {
+      // Refuses what a gateway that was alone has.
+      try await begin(path, of: cell, durability, schema).close()
     }
-    if try await snapshots.position() != nil {
-      try await snapshots.read(to: path)
-      return try SQLiteStore(path: path, durability: durability)
+    let snapshots = CellSnapshots(engine)
+    guard try await snapshots.isThere(for: schema) else {
+      try remove(path)
+      return try await begin(path, of: cell, durability, schema)
     }
-    let store = try SQLiteStore(path: path, durability: durability)
+    try remove(path)
+    try await snapshots.read(to: path)
+    return try SQLiteStore(path: path, durability: durability, schema: schema)
+  }
+
+  /// Opens a database in which nothing is, as a replica that has no entry of the log.
+  private static func begin(
+    _ path: String, of cell: CellIdentity, _ durability: Durability, _ schema: StoreSchema
+  ) async throws -> SQLiteStore {
+    let store = try SQLiteStore(path: path, durability: durability, schema: schema)
     try await store.becomeReplica(of: cell.id)
     return store
   }

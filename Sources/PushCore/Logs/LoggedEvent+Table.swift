@@ -109,6 +109,10 @@ extension LoggedEvent {
       Row(
         .warning, "A snapshot of what a cell shares was not stored.",
         "Look at the brokers' room; the next entries of the log bring another.")
+    case .cellUpgraded:
+      Row(
+        .warning, "A gateway of the cell has a later version; what that adds is left out here.",
+        "Upgrade this gateway, too: until then it makes no snapshots and no backups of the cell.")
     case .cellMessageUnreadable:
       Row(
         .warning, "A mailbox of the cell has a message that no gateway wrote, and it is passed over.",

@@ -42,6 +42,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case runsAsRoot = "runs-as-root"
   case upgradeNotSaved = "upgrade-not-saved"
   case cellSnapshotNotStored = "cell-snapshot-not-stored"
+  case cellUpgraded = "cell-upgraded"
   case cellMessageUnreadable = "cell-message-unreadable"
   case brokerLeft = "broker-left"
   case brokersAwaited = "brokers-awaited"

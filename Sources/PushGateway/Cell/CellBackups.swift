@@ -20,7 +20,7 @@ package enum CellBackups {
     }
     let claim = try folder.claim()
     defer { withExtendedLifetime(claim) {} }
-    guard try Backup.isReplica(folder.databasePath) else {
+    guard try ReplicaFile(folder.databasePath) != nil else {
       return try Backup.write(stopped: folder, to: path, now: Date())
     }
     guard let address = configuration.backend else {

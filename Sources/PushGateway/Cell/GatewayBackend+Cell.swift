@@ -31,14 +31,21 @@ extension GatewayBackend {
         try await CellStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
       }
       let snapshots = SnapshotLine(CellSnapshots(engine), store, folder, logger: context.logger)
-      let log = CellLog(engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end)
+      let log = CellLog(
+        engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end,
+        metLater: { schema in
+          context.logger.log(
+            .cellUpgraded,
+            "a gateway of this cell has a later version: what that adds is left out here until this one is upgraded, too",
+            metadata: ["schema": "\(store.schema.version)", "later-schema": "\(schema)"])
+        })
       try await log.start()
       store.replica.join(log)
       let peers = CellPeers(
         connection,
         own: .init(
           id: randomUUID(), folder: try folder.gatewayID(), addresses: configuration.advertised ?? [],
-          version: Version.text, schema: store.schemaVersion))
+          version: Version.text, schema: store.schema.version))
       let mailbox = JetStreamMailbox(
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)

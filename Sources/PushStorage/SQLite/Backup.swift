@@ -40,27 +40,22 @@ package enum Backup {
     return try summary(of: path)
   }
 
-  /// Whether a database is a cell's replica, so that what waits lies elsewhere.
-  package static func isReplica(_ path: String) throws -> Bool {
-    do {
-      return try SQLiteStore.reader(path).read { db in
-        try db.tableExists("replica") && Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM replica)") == true
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: path)
-    }
-  }
-
   /// Saves a gateway of a cell: what the cell shares, as of one moment, and then what waits elsewhere.
   ///
   /// What was accepted before this was called is in the file, unless its device has acknowledged it meanwhile.
   ///
   /// - Parameter fill: adds what waits.
+  /// - Throws: ``StoreError`` also where gateways of a later version have shared what this one has no place for.
   package static func write(
     _ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date,
     waiting fill: (BackupMailbox) async throws -> Void
   ) async throws -> Summary {
     try requireReplaceable(path)
+    guard try await !store.isPartialReplica() else {
+      throw StoreError(
+        "other gateways of this cell have a later version, and this one lacks what that has added: make the backup at one "
+          + "of them, or upgrade this one first")
+    }
     let draft = try begin(folder, path)
     defer { try? removeDraft(of: folder) }
     do {

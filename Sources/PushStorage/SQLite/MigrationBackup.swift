@@ -46,9 +46,10 @@ package enum MigrationBackup {
     throw MigrationBackups.refusal(folder.databasePath)
   }
 
-  /// What a database was brought to; nil where there is none that can be read.
+  /// What a database was brought to; nil where there is none that can be read, and for a replica, which is made anew from
+  /// what its cell has.
   private static func migrations(of path: String) -> Set<String>? {
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard FileManager.default.fileExists(atPath: path), (try? ReplicaFile(path)) == nil else { return nil }
     return try? SQLiteStore.reader(path).read { try Schema.migrator.appliedIdentifiers($0) }
   }
 

@@ -37,6 +37,9 @@ package final class Replica: Sendable {
   }
 
   private let state = Mutex(State())
+  private let schema: StoreSchema
+
+  init(_ schema: StoreSchema) { self.schema = schema }
 
   /// How often a change is tried while others are faster.
   private static let attempts = 1000
@@ -57,13 +60,15 @@ package final class Replica: Sendable {
     _ pool: DatabasePool, _ change: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     guard let log = state.withLock({ $0.log }) else { return try await pool.write(change) }
+    let schema = schema.version
     for _ in 0..<Replica.attempts {
       do {
         return try await pool.write { db in
           let (value, changes) = try ChangeRecorder.record(db, change)
           if changes.isEmpty { return value }
-          let position = try log.append(ChangeSet(changes: changes), after: Replica.position(db))
-          try Replica.set(position, db)
+          let position = try log.append(
+            ChangeSet(schema: schema, changes: changes), after: Replica.position(db))
+          try Replica.set(position, schema: schema, db)
           return value
         }
       } catch is ReplicationConflict {
@@ -81,7 +86,7 @@ package final class Replica: Sendable {
     try await pool.write { db in
       guard try position > Replica.position(db) else { return }
       try ChangeApplier.apply(entry.changes, db)
-      try Replica.set(position, db)
+      try Replica.set(position, schema: entry.schema, db)
       for listener in listeners {
         let changes = entry.changes.filter { listener.tables.contains($0.table) }
         if !changes.isEmpty { try listener.adopt(db, changes) }
@@ -95,20 +100,20 @@ package final class Replica: Sendable {
     UInt64(try Int64.fetchOne(db, sql: "SELECT position FROM replica") ?? 0)
   }
 
-  private static func set(_ position: UInt64, _ db: Database) throws {
-    try db.execute(sql: "UPDATE replica SET position = ?", arguments: [Int64(position)])
+  /// - Parameter schema: in which the entry was written.
+  private static func set(_ position: UInt64, schema: Int, _ db: Database) throws {
+    try db.execute(
+      sql: "UPDATE replica SET position = ?, latest_schema = max(latest_schema, ?)",
+      arguments: [Int64(position), schema])
   }
 }
 
 extension SQLiteStore {
-  /// The cell whose replica this database is, and the last entry of its log that it has; nil for one of a gateway that is
-  /// alone.
-  package func replicaOf() async throws -> (cell: String, position: UInt64)? {
+  /// Whether gateways of a later version have shared what has no place in the schema of this one, which left it out.
+  package func isPartialReplica() async throws -> Bool {
     try await pool.read { db in
-      try Row.fetchOne(db, sql: "SELECT cell, position FROM replica").map { row in
-        (row["cell"], UInt64(row["position"] as Int64))
-      }
-    }
+      try Int.fetchOne(db, sql: "SELECT latest_schema FROM replica") ?? 0
+    } > schema.version
   }
 
   /// Makes this database, in which nothing is, a replica of a cell's.
@@ -139,9 +144,6 @@ extension SQLiteStore {
   package func giveUpReplica() async throws {
     try await pool.write { try $0.execute(sql: "UPDATE replica SET cell = ''") }
   }
-
-  /// How many migrations the schema has.
-  package var schemaVersion: Int { Schema.version }
 
   /// Writes the replica to a file, which is not there, while everything goes on.
   ///

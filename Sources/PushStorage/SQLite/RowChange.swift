@@ -30,12 +30,12 @@ package struct RowChange: Sendable, Equatable, Codable {
 
 /// All that one transaction did, as JSON of one message.
 package struct ChangeSet: Sendable, Equatable, Codable {
-  /// How many migrations the schema had in which these rows were written (`Schema`): a gateway of an earlier version leaves
-  /// out what it does not know.
+  /// How many migrations the schema had in which these rows were written (``StoreSchema/version``): a gateway of an earlier
+  /// version leaves out what it does not know.
   package var schema: Int
   package var changes: [RowChange]
 
-  package init(schema: Int = Schema.version, changes: [RowChange]) {
+  package init(schema: Int = StoreSchema.current.version, changes: [RowChange]) {
     (self.schema, self.changes) = (schema, changes)
   }
 

@@ -18,7 +18,8 @@ package struct SQLiteStore: Sendable {
   let pool: DatabasePool
   private let mover: LogMover
   /// Has changes made also by other gateways, in a cell.
-  package let replica = Replica()
+  package let replica: Replica
+  package let schema: StoreSchema
 
   /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
   private static let checkedSize = 64 << 20
@@ -35,10 +36,15 @@ package struct SQLiteStore: Sendable {
 
   /// Opens or makes the database.
   ///
-  /// - Parameter isCheckedWhole: checks every page, whatever the size.
+  /// - Parameters:
+  ///   - isCheckedWhole: checks every page, whatever the size.
+  ///   - schema: what the database is brought to.
   /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
-  package init(path: String, durability: Durability = .full, isCheckedWhole: Bool = false) throws(StoreError) {
-    self.path = path
+  package init(
+    path: String, durability: Durability = .full, isCheckedWhole: Bool = false, schema: StoreSchema = .current
+  ) throws(StoreError) {
+    (self.path, self.schema) = (path, schema)
+    replica = Replica(schema)
     mover = LogMover(path: path)
     do {
       var configuration = GRDB.Configuration()
@@ -69,7 +75,7 @@ package struct SQLiteStore: Sendable {
         let verdict = try pool.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         guard verdict == "ok" else { throw SQLiteStore.damaged(path, verdict ?? "unknown") }
       }
-      let migrator = Schema.migrator
+      let migrator = schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
         throw MigrationBackups.refusal(path)
       }

@@ -377,11 +377,15 @@ package enum Schema {
           CREATE TABLE cell_file (name TEXT PRIMARY KEY, content BLOB NOT NULL);
           """)
     }
+    migrator.registerMigration("replica schema") { db in
+      try db.execute(
+        sql: """
+          -- How many migrations the latest schema had in which an entry here was written.
+          ALTER TABLE replica ADD COLUMN latest_schema INTEGER NOT NULL DEFAULT 0;
+          """)
+    }
     return migrator
   }
-
-  /// How many versions there were: what is written by a later one may have columns that this one does not know.
-  static let version = migrator.migrations.count
 
   /// What is a gateway's own also in a cell, whose mailboxes are elsewhere.
   private static let ownTables: Set = ["mailbox", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations"]

@@ -131,7 +131,7 @@ struct CellMoveTests {
     _ = try Backup.restore(out, into: restored)
     let last = try SQLiteStore(path: restored.databasePath)
     #expect(try rows(last) == alone)
-    #expect(try await last.replicaOf() == nil)
+    #expect(try ReplicaFile(last.path) == nil)
     #expect(try await SharedFiles(last).all().isEmpty)
     let home = try SQLiteMailbox(
       store: last, cap: 100, logger: .silent, now: { [clock] in clock.seconds }, removed: { _ in })

@@ -76,7 +76,8 @@ import Testing
     }
     isFull.withLock { $0 = false }
     try await members[1].log.catchUp()
-    #expect(try await members[1].store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T1", "T2"])
+    #expect(
+      try await members[1].store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T1", "T2"])
     #expect(members[1].log.problem == nil)
   }
 }

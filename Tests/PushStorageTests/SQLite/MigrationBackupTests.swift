@@ -37,6 +37,10 @@ import Testing
     _ migration: String
   ) throws {
     try makeDatabase(after: migration)
+    // A cell's has none.
+    try DatabaseQueue(path: folder.databasePath).write { db in
+      if try db.tableExists("replica") { try db.execute(sql: "DELETE FROM replica") }
+    }
     try folder.write(Array("key".utf8), to: folder.path + "/AuthKey_X.p8", mode: 0o600)
     let before = try applied(folder.databasePath)
     let path = try #require(try make())
@@ -49,6 +53,12 @@ import Testing
     let restored = StateFolder(target.file("restored"))
     #expect(try Backup.restore(path, into: restored).files == 1)
     #expect(FileManager.default.contents(atPath: restored.path + "/AuthKey_X.p8") == Data("key".utf8))
+  }
+
+  @Test func `nothing is saved of a replica, which its cell has`() throws {
+    try makeDatabase(after: "replica")
+    #expect(try make() == nil)
+    try MigrationBackup.refuseNewer(folder)
   }
 
   @Test func `nothing is saved of a new folder, nor of a database that stays as it is`() throws {

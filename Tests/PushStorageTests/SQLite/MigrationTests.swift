@@ -49,6 +49,92 @@ import Testing
     #expect(found.count == 3 && found.allSatisfy { $0 == team })
   }
 
+  // MARK: Beside an earlier version
+
+  @Test(arguments: migrations.drop { $0 != "replica" }.dropFirst())
+  func `a version since cells lives in one cell with the version before it`(_ migration: String) throws {
+    let (before, after) = (try DatabaseQueue(), try DatabaseQueue())
+    let end = try #require(Self.migrations.firstIndex(of: migration))
+    try Schema.migrator.migrate(before, upTo: Self.migrations[end - 1])
+    try Schema.migrator.migrate(after, upTo: migration)
+    #expect(try obstacles(before, after) == [])
+  }
+
+  @Test(arguments: [
+    "ALTER TABLE person DROP COLUMN preferences", "ALTER TABLE person RENAME COLUMN name TO called",
+    "DROP TABLE administrator", "CREATE UNIQUE INDEX u ON app (name)",
+    "CREATE TABLE hat (team TEXT REFERENCES team (id))",
+    "CREATE TRIGGER t AFTER INSERT ON team BEGIN DELETE FROM invitation; END",
+    "ALTER TABLE person RENAME TO people",
+  ])
+  func `what an earlier version could not live beside is seen`(_ sql: String) throws {
+    #expect(try !obstacles(after: sql).isEmpty)
+  }
+
+  @Test(arguments: [
+    "ALTER TABLE team ADD COLUMN color TEXT; CREATE TABLE hat (team TEXT REFERENCES team (id) ON DELETE CASCADE)",
+    "ALTER TABLE person ADD COLUMN v INTEGER NOT NULL DEFAULT 1", "CREATE TABLE hat (size TEXT UNIQUE)",
+    "CREATE INDEX i ON app (name)",
+  ])
+  func `what is only added is no obstacle`(_ sql: String) throws {
+    #expect(try obstacles(after: sql) == [])
+  }
+
+  private func obstacles(after sql: String) throws -> [String] {
+    let (before, after) = (try DatabaseQueue(), try DatabaseQueue())
+    for queue in [before, after] { try Schema.migrator.migrate(queue) }
+    try after.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = OFF; " + sql) }
+    return try obstacles(before, after)
+  }
+
+  /// Why gateways with two schemas can't be in one cell: what the earlier writes has to be a row of the later, too.
+  private func obstacles(_ before: DatabaseQueue, _ after: DatabaseQueue) throws -> [String] {
+    let (old, new) = (try before.read(description), try after.read(description))
+    let gone = old.columns.keys.filter { new.columns[$0] == nil }.map { "\($0) is gone" }
+    let changed = old.columns.filter { name, column in new.columns[name].map { $0 != column } ?? false }
+      .map { "\($0.key) is another" }
+    let required = new.columns.filter { name, column in
+      old.columns[name] == nil && column.isRequired && old.tables.contains(column.table)
+    }.map { "\($0.key) has to have a value" }
+    let rules = new.rules.filter { rule, table in
+      old.rules[rule] == nil && table.map(old.tables.contains) ?? true
+    }.map { "\($0.key): the earlier does not keep it" }
+    return gone + changed + required + rules
+  }
+
+  private struct Column: Equatable {
+    var table: String
+    var type: String
+    var key: Int
+    var isRequired: Bool
+  }
+
+  private typealias Description = (tables: Set<String>, columns: [String: Column], rules: [String: String?])
+
+  /// Tables, columns, and what else a row has to be, with the table of which it says so (nil: of several): unique, referring
+  /// to a row that stays, changed by nobody else.
+  private func description(_ db: Database) throws -> Description {
+    var (columns, rules): ([String: Column], [String: String?]) = ([:], [:])
+    let tables = try tables(db)
+    for table in tables {
+      for column in try db.columns(in: table) {
+        columns["\(table).\(column.name)"] = Column(
+          table: table, type: column.type, key: column.primaryKeyIndex,
+          isRequired: column.isNotNull && column.defaultValueSQL == nil)
+      }
+      for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_list(\(table))") where row["on_delete"] != "CASCADE" {
+        rules["\(table).\(row["from"] as String) refers to \(row["table"] as String)"] = .some(nil)
+      }
+      for index in try db.indexes(on: table) where index.isUnique { rules["\(table) \(index.columns) unique"] = table }
+    }
+    for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type IN ('trigger', 'view')") {
+      rules[name] = .some(nil)
+    }
+    return (Set(tables), columns, rules)
+  }
+
+  // MARK: Reading
+
   /// Every table but the migrator's, with its columns and rows.
   private func contents(_ db: Database) throws -> [String: (columns: [String], rows: [Row])] {
     var contents: [String: (columns: [String], rows: [Row])] = [:]

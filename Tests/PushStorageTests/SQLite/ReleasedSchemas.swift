@@ -225,6 +225,11 @@ enum ReleasedSchemas {
         INSERT INTO replica VALUES (1, 'cell', 7);
         INSERT INTO cell_file VALUES ('authority', x'00');
         """),
+    Step(
+      migration: "replica schema",
+      dump: """
+        ALTER TABLE replica ADD COLUMN latest_schema INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

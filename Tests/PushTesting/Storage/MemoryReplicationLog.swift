@@ -11,7 +11,7 @@ package final class MemoryReplicationLog: Sendable {
 
   /// Makes a database a replica of this log's cell.
   package func join(_ store: SQLiteStore) async throws -> Member {
-    if try await store.replicaOf() == nil { try await store.becomeReplica(of: "cell") }
+    if try ReplicaFile(store.path) == nil { try await store.becomeReplica(of: "cell") }
     let member = Member(log: self, store: store)
     store.replica.join(member)
     try await member.catchUp()
