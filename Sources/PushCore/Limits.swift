@@ -201,6 +201,8 @@ package enum Limits {
   /// Acknowledged pushes that are remembered of a device, so that what it says of them costs no search: a person mostly
   /// answers one of the last.
   package static let rememberedPushes = 32
+  /// Pushes with actions that other gateways of a cell have sent, which are remembered in case they die: some 20 MB.
+  package static let pushesSentElsewhere = 100_000
   /// Devices without a stream whose last pushes are remembered; they come back within moments, or it can be looked up.
   package static let maximumDepartedHistories = 10_000
   /// What a device says of pushes that are being looked up for it, one after another.

@@ -139,6 +139,8 @@ package final class Gateway: Sendable {
         try LogAnswers(log, registrations).join(cell)
         try EraseLog(log: log).join(cell)
         try CellPresence(services).join(cell)
+        try services.sentElsewhere.join(cell)
+        try AlertHandover(services).join(cell)
       }
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }

@@ -20,9 +20,13 @@ package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
     return shown.firstIndex { $0.id == id } ?? shown.count
   }
 
-  /// An alert was shown.
+  /// The alerts within the hour before `now`, in seconds since 1970.
+  package func recent(at now: Int64) -> [(at: Int64, id: ID)] { shown.filter { $0.at > now - Self.span } }
+
+  /// An alert was shown; one that was shown elsewhere may be told late.
   package mutating func note(_ id: ID, at now: Int64) {
     guard !shown.contains(where: { $0.id == id }) else { return }
-    shown.append((now, id))
+    let place = shown.lastIndex { $0.at <= now }.map { $0 + 1 } ?? 0
+    shown.insert((now, id), at: place)
   }
 }

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from brokers import needs_brokers
-from gateway import PUSHCLI, TOPIC, poll, run
+from gateway import ALERT, PUSHCLI, TOPIC, poll, run
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
 
@@ -151,6 +151,46 @@ def test_a_push_is_answered_at_another_gateway_than_the_one_that_delivered_it(pa
     answered = poll(
         lambda: next((line for line in again.quiet() if line["type"] == "answered"), None), "which answer counts")
     assert answered["action"] == "reject"
+
+
+def test_a_push_is_answered_after_the_gateway_that_delivered_it_is_dead(pair):
+    first, second, device = pair
+    question = Command(
+        second, "ask", "--to", f"phone/{TOPIC}", "--title", "Deploy?", "--action", "approve=Approve", "--action",
+        "reject=Reject!", "--timeout", "30s")
+    stream = first.stream(device)
+    push = push_of(stream)
+    stream.acknowledge(push["seq"])
+    poll(lambda: "acknowledged" in second.run("log", push["id"]).out, "the push has left the mailbox")
+    first.kill()
+    moved = second.stream(device)
+    moved.caught_up()
+    moved.say(type="answer", id=push["id"], action="approve")
+    code, out, err = question.end()
+    assert (code, out) == (0, "approve"), err
+
+
+def test_a_budget_goes_on_at_the_gateway_to_which_a_device_moves(pair):
+    first, second, device = pair
+    first.run("prefs", "set", "--device", device.name, "--app", TOPIC, "budget=2")
+    stream = first.stream(device)
+    stream.caught_up()
+    for _ in range(2):
+        first.accepted(device.token, ALERT)
+        push = stream.next("push")
+        assert "alert" in push["presentation"]
+        stream.acknowledge(push["seq"])
+    stream.connection.close()
+    moved = second.stream(device)
+    moved.caught_up()
+
+    def is_counted():
+        second.accepted(device.token, ALERT)
+        return "alert" not in moved.next("push")["presentation"]
+
+    assert is_counted() or is_counted(), "two alerts were shown in this hour, at the other gateway"
+    first.accepted(device.token, ALERT)
+    assert "alert" not in moved.next("push")["presentation"]
 
 
 def test_any_gateway_knows_who_is_connected_and_what_waits(pair):

@@ -12,6 +12,14 @@ import Testing
     #expect(history.isEmpty)
   }
 
+  @Test func `an alert that is told late has its place`() {
+    var history = AlertHistory<Int>()
+    for (id, time) in [(1, 100), (3, 300), (2, 200), (0, 50)] { history.note(id, at: Int64(time)) }
+    #expect(history.recent(at: 400).map(\.id) == [0, 1, 2, 3])
+    #expect(history.recent(at: 3750).map(\.id) == [2, 3] && history.count(at: 3750, without: 9) == 2)
+    #expect(history.isOver(at: 3900) && !history.isOver(at: 3899))
+  }
+
   @Test func `a push that is decided again does not count itself and what came after it`() {
     var history = AlertHistory<Int>()
     for id in 1...3 { history.note(id, at: 100) }

@@ -67,6 +67,11 @@ final class DeviceConditions: Sendable {
     }
   }
 
+  /// The alerts that a device has shown within the hour before `now`, in milliseconds since 1970, as their times are.
+  func recentAlerts(on device: DeviceID, at now: Int64) -> [(app: AppID, id: APNSID, at: Int64)] {
+    state.withLock { $0.conditions[device]?.alerts }?.recent(at: now) ?? []
+  }
+
   /// How many devices are remembered.
   var count: Int { state.withLock { $0.conditions.count } }
 }

@@ -16,6 +16,13 @@ final class ShownAlerts: Sendable {
     histories.withLock { $0[app]?.count(at: now / 1000, without: id) ?? 0 }
   }
 
+  /// All alerts within the last hour; `now` and their times are in milliseconds since 1970.
+  func recent(at now: Int64) -> [(app: AppID, id: APNSID, at: Int64)] {
+    histories.withLock { $0 }.flatMap { app, history in
+      history.recent(at: now / 1000).map { (app, $0.id, $0.at * 1000) }
+    }
+  }
+
   /// An app has shown an alert at `now`, in milliseconds since 1970.
   func note(_ id: APNSID, of app: AppID, at now: Int64) {
     histories.withLock { histories in

@@ -146,9 +146,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
       shared.services.conditions.report(deviceState, by: device.id)
-      guard shared.services.router.count(of: device.id) < Limits.maximumDeviceStreams else {
-        return end(reason: "too-many-streams")
-      }
+      let streams = shared.services.router.count(of: device.id)
+      guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
+      if streams == 0, let cell = shared.services.backend.cell { AlertHandover.tell(cell, device.id) }
       let number = shared.services.router.attach(device.id, self, loop: loop)
       registryNumber = number
       // From here on it is told when its secret goes: whether that happened before is asked now.
@@ -418,6 +418,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
+    if let cell = shared.services.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
     if let hold = decision.hold {
       shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
@@ -440,6 +441,14 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
     }
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
+  }
+
+  /// Lets the other gateways of a cell know a push whose actions may be picked when this one is gone.
+  private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cell: any GatewayCell, at now: Int64) {
+    guard let category = content.notification.category,
+      !shared.services.registrations.actions(of: push.app, category).isEmpty
+    else { return }
+    SentElsewhere.tell(cell, push.id, of: push.app, category: category, to: device.id, at: now)
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {

@@ -31,6 +31,8 @@ struct Services: Sendable {
   let presence = Presence()
   /// What devices were sent, as far as it is remembered.
   let histories = DeviceHistories()
+  /// Of what other gateways sent, what devices may say something here.
+  let sentElsewhere = SentElsewhere()
   let conditions = DeviceConditions()
   let budgets = DeviceBudgets()
   let channels: Channels

@@ -8,6 +8,7 @@ import PushStorage
 /// the log has lost its last moments. So an alert can be answered that was shown before the gateway was started again.
 struct FindSentPush: Sendable {
   let histories: DeviceHistories
+  let elsewhere: SentElsewhere
   let mailbox: any Mailbox
   let channels: Channels
   let log: DeliveryLog
@@ -16,7 +17,7 @@ struct FindSentPush: Sendable {
 
   /// - Returns: nil when the device was never sent it, or too long ago.
   func callAsFunction(_ id: APNSID, by device: DeviceID) async throws -> SentPush? {
-    if let push = histories.push(id, of: device) { return push }
+    if let push = histories.push(id, of: device) ?? elsewhere.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
       id: id, device: device, events: [.transmitted], limit: 1, maximumReadSize: Limits.deviceLogSearchSize)
     if let record = try await log.rows(query).first, let push = SentPush(record) { return push }

@@ -68,10 +68,15 @@ extension EraseLog {
   init(_ services: Services) { self.init(log: services.log, cell: services.backend.cell) }
 }
 
+extension AlertHandover {
+  init(_ services: Services) { self.init(conditions: services.conditions, clock: services.clock) }
+}
+
 extension FindSentPush {
   init(_ services: Services) {
     self.init(
-      histories: services.histories, mailbox: services.mailbox, channels: services.channels, log: services.log,
+      histories: services.histories, elsewhere: services.sentElsewhere, mailbox: services.mailbox,
+      channels: services.channels, log: services.log,
       cell: services.backend.cell)
   }
 }
