@@ -141,6 +141,7 @@ package final class Gateway: Sendable {
         try CellPresence(services).join(cell)
         try services.sentElsewhere.join(cell)
         try AlertHandover(services).join(cell)
+        UnseenPushes(CellPresence(services), log: log).join(backend.router)
       }
       let announce = AnnounceChanges(services)
       registrations.onChange { announce($0) }

@@ -193,6 +193,26 @@ def test_a_budget_goes_on_at_the_gateway_to_which_a_device_moves(pair):
     assert "alert" not in moved.next("push")["presentation"]
 
 
+def test_a_push_that_is_never_stored_says_that_its_device_is_nowhere(pair):
+    first, second, device = pair
+    gone = first.accepted(device.token, apns_expiration=0)
+    poll(lambda: "not connected" in first.run("log", gone).out, "the log says why it was dropped")
+    stream = second.stream(device)
+    stream.caught_up()
+    shown = first.accepted(device.token, apns_expiration=0)
+    assert stream.next("push")["id"] == shown
+    # One that is nowhere, later: by then it would be known of the one before, too.
+    stream.connection.close()
+    poll(lambda: streams_of(first, device) == 0, "the stream has ended")
+    gone = first.accepted(device.token, apns_expiration=0)
+    poll(lambda: "not connected" in first.run("log", gone).out, "the log says why it was dropped")
+    assert "not connected" not in first.run("log", shown).out
+
+
+def streams_of(gateway, device):
+    return next(one["streams"] for one in gateway.run("devices", "--json").records if one["name"] == device.name)
+
+
 def test_any_gateway_knows_who_is_connected_and_what_waits(pair):
     first, second, device = pair
     channel = first.run("channels", "create", TOPIC).out.strip()

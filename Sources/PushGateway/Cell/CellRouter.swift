@@ -32,6 +32,8 @@ final class CellRouter: PushRouter {
   private let partitions: Int
   /// Of this gateway, so that what it tells others does not come back.
   private let origin: String
+  /// Hears of what was handed to other gateways.
+  private let beyond = Mutex<(@Sendable (StoredPush) -> Void)?>(nil)
   private let state = Mutex(State())
 
   /// A read may be answered by a broker that lags behind what was told before the stream attached: it is done again after
@@ -131,8 +133,12 @@ final class CellRouter: PushRouter {
       JetStreamMailbox.liveSubject(push.device, partitions: partitions),
       headers: message.headers + [(name: CellRouter.originHeader, value: origin)],
       message.body)
-    return handover == .toStreams ? .toStreams : .beyond
+    if handover == .toStreams { return .toStreams }
+    beyond.withLock { $0 }?(push)
+    return .beyond
   }
+
+  func onBeyond(_ body: @escaping @Sendable (StoredPush) -> Void) { beyond.withLock { $0 = body } }
 
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     local.notify(device, notice, except: number)

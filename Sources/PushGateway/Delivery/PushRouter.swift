@@ -62,6 +62,8 @@ protocol PushRouter: AnyObject, Sendable {
   func deliver(_ entries: [MailboxEntry])
   /// Hands a push that is never stored to the streams of its device that are open now, to each at most once.
   func deliverNow(_ push: StoredPush) -> Handover
+  /// Has `body` called with each push that was handed beyond this gateway, on the thread of ``deliverNow(_:)``.
+  func onBeyond(_ body: @escaping @Sendable (StoredPush) -> Void)
   /// Tells every stream of a device something, save one.
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
   /// Has every stream of this gateway read its mailbox again, because signals may have been lost: a router between
@@ -70,6 +72,9 @@ protocol PushRouter: AnyObject, Sendable {
 }
 
 extension PushRouter {
+  /// A gateway that is alone hands nothing beyond.
+  func onBeyond(_ body: @escaping @Sendable (StoredPush) -> Void) {}
+
   /// Tells every stream of a device something.
   func notify(_ device: DeviceID, _ notice: DeviceNotice) { notify(device, notice, except: nil) }
 }

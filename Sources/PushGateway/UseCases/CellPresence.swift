@@ -36,10 +36,7 @@ struct CellPresence: Sendable {
     async let counts = mailbox.waitingCounts(of: devices)
     var places: [Int64: Int] = [:]
     for (place, device) in devices.enumerated() { places[device.row] = place }
-    let slices = stride(from: 0, to: devices.count, by: CellPresence.sliceSize).map {
-      Question(devices: devices[$0..<min($0 + CellPresence.sliceSize, devices.count)].map(\.row), channels: [])
-    }
-    for answer in await ask(slices, cell) {
+    for answer in await ask(slices(of: devices), cell).answers {
       for row in answer.devices {
         guard let place = places[row.device], row.streams > 0 else { continue }
         found[place].state = row.state
@@ -48,6 +45,24 @@ struct CellPresence: Sendable {
     }
     for (device, count) in await counts { places[device.row].map { found[$0].waiting = count } }
     return found
+  }
+
+  /// Those of some devices that have a stream at any gateway; nil when a gateway does not say.
+  func connected(of devices: Set<DeviceID>) async -> Set<DeviceID>? {
+    var connected = devices.filter { router.count(of: $0) > 0 }
+    guard let cell else { return connected }
+    let slices = slices(of: Array(devices))
+    let (answers, isComplete) = await ask(slices, cell)
+    for answer in answers {
+      for row in answer.devices where row.streams > 0 { connected.insert(DeviceID(row: row.device)) }
+    }
+    return isComplete ? connected : nil
+  }
+
+  private func slices(of devices: [DeviceID]) -> [Question] {
+    stride(from: 0, to: devices.count, by: CellPresence.sliceSize).map {
+      Question(devices: devices[$0..<min($0 + CellPresence.sliceSize, devices.count)].map(\.row), channels: [])
+    }
   }
 
   /// What this gateway knows of devices, in their order.
@@ -69,7 +84,7 @@ struct CellPresence: Sendable {
         devices: [], channels: channels[$0..<min($0 + CellPresence.sliceSize, channels.count)].map(\.description))
     }
     var elsewhere: [String: Int] = [:]
-    for answer in await ask(slices, cell) {
+    for answer in await ask(slices, cell).answers {
       for (channel, count) in answer.channels { elsewhere[channel, default: 0] &+= max(0, min(count, 1 << 32)) }
     }
     for (place, channel) in channels.enumerated() { counts[place] &+= elsewhere[channel.description] ?? 0 }
@@ -105,7 +120,10 @@ struct CellPresence: Sendable {
     var channels: [String: Int]
   }
 
-  private func ask(_ questions: [Question], _ cell: any GatewayCell) async -> [Answer] {
+  /// - Returns: what the gateways say, and whether each of them has.
+  private func ask(
+    _ questions: [Question], _ cell: any GatewayCell
+  ) async -> (answers: [Answer], isComplete: Bool) {
     await withTaskGroup(of: Answer?.self) { group in
       for gateway in cell.others where gateway.process != nil {
         for question in questions {
@@ -115,7 +133,9 @@ struct CellPresence: Sendable {
           }
         }
       }
-      return await group.reduce(into: []) { all, answer in answer.map { all.append($0) } }
+      return await group.reduce(into: ([], true)) { all, answer in
+        if let answer { all.answers.append(answer) } else { all.isComplete = false }
+      }
     }
   }
 
