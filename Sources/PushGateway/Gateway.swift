@@ -139,7 +139,7 @@ package final class Gateway: Sendable {
         try LogAnswers(log, registrations).join(cell)
         try EraseLog(log: log).join(cell)
         try CellPresence(services).join(cell)
-        try services.sentElsewhere.join(cell)
+        try TellSent(cell: cell).join(services.sentElsewhere)
         try AlertHandover(services).join(cell)
         UnseenPushes(CellPresence(services), log: log).join(backend.router)
       }

@@ -448,7 +448,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard let category = content.notification.category,
       !shared.services.registrations.actions(of: push.app, category).isEmpty
     else { return }
-    SentElsewhere.tell(cell, push.id, of: push.app, category: category, to: device.id, at: now)
+    TellSent(cell: cell)(push.id, of: push.app, category: category, to: device.id, at: now)
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {

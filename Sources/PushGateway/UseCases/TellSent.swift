@@ -1,0 +1,35 @@
+import PushCore
+
+/// Tells the other gateways of a cell of pushes with actions that this one sends, and notes what they tell.
+struct TellSent: Sendable {
+  private struct Message: Codable {
+    var device: Int64
+    var app: Int64
+    /// As senders write it.
+    var id: String
+    var category: String
+    /// Milliseconds since 1970.
+    var at: Int64
+  }
+
+  private static let name = "sent"
+
+  let cell: any GatewayCell
+
+  /// - Parameter at: milliseconds since 1970.
+  func callAsFunction(_ push: APNSID, of app: AppID, category: String, to device: DeviceID, at: Int64) {
+    cell.tell(
+      TellSent.name,
+      controlJSON(Message(device: device.row, app: app.row, id: push.description, category: category, at: at)))
+  }
+
+  /// Begins to note what the other gateways tell.
+  func join(_ elsewhere: SentElsewhere) throws {
+    try cell.hear(TellSent.name) {
+      guard let message = try? decodeJSON(Message.self, from: $0), let id = APNSID(message.id) else { return }
+      elsewhere.note(
+        SentPush(id: id, sent: ShortTime(message.at), app: AppID(row: message.app), category: message.category),
+        to: DeviceID(row: message.device))
+    }
+  }
+}
