@@ -109,7 +109,10 @@ package final class Gateway: Sendable {
       (backend, store) = try await open(context)
     }
     do {
-      // Behind the backend, which may have another authority for it.
+      // Behind the backend, which may have another authority for it. Devices go to where the others say that it is.
+      if configuration.certificate == nil {
+        try folder.addNames(of: (configuration.advertised ?? []).compactMap(GatewayAddress.init(line:)))
+      }
       let certificate = try ServerCertificate(folder, configuration)
       let (held, channels) = (
         try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)

@@ -1,6 +1,8 @@
 """Several gateways that share a cluster of NATS: what is done at one holds at all, and nothing is lost when one dies."""
 
 import json
+import socket
+import ssl
 import subprocess
 import uuid
 
@@ -106,3 +108,12 @@ def test_without_a_majority_a_push_is_refused_and_later_taken(cell, receiver):
     cell.brokers.start(1, 2)
     send(first, "after", "--id", one)
     receiver.has("before", "after")
+
+
+def test_the_certificate_is_for_the_names_under_which_it_is_reached(cell, start):
+    third = start("--backend", cell.brokers.backend, "--http-listen", "none",
+                  "--advertise", "gateway-3.example.com:2197,192.0.2.7:2197", name="third")
+    context = ssl.create_default_context(cafile=str(cell.gateways[0].state / "ca.pem"))
+    for name in ["localhost", "gateway-3.example.com", "192.0.2.7"]:
+        with socket.create_connection((third.host, third.port)) as connection:
+            context.wrap_socket(connection, server_hostname=name).close()

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushCore
 import Synchronization
 
@@ -39,6 +40,20 @@ extension StateFolder {
       let issued = try authority().issueServer(names: names.names, addresses: names.addresses)
       if isInstalled { try install(issued) }
       return issued
+    }
+  }
+
+  /// Has the server's certificate issued anew for these addresses, too, where it lacks one of them and the gateway's own
+  /// authority has issued it.
+  func addNames(of addresses: [GatewayAddress]) throws {
+    let hosts = addresses.map(\.host)
+    let isAddress = { CertificateNames.canonical(address: $0) != nil }
+    let others = CertificateNames(names: hosts.filter { !isAddress($0) }, addresses: hosts.filter(isAddress))
+    try StateFolder.changes.withLock { _ in
+      guard let present = ownNames(authorities: contents(trustPath)) else { return }
+      let names = present.union(others)
+      if names == present { return }
+      try install(try authority().issueServer(names: names.names, addresses: names.addresses))
     }
   }
 
