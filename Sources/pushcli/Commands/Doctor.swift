@@ -73,7 +73,9 @@ struct Doctor: AsyncParsableCommand {
       guard let context = named, gateway == nil || !(gateway?.hasPrefix("http:") ?? false) else {
         return try gateway.map(remote)
       }
-      return context.address.map { address in
+      // Each gateway of a cell is looked at by itself, whichever of them was joined.
+      let asked = gateway.flatMap { contexts[$0] == nil ? (try? GatewayAddress($0)) : nil }
+      return (asked ?? context.address).map { address in
         RemoteExamination(
           place: .tls(host: address.host, port: address.port), trustPath: trustPath ?? context.trustPath)
       }
