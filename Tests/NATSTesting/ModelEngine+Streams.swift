@@ -32,7 +32,7 @@ extension ModelEngine.State {
         let stored = try streams[name]?.store(
           message.subject, message.headers, message.body, now: now, isForgetful: faults.forgetsIDs)
       else { return (nil, []) }
-      if let id = message.header("Nats-Msg-Id") { storedIDs.insert(id) }
+      if !isReliable, let id = message.header("Nats-Msg-Id") { storedIDs.insert(id) }
       let published = stored.isDuplicate ? [] : republished(message, stored, name)
       if happens(faults.doubtfulRefusals) { return ([refusal(.temporary)], published) }
       return ([PublishAnswer(name, stored.sequence, stored.isDuplicate).message], published)
@@ -119,14 +119,14 @@ extension ModelEngine.State {
   }
 
   private mutating func delete(_ name: String, _ body: [UInt8], _ now: Duration) throws(ModelStream.Refusal) {
-    let found = try stream(name)
+    _ = try stream(name)
     guard let sequence = decode(Get.self, body)?.seq else { throw .noMessage }
-    if found.message(sequence) != nil, happens(faults.keepsDeleted) { return }
+    if isThere(sequence, in: name), happens(faults.keepsDeleted) { return }
     note(name, now)
-    var changed = found
-    try changed.remove(sequence)
-    streams[name] = changed
+    try streams[name]?.remove(sequence)
   }
+
+  private func isThere(_ sequence: UInt64, in name: String) -> Bool { streams[name]?.message(sequence) != nil }
 
   private func leaderMessage(_ name: String, _ body: [UInt8]) throws(ModelStream.Refusal) -> NATSMessage {
     let (get, stream) = (decode(Get.self, body), try stream(name))
@@ -152,10 +152,10 @@ extension ModelEngine.State {
 
   /// Brokers hand out 1,024 messages at most.
   private func batch(_ stream: ModelStream, _ subject: String, _ get: Get) -> [NATSMessage] {
-    let all = stream.messages(of: subject, from: get.seq ?? 1)
+    let all = stream.numbers(of: subject, from: get.seq ?? 1)
     guard !all.isEmpty else { return [status(404, "No Results")] }
     var (answers, size, last): ([NATSMessage], Int, UInt64) = ([], 0, 0)
-    for message in all.prefix(min(1024, get.batch ?? 1)) {
+    for message in all.prefix(min(1024, get.batch ?? 1)).lazy.compactMap(stream.message) {
       if let most = get.maximumSize, !answers.isEmpty, size + message.body.count > most { break }
       size += message.body.count
       let added = [

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import NATSClient
 import PushCore
 import Synchronization
@@ -9,6 +10,7 @@ import Synchronization
 /// repeated and in another order. Without one all is done at once, in order, by a thread of its own.
 package final class ModelEngine: Sendable {
   struct Subscription: Sendable {
+    var subject: String
     var pattern: SubjectPattern
     var queue: String?
     var link: Int
@@ -34,7 +36,7 @@ package final class ModelEngine: Sendable {
     var streams: [String: ModelStream] = [:]
     /// What replicas that lag may have, by stream.
     var past: [String: [(time: Duration, stream: ModelStream)]] = [:]
-    var subscriptions: [Int: Subscription] = [:]
+    var subscriptions = ModelSubscriptions()
     var waiting: [Int: Answering] = [:]
     var last = 0
     /// No stream has a leader until then.
@@ -42,8 +44,10 @@ package final class ModelEngine: Sendable {
     /// When the last message of each link arrives: what was asked first is done first.
     var arrivals: [Int: Duration] = [:]
     var level: Int? = 1
-    /// Of every message that was ever stored.
+    /// Of every message that was ever stored, unless it is reliable.
     var storedIDs: Set<String> = []
+    /// Whether nothing is ever lost.
+    let isReliable: Bool
 
     mutating func number() -> Int {
       last += 1
@@ -65,23 +69,41 @@ package final class ModelEngine: Sendable {
   private let time: SimulatedTime?
   private let clock: @Sendable () -> Duration
   private let queue = DispatchQueue(label: "pushgateway.test.engine")
+  /// Whether nothing is ever lost, and no time is simulated: then it costs less.
+  let isReliable: Bool
+  /// How long an answer is waited for that another client has to give, where it is reliable.
+  private static let patience = Duration.seconds(2)
+  private let timeUsed = Atomic<UInt64>(0)
 
-  /// - Parameter clock: by which messages grow old, where time is not simulated.
+  /// - Parameters:
+  ///   - isReliable: nothing is ever lost, so that millions of messages can be sent.
+  ///   - clock: by which messages grow old, where time is not simulated.
   package init(
-    _ time: SimulatedTime? = nil, seed: UInt64 = 0, faults: ModelFaults = .none,
+    _ time: SimulatedTime? = nil, seed: UInt64 = 0, faults: ModelFaults = .none, isReliable: Bool = false,
     clock: @escaping @Sendable () -> Duration = { .zero }
   ) {
     self.time = time
     self.clock = clock
-    state = Mutex(State(random: SplitMix64(state: seed), faults: faults))
+    self.isReliable = isReliable
+    state = Mutex(State(random: SplitMix64(state: seed), faults: faults, isReliable: isReliable))
   }
+
+  /// The time of a processor that its thread has taken, with what clients do on it: where it is reliable.
+  package var processorTime: Duration { .nanoseconds(Int64(timeUsed.load(ordering: .relaxed))) }
 
   /// Its clock.
   var now: Duration { time?.now ?? clock() }
 
   func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
     if let time { return time.after(delay, body) }
-    guard delay > .zero else { return queue.async(execute: body) }
+    guard delay > .zero else {
+      guard isReliable else { return queue.async(execute: body) }
+      return queue.async { [self] in
+        let start = threadTime()
+        body()
+        timeUsed.add(threadTime() &- start, ordering: .relaxed)
+      }
+    }
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
@@ -112,7 +134,7 @@ package final class ModelEngine: Sendable {
 
   /// How many messages a subject has.
   package func count(of subject: String) -> Int {
-    state.withLock { $0.streams.values.reduce(0) { $0 + $1.messages(of: subject, from: 0).count } }
+    state.withLock { $0.streams.values.reduce(0) { $0 + $1.numbers(of: subject, from: 0).count } }
   }
 
   // MARK: What arrives
@@ -124,6 +146,7 @@ package final class ModelEngine: Sendable {
       for message in published { deliver(message) }
       if let answers { return answers.isEmpty ? () : answer(message.reply, answers) }
       guard deliver(message) || message.reply == nil else { return fail(message.reply, .noResponders) }
+      if isReliable, let number = number(message.reply) { after(Self.patience) { [self] in end(number, .timedOut) } }
       return
     }
     answer(message.subject, [message])
@@ -144,8 +167,10 @@ package final class ModelEngine: Sendable {
 
   // MARK: Answers
 
+  private func number(_ inbox: String?) -> Int? { inbox.flatMap { Int($0.dropFirst("_INBOX.".count)) } }
+
   private func answer(_ inbox: String?, _ messages: [NATSMessage]) {
-    guard let number = inbox.flatMap({ Int($0.dropFirst("_INBOX.".count)) }) else { return }
+    guard let number = number(inbox) else { return }
     guard let delay = state.withLock({ $0.happens($0.faults.lostAnswers) ? nil : $0.delay() }) else { return }
     after(delay) { [self] in complete(number, messages) }
   }
@@ -167,7 +192,7 @@ package final class ModelEngine: Sendable {
   }
 
   private func fail(_ inbox: String?, _ error: NATSError) {
-    guard let number = inbox.flatMap({ Int($0.dropFirst("_INBOX.".count)) }) else { return }
+    guard let number = number(inbox) else { return }
     after(state.withLock { $0.delay() }) { [self] in end(number, error) }
   }
 
@@ -179,7 +204,7 @@ package final class ModelEngine: Sendable {
 extension ModelEngine.State {
   /// Who gets a message, and when; of a queue one does.
   mutating func listeners(of subject: String) -> (all: [(Duration, Int)], isHeard: Bool) {
-    let all = subscriptions.filter { $0.value.pattern.matches(subject) }
+    let all = subscriptions.matching(subject)
     var listeners = all.filter { $0.value.queue == nil }.map(\.key)
     for (_, group) in Dictionary(grouping: all.filter { $0.value.queue != nil }, by: { $0.value.queue ?? "" }) {
       if let one = group.map(\.key).sorted().randomElement(using: &random) { listeners.append(one) }
@@ -191,4 +216,11 @@ extension ModelEngine.State {
     }
     return (due, !listeners.isEmpty)
   }
+}
+
+/// What the processor has done for this thread, in nanoseconds.
+package func threadTime() -> UInt64 {
+  var time = timespec()
+  _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

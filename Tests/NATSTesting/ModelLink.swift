@@ -40,7 +40,7 @@ package final class ModelLink: EngineTransport {
       state.waiting[waiting] = completion
       return waiting
     }
-    engine.after(timeout) { [engine] in engine.end(waiting, .timedOut) }
+    if !engine.isReliable { engine.after(timeout) { [engine] in engine.end(waiting, .timedOut) } }
     send(NATSMessage(subject: subject, reply: "_INBOX.\(waiting)", headers: headers, body: body))
   }
 
@@ -70,7 +70,7 @@ package final class ModelLink: EngineTransport {
     let engine: ModelEngine
     let number: Int
 
-    func cancel() { engine.state.withLock { $0.subscriptions[number] = nil } }
+    func cancel() { engine.state.withLock { $0.subscriptions.remove(number) } }
   }
 
   package func subscribe(
@@ -83,8 +83,9 @@ package final class ModelLink: EngineTransport {
     let own = number
     let number = engine.state.withLock { state in
       let number = state.number()
-      state.subscriptions[number] = ModelEngine.Subscription(
-        pattern: SubjectPattern(subject), queue: queue, link: own, handler: handler)
+      let added = ModelEngine.Subscription(
+        subject: subject, pattern: SubjectPattern(subject), queue: queue, link: own, handler: handler)
+      state.subscriptions.add(number, added)
       return number
     }
     return Subscription(engine: engine, number: number)
@@ -115,6 +116,6 @@ package final class ModelLink: EngineTransport {
   package func close() {
     state.withLock { $0.isClosed = true }
     let own = number
-    engine.state.withLock { state in state.subscriptions = state.subscriptions.filter { $0.value.link != own } }
+    engine.state.withLock { $0.subscriptions.remove(link: own) }
   }
 }

@@ -32,45 +32,42 @@ struct ModelStream: Sendable {
     var previous: UInt64 = 0
   }
 
-  var configuration: StreamConfiguration
-  /// By their numbers.
-  private(set) var messages: [Message] = []
+  var configuration: StreamConfiguration { didSet { patterns = configuration.subjects.map(SubjectPattern.init) } }
+  private var patterns: [SubjectPattern]
+  private var messages: [UInt64: Message] = [:]
+  /// Of all messages, and of those of each subject.
+  private var all = NumberLine()
+  private var bySubject: [String: NumberLine] = [:]
+  private var size = 0
   private(set) var lastSequence: UInt64
   private var known: [String: (sequence: UInt64, time: Duration)] = [:]
+  /// The ids that are known, the oldest first, and which of them is the first that may still be.
+  private var knownOrder: [String] = []
+  private var firstKnown = 0
+  /// Nothing ends before this.
+  private var nextEnd: Duration?
 
   init(_ configuration: StreamConfiguration) {
     self.configuration = configuration
+    patterns = configuration.subjects.map(SubjectPattern.init)
     lastSequence = (configuration.firstSequence ?? 1) - 1
   }
 
-  func takes(_ subject: String) -> Bool { configuration.subjects.contains { SubjectPattern($0).matches(subject) } }
+  func takes(_ subject: String) -> Bool { patterns.contains { $0.matches(subject) } }
 
   // MARK: Reading
 
-  func message(_ sequence: UInt64) -> Message? {
-    let index = index(atLeast: sequence)
-    return index < messages.count && messages[index].sequence == sequence ? messages[index] : nil
-  }
+  func message(_ sequence: UInt64) -> Message? { messages[sequence] }
 
-  /// - Parameter filter: a subject, or one with wildcards.
-  func last(of filter: String) -> Message? {
-    guard filter.contains(where: { $0 == "*" || $0 == ">" }) else { return messages.last { $0.subject == filter } }
+  func last(of filter: String) -> Message? { numbers(of: filter, from: 0).last.flatMap { messages[$0] } }
+
+  /// The numbers of what a subject has, or all subjects that a filter names.
+  func numbers(of filter: String, from sequence: UInt64) -> ArraySlice<UInt64> {
     let pattern = SubjectPattern(filter)
-    return messages.last { pattern.matches($0.subject) }
-  }
-
-  func messages(of filter: String, from sequence: UInt64) -> [Message] {
-    let pattern = SubjectPattern(filter)
-    return messages[index(atLeast: sequence)...].filter { pattern.matches($0.subject) }
-  }
-
-  private func index(atLeast sequence: UInt64) -> Int {
-    var (low, high) = (0, messages.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if messages[middle].sequence < sequence { low = middle + 1 } else { high = middle }
-    }
-    return low
+    if pattern.isPlain { return bySubject[filter]?.from(sequence) ?? [] }
+    var found: [UInt64] = []
+    for (subject, line) in bySubject where pattern.matches(subject) { found += line.from(sequence) }
+    return found.sorted()[...]
   }
 
   // MARK: Storing
@@ -83,7 +80,7 @@ struct ModelStream: Sendable {
     func value(_ name: String) -> String? { headers.first { $0.name == name }?.value }
     let id = value("Nats-Msg-Id")
     let first = isForgetful ? nil : id.flatMap { known[$0] }
-    let last = last(of: subject)?.sequence ?? 0
+    let last = bySubject[subject]?.last ?? 0
     // A broker that is alone compares before it looks for the id; several do it the other way round.
     if first == nil || configuration.replicas == 1 {
       try expect(value("Nats-Expected-Last-Sequence"), lastSequence)
@@ -95,15 +92,28 @@ struct ModelStream: Sendable {
     }
     lastSequence += 1
     let life = value("Nats-TTL").flatMap { Int64($0.dropLast()) }
-    messages.append(
+    add(
       Message(
         sequence: lastSequence, subject: subject, headers: headers, body: body, time: now,
         expires: life.map { now + .seconds($0) }))
-    if let id { known[id] = (lastSequence, now) }
+    if let id { know(id, lastSequence, now) }
     if value("Nats-Rollup") == "sub" { keep(1, of: subject) }
-    if value("Nats-Rollup") == "all" { messages = messages.suffix(1) }
+    if value("Nats-Rollup") == "all" { keep(1) }
     limit(subject)
     return Stored(sequence: lastSequence, previous: last)
+  }
+
+  private mutating func add(_ message: Message) {
+    messages[message.sequence] = message
+    all.add(message.sequence)
+    bySubject[message.subject, default: NumberLine()].add(message.sequence)
+    size += message.body.count
+    if let end = end(of: message) { nextEnd = min(nextEnd ?? end, end) }
+  }
+
+  private mutating func know(_ id: String, _ sequence: UInt64, _ time: Duration) {
+    known[id] = (sequence, time)
+    knownOrder.append(id)
   }
 
   private func expect(_ text: String?, _ found: UInt64) throws(Refusal) {
@@ -113,61 +123,77 @@ struct ModelStream: Sendable {
 
   private mutating func limit(_ subject: String) {
     if let most = configuration.maximumMessagesPerSubject, most > 0 { keep(Int(most), of: subject) }
-    if let most = configuration.maximumMessages, most > 0, messages.count > most {
-      messages = messages.suffix(Int(most))
-    }
+    if let most = configuration.maximumMessages, most > 0 { keep(Int(most)) }
   }
 
   private mutating func keep(_ count: Int, of subject: String) {
-    let all = messages.lazy.filter { $0.subject == subject }.map(\.sequence)
-    let left = Set(all.dropLast(count))
-    if !left.isEmpty { messages.removeAll { left.contains($0.sequence) } }
+    while let line = bySubject[subject], line.count > count, let first = line.first { drop(first) }
+  }
+
+  private mutating func keep(_ count: Int) {
+    while messages.count > count, let first = all.first { drop(first) }
   }
 
   // MARK: Removing
 
   mutating func remove(_ sequence: UInt64) throws(Refusal) {
-    let index = index(atLeast: sequence)
-    guard index < messages.count, messages[index].sequence == sequence else {
+    guard messages[sequence] != nil else {
       throw Refusal(status: 400, code: 10043, description: "sequence \(sequence) not found")
     }
-    messages.remove(at: index)
+    drop(sequence)
+  }
+
+  private mutating func drop(_ sequence: UInt64) {
+    guard let message = messages.removeValue(forKey: sequence) else { return }
+    all.remove(sequence)
+    size -= message.body.count
+    bySubject[message.subject]?.remove(sequence)
+    if bySubject[message.subject]?.count == 0 { bySubject[message.subject] = nil }
   }
 
   /// - Returns: how many went.
   mutating func purge(filter: String?, keep: Int?, below sequence: UInt64?) -> Int {
-    let pattern = SubjectPattern(filter ?? ">")
-    var due = messages.filter { pattern.matches($0.subject) }.map(\.sequence)
-    if let sequence { due.removeAll { $0 >= sequence } }
-    if let keep { due = Array(due.dropLast(keep)) }
-    let left = Set(due)
-    messages.removeAll { left.contains($0.sequence) }
-    return left.count
+    var due = numbers(of: filter ?? ">", from: 0)
+    if let sequence { due = due.prefix { $0 < sequence } }
+    if let keep { due = due.dropLast(keep) }
+    for number in due { drop(number) }
+    return due.count
   }
 
   /// What has come to its end goes, and ids beyond the window are forgotten.
   mutating func expire(_ now: Duration) {
-    let age: Duration = configuration.maximumAge.map { Duration.nanoseconds($0) } ?? .zero
-    let window = window
-    let staying = messages.filter { message in !ModelStream.isOver(message, now, age) }
-    if staying.count < messages.count { messages = staying }
-    if known.contains(where: { now - $0.value.time >= window }) {
-      known = known.filter { now - $0.value.time < window }
+    if let nextEnd, nextEnd <= now {
+      for message in messages.values { if let end = end(of: message), end <= now { drop(message.sequence) } }
+      self.nextEnd = messages.values.compactMap { end(of: $0) }.min()
+    }
+    while firstKnown < knownOrder.count {
+      let id = knownOrder[firstKnown]
+      if let found = known[id] {
+        guard now - found.time >= window else { break }
+        known[id] = nil
+      }
+      firstKnown += 1
+    }
+    if firstKnown > 1000, firstKnown * 2 > knownOrder.count {
+      knownOrder.removeFirst(firstKnown)
+      firstKnown = 0
     }
   }
 
-  private static func isOver(_ message: Message, _ now: Duration, _ age: Duration) -> Bool {
-    if let expires = message.expires, expires <= now { return true }
-    return age > .zero && now - message.time >= age
+  private func end(of message: Message) -> Duration? {
+    let aged = configuration.maximumAge.flatMap { $0 > 0 ? message.time + .nanoseconds($0) : nil }
+    guard let aged, let expires = message.expires else { return message.expires ?? aged }
+    return min(aged, expires)
   }
 
   private var window: Duration { configuration.duplicateWindow.map { .nanoseconds($0) } ?? .seconds(120) }
 
   /// A broker that starts knows the ids of what is stored, and of nothing that has left.
   mutating func restart(_ now: Duration) {
-    known = [:]
-    for message in messages where now - message.time < window {
-      if let id = message.header("Nats-Msg-Id") { known[id] = (message.sequence, message.time) }
+    (known, knownOrder, firstKnown) = ([:], [], 0)
+    for number in all.from(0) {
+      guard let message = messages[number], now - message.time < window else { continue }
+      if let id = message.header("Nats-Msg-Id") { know(id, number, message.time) }
     }
   }
 
@@ -196,12 +222,14 @@ struct ModelStream: Sendable {
   /// - Parameter subjects: of what the counts are told.
   func info(subjects: String?) -> any Encodable {
     let counted = subjects.map { filter in
-      Dictionary(grouping: messages(of: filter, from: 0), by: \.subject).mapValues(\.count)
+      let pattern = SubjectPattern(filter)
+      if pattern.isPlain { return bySubject[filter].map { [filter: $0.count] } ?? [:] }
+      return bySubject.filter { pattern.matches($0.key) }.mapValues(\.count)
     }
     return Info(
       config: configuration,
       state: Info.State(
-        messages: messages.count, bytes: messages.reduce(0) { $0 + $1.body.count },
-        firstSequence: messages.first?.sequence ?? lastSequence + 1, lastSequence: lastSequence, subjects: counted))
+        messages: messages.count, bytes: size, firstSequence: all.first ?? lastSequence + 1,
+        lastSequence: lastSequence, subjects: counted))
   }
 }

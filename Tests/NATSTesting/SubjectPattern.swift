@@ -1,8 +1,17 @@
 /// A subject with wildcards, as NATS has them: `*` is one token, `>` at the end is one or more.
 struct SubjectPattern: Sendable {
   private let tokens: [Substring]
+  /// What comes before the first wildcard.
+  private let beginning: String
+  /// Whether it is one subject.
+  let isPlain: Bool
 
-  init(_ text: String) { tokens = text.split(separator: ".", omittingEmptySubsequences: false) }
+  init(_ text: String) {
+    tokens = text.split(separator: ".", omittingEmptySubsequences: false)
+    let plain = tokens.prefix { $0 != "*" && $0 != ">" }
+    isPlain = plain.count == tokens.count
+    beginning = isPlain ? text : plain.joined(separator: ".") + (plain.isEmpty ? "" : ".")
+  }
 
   /// What the wildcards `*` stand for; nil: it does not match.
   func wildcards(in subject: String) -> [Substring]? {
@@ -16,7 +25,10 @@ struct SubjectPattern: Sendable {
     return parts.count == tokens.count ? found : nil
   }
 
-  func matches(_ subject: String) -> Bool { wildcards(in: subject) != nil }
+  func matches(_ subject: String) -> Bool {
+    if isPlain { return subject == beginning }
+    return subject.hasPrefix(beginning) && wildcards(in: subject) != nil
+  }
 
   /// What a subject becomes where it is published again: `{{wildcard(1)}}` is the first wildcard's.
   func mapped(_ subject: String, to destination: String) -> String? {
