@@ -17,6 +17,8 @@ struct KnownBox {
 
   /// What waits, as far as is known here.
   private(set) var pushes: [UInt64: Push] = [:]
+  /// Its numbers in order: a device that acknowledges one after another must not have all looked at each time.
+  private var numbers = WaitingNumbers()
   /// The ids that senders chose, of what waits.
   private var ids: [Key: UInt64] = [:]
   /// The device has everything up to this number.
@@ -51,6 +53,7 @@ struct KnownBox {
   mutating func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
     guard !isGone(seq), pushes[seq] == nil else { return false }
     pushes[seq] = Push(app: push.app, id: push.id, isSenderID: push.isSenderID, expires: push.expires)
+    numbers.add(seq)
     if push.isSenderID { ids[Key(app: push.app, id: push.id)] = seq }
     return true
   }
@@ -77,6 +80,7 @@ struct KnownBox {
   mutating func remove(_ seq: UInt64) -> Bool {
     guard !isGone(seq) else { return false }
     forget(seq)
+    if numbers.count > 2 * pushes.count + 64 { numbers.keep { [pushes] in pushes[$0] != nil } }
     // Replicas lag by moments: what left long ago is shown by none.
     if gone.count >= 4096, let oldest = gone.min() { gone.remove(oldest) }
     gone.insert(seq)
@@ -92,16 +96,21 @@ struct KnownBox {
     acknowledged = seq
     if let gap, gap.to <= seq { self.gap = nil }
     if !gone.isEmpty { gone = gone.filter { $0 > seq } }
-    let left = pushes.keys.filter { $0 <= seq }
-    for number in left { forget(number) }
-    return left
+    return forget(through: seq)
   }
 
   /// The cap drove out what a gap names.
   mutating func drop(_ gap: MailboxGap) {
     self.gap = gap
     if !gone.isEmpty { gone = gone.filter { $0 > gap.to } }
-    for number in pushes.keys.filter({ $0 <= gap.to }) { forget(number) }
+    _ = forget(through: gap.to)
+  }
+
+  /// - Returns: what was known of it.
+  private mutating func forget(through seq: UInt64) -> [UInt64] {
+    let left = numbers.take(through: seq).filter { pushes[$0] != nil }
+    for number in left { forget(number) }
+    return left
   }
 
   private mutating func forget(_ seq: UInt64) {
