@@ -231,13 +231,15 @@ extension JetStreamMailbox.State {
     var due: [DeviceID: [(seq: UInt64, push: KnownBox.Push)]] = [:]
     let slice = now / JetStreamMailbox.expirySlice
     for key in expiring.keys where key <= slice {
-      let rest = (expiring[key] ?? []).filter { item in
+      let items = expiring[key] ?? []
+      let rest = items.filter { item in
         guard let push = boxes[item.device]?.pushes[item.seq] else { return false }
         guard push.expires <= now else { return true }
         due[item.device, default: []].append((item.seq, push))
         return false
       }
       expiring[key] = rest.isEmpty ? nil : rest
+      expiringCount -= items.count - rest.count
     }
     return due
   }

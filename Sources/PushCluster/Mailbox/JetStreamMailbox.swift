@@ -18,8 +18,10 @@ package final class JetStreamMailbox: Sendable {
   struct State {
     var boxes: [DeviceID: KnownBox] = [:]
     var known = 0
-    /// What expires, by time.
+    /// What expires, by time; with some that has left.
     var expiring: [Int64: [(device: DeviceID, seq: UInt64)]] = [:]
+    /// How much that is.
+    var expiringCount = 0
     /// The highest number of each stream that was seen.
     var highest: [UInt64]
     var slots: [String: [SlotWork]] = [:]
@@ -212,10 +214,14 @@ package final class JetStreamMailbox: Sendable {
       if box.learn(seq, push) {
         state.known += 1
         state.expiring[push.expires / Self.expirySlice, default: []].append((push.device, seq))
+        state.expiringCount += 1
       }
       return .new(isDue: push.expires > now())
     }
-    state.withLock { $0.forgetSome() }
+    state.withLock { state in
+      state.forgetSome()
+      state.forgetWhatLeft()
+    }
     return learned
   }
 
@@ -260,9 +266,20 @@ extension JetStreamMailbox.State {
   /// Forgets devices while too much is remembered; what is asked of them then is looked up.
   mutating func forgetSome() {
     guard known > JetStreamMailbox.maximumKnown || boxes.count > JetStreamMailbox.maximumKnown else { return }
-    for (device, box) in boxes.prefix(1000) where box.isIdle {
+    // Chosen first: as long as they are looked at, a change would copy all of them.
+    for (device, count) in boxes.prefix(1000).filter(\.value.isIdle).map({ ($0.key, $0.value.count) }) {
       boxes[device] = nil
-      known -= box.count
+      known -= count
     }
+  }
+
+  /// Forgets when pushes would expire that have left, once those are most: else each would stay until its time.
+  mutating func forgetWhatLeft() {
+    guard expiringCount > 2 * known + 10_000 else { return }
+    expiring = expiring.compactMapValues { [boxes] items in
+      let rest = items.filter { boxes[$0.device]?.pushes[$0.seq] != nil }
+      return rest.isEmpty ? nil : rest
+    }
+    expiringCount = expiring.values.reduce(0) { $0 + $1.count }
   }
 }

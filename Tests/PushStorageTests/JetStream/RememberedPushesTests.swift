@@ -1,0 +1,60 @@
+import NATSClient
+import NATSTesting
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushCluster
+@testable import PushCore
+@testable import PushStorage
+
+/// What a gateway of a cell keeps of pushes in memory.
+@Suite(.timeLimit(.minutes(1))) struct RememberedPushesTests {
+  private let mailbox = JetStreamMailbox(
+    JetStream(ModelEngine().connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
+    now: { TestClock.start }, removed: { _ in })
+
+  private var expiring: Int { mailbox.state.withLock { $0.expiring.values.reduce(0) { $0 + $1.count } } }
+
+  @Test func `of what has left nothing stays until it would have expired`() {
+    for seq in UInt64(1)...13_000 {
+      _ = mailbox.learn(seq, samplePush(to: 1))
+      if seq > 100 { mailbox.acknowledge(1, through: seq - 100) }
+    }
+    #expect(mailbox.waitingCount(for: 1) == 100)
+    #expect(expiring <= 10_000 + 2 * 100 + 1)
+    #expect(mailbox.state.withLock { $0.expiringCount } == expiring)
+  }
+
+  @Test func `what waits is known to expire also when much has left`() {
+    _ = mailbox.learn(1, samplePush(to: 2))
+    for seq in UInt64(2)...13_000 {
+      _ = mailbox.learn(seq, samplePush(to: 1))
+      mailbox.acknowledge(1, through: seq)
+    }
+    let due = mailbox.state.withLock { state in state.expired(by: TestClock.start + 4000) }
+    #expect(due.keys.map(\.row) == [2])
+    #expect(expiring == 0)
+  }
+
+  @Test func `a device takes many that wait one after another without all being looked at each time`() {
+    let count: UInt64 = 100_000
+    var box = KnownBox()
+    for seq in 1...count { _ = box.learn(seq, samplePush(to: 1)) }
+    for seq in 1...count where box.acknowledge(through: seq) != [seq] { Issue.record("\(seq) was not taken alone") }
+    #expect(box.count == 0)
+  }
+
+  @Test func `what comes late is acknowledged, and what has left before is not told again`() {
+    var box = KnownBox()
+    for seq: UInt64 in [5, 9, 2, 7] { _ = box.learn(seq, samplePush(to: 1)) }
+    _ = box.remove(5)
+    // It could not be deleted, and is read again.
+    box.takeBack(5)
+    _ = box.learn(5, samplePush(to: 1))
+    _ = box.remove(7)
+    let (first, rest) = (box.acknowledge(through: 7), box.acknowledge(through: .max))
+    #expect(first == [2, 5])
+    #expect(rest == [9])
+  }
+}
