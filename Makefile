@@ -6,6 +6,7 @@
 # make pictures  the pictures of README and docs, drawn anew
 # make guard  instructions and allocations for each push, against bench/guard.json
 # make simulate  random worlds with faults, from seeds
+# make simulate-scale  ten gateways and a million devices of a model, what they cost, and where the first limit is
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
 # make cluster-kills  kill -9 of gateways, brokers and devices of a cell
 # make cluster-checks the checks of the provider API and of devices against a cell behind a balancer
@@ -36,7 +37,7 @@ check-packages: deb tarball
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
 	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
 
-.PHONY: demo cluster test build check format packages test-packages debug clean simulate bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills cluster-checks drains faults \
+.PHONY: demo cluster test build check format packages test-packages debug clean simulate simulate-scale bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills cluster-checks drains faults \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -100,6 +101,14 @@ SEEDS ?= 20000
 simulate: packages
 	swift build --build-tests
 	SWIFT_DETERMINISTIC_HASHING=1 PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) swift test --skip-build --filter "DeliverySimulation|CellSimulation"
+
+# What a cell costs that is larger than any machine here (docs/cluster.md): GATEWAYS=3 DEVICES=30000 PUSHES=10000 for another.
+GATEWAYS ?= 10
+DEVICES ?= 1000000
+PUSHES ?= 100000
+simulate-scale: packages
+	PUSHGATEWAY_SCALE=1 swift build --scratch-path .build-scale --product cell-scale -Xswiftc -O
+	.build-scale/debug/cell-scale $(GATEWAYS) $(DEVICES) $(PUSHES)
 
 # What a decision of the policy costs, in time and allocations.
 bench-policy: packages

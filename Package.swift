@@ -50,6 +50,21 @@ let fuzz: Target =
       exclude: ["Fuzz.swift"], swiftSettings: strict)
   }
 
+/// A cell of many gateways in a simulation: tests run a small one, `make simulate-scale` builds this with optimization and runs
+/// a large one.
+let scaleDependencies: [Target.Dependency] = [
+  "NATSClient", "NATSTesting", "PushCluster", "PushCore", "PushGateway", "PushStorage", "PushTesting",
+  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
+let scale: Target =
+  Context.environment["PUSHGATEWAY_SCALE"] != nil
+  ? .executableTarget(
+    name: "cell-scale", dependencies: scaleDependencies, path: "Tests/CellScale", exclude: ["CellScaleTests.swift"],
+    swiftSettings: strict)
+  : .testTarget(
+    name: "CellScaleTests", dependencies: scaleDependencies, path: "Tests/CellScale", exclude: ["ScaleProgram.swift"],
+    swiftSettings: strict)
+
 /// Optimizing across modules, each target defines the same specializations of the standard library for itself: one of them
 /// is linked.
 let oneOfEach: LinkerSetting = .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
@@ -324,6 +339,7 @@ let package = Package(
       exclude: ["Phone/Screens"],
       swiftSettings: strict
     ),
+    scale,
     fuzz,
   ] + (isSanitizing ? [.target(name: "CWatchedMutex", path: "Tests/Sanitize/CWatchedMutex")] : []),
   swiftLanguageModes: [.v6],

@@ -70,7 +70,8 @@ final class CellRouter: PushRouter {
     for listening in devices.values { listening.subscription?.cancel() }
   }
 
-  private func reread() {
+  /// One round of what is read again; a second is between two.
+  func reread() {
     let devices = state.withLock { state in
       state.round += 1
       return state.devices.filter { device, listening in

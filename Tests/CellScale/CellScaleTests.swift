@@ -1,0 +1,20 @@
+import PushTesting
+import Testing
+
+/// The scale simulation of `make simulate-scale`, small: what it counts is the same for each device and push.
+@Suite(.timeLimit(.minutes(5))) struct CellScaleTests {
+  @Test func `a small cell costs for each device and push what a large one does`() async throws {
+    let size = ScaleSize.small
+    let run = try await ScaleRun(size)
+    // A push is stored, told where its device is, and deleted; who has neither sender nor device hears nothing.
+    #expect(run.sent.traffic[.push].sent == size.pushes)
+    #expect(run.sent.traffic[.live].received == size.pushes)
+    #expect(run.sent.traffic[.delete].sent == size.pushes)
+    #expect(run.strangers == 0)
+    #expect(run.connected.traffic[.subscribe].sent == size.devices)
+    #expect(run.connected.traffic[.page].sent == size.devices)
+    #expect(run.readInTurn.traffic[.page].sent == size.devices(of: 0).count)
+    #expect(run.found == size.devices)
+    #expect(run.returned.traffic[.page].sent == size.devices(of: size.gateways - 1).count)
+  }
+}

@@ -1,0 +1,37 @@
+import NATSClient
+import NATSTesting
+import PushTesting
+
+@testable import PushCluster
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// What a gateway of a cell is below HTTP: its link, its mailbox, its router, its channels.
+final class ScaleGateway: Sendable {
+  let link: MeteredLink
+  let mailbox: JetStreamMailbox
+  let router: CellRouter
+  let channels = LiveChannels()
+  let peers: CellPeers
+
+  init(_ engine: ModelEngine, number: Int, _ size: ScaleSize) {
+    link = MeteredLink(engine.connect())
+    mailbox = JetStreamMailbox(
+      JetStream(link), partitions: size.partitions, replicas: 3, cap: 10_000, logger: .silent,
+      now: { TestClock.start }, removed: { _ in })
+    router = CellRouter(link, mailbox: mailbox, partitions: size.partitions, origin: "\(number)")
+    let address = "gateway-\(number).example.com:2197"
+    peers = CellPeers(
+      link,
+      own: CellPeers.Peer(id: randomUUID(), folder: randomUUID(), addresses: [address], version: "1", schema: 1))
+  }
+
+  /// Ends it as `kill -9` does.
+  func kill() {
+    router.stop()
+    mailbox.close()
+    peers.stop()
+    link.close()
+  }
+}

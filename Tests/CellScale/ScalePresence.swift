@@ -1,0 +1,104 @@
+import NATSClient
+import NIOCore
+import PushTesting
+
+@testable import PushCluster
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// A gateway's part in a cell as far as others are asked what devices they have.
+private final class PresenceCell: GatewayCell {
+  private let peers: CellPeers
+
+  init(_ peers: CellPeers) { self.peers = peers }
+
+  var gateway: CellGateway { CellGateway(id: peers.own.id, process: peers.own.id, name: peers.own.id) }
+
+  var others: [CellGateway] {
+    peers.others.map { CellGateway(id: $0.peer.id, process: $0.isPresent ? $0.peer.id : nil, name: $0.peer.id) }
+  }
+
+  func answer(_ name: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]) throws {
+    try peers.answer(name, body)
+  }
+
+  func ask(_ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
+    await peers.ask(gateway.id, name, question, within: time)
+  }
+
+  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {}
+  func tell(_ name: String, _ message: [UInt8]) {}
+  func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {}
+  func announce(_ addresses: [String]) {}
+  func leave() {}
+  func broadcast(_ message: BroadcastMessage) {}
+  func publishAuthority(_ folder: StateFolder) async throws {}
+  func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary {
+    throw StoreError("nothing is saved here")
+  }
+}
+
+extension ScaleCell {
+  private func presence(_ gateway: ScaleGateway) -> CellPresence {
+    CellPresence(
+      router: gateway.router, conditions: DeviceConditions(), liveChannels: gateway.channels, mailbox: gateway.mailbox,
+      cell: PresenceCell(gateway.peers))
+  }
+
+  /// Gateways tell of themselves; returns when each knows all others.
+  func meet() async throws {
+    for gateway in gateways {
+      let cell = PresenceCell(gateway.peers)
+      try presence(gateway).join(cell)
+      try gateway.peers.start()
+    }
+    while gateways.contains(where: { $0.peers.others.count < gateways.count - 1 }) { await settle() }
+  }
+
+  /// Each gateway tells once of itself, as it does each second.
+  func tell() async -> Measurement {
+    await measure(1) {
+      for (number, gateway) in gateways.enumerated() { gateway.peers.announce(["gateway-\(number):1"]) }
+    }
+  }
+
+  /// A person looks at so many devices.
+  func list(_ count: Int) async -> (found: Int, Measurement) {
+    let asked = devices.prefix(count).map(\.id)
+    let presence = presence(gateways[0])
+    var found = 0
+    let measured = await measure(count) {
+      found = await presence.of(asked).count { $0.streams == 1 }
+    }
+    return (found, measured)
+  }
+
+  /// A broadcast reaches every stream that is open.
+  func broadcast() async throws -> Measurement {
+    let channel = ChannelID.random()
+    await withCheckedContinuation { continuation in
+      loop.execute { [self] in
+        for (number, gateway) in gateways.enumerated() {
+          for index in size.devices(of: number) {
+            gateway.channels.join(channel, UInt64(index), devices[index], loop: loop)
+          }
+        }
+        continuation.resume()
+      }
+    }
+    for gateway in gateways {
+      try gateway.peers.hear("broadcast") { message in
+        if let broadcast = PassingMessages.broadcast(of: message) { gateway.channels.publish(broadcast) }
+      }
+    }
+    let (headers, body) = PassingMessages.message(of: ScaleReplica.message(channel, 1))
+    return await measure(size.devices) {
+      gateways[0].peers.tell("broadcast", headers: headers, body)
+      if let own = PassingMessages.broadcast(of: .init(subject: "", headers: headers, body: body)) {
+        gateways[0].channels.publish(own)
+      }
+      await tallies.broadcasts.reach(size.devices)
+    }
+  }
+}

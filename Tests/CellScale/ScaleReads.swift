@@ -1,0 +1,38 @@
+import NATSClient
+import PushTesting
+
+@testable import PushCluster
+@testable import PushCore
+@testable import PushStorage
+
+/// Reads of mailboxes at real brokers, whose processors somebody looks at meanwhile: what the model can't say.
+enum ScaleReads {
+  /// - Parameter count: how many mailboxes are read, each once, 64 at a time, after a push was stored for one of ten.
+  /// - Returns: seconds that reading took.
+  static func run(_ servers: [String], count: Int) async throws -> Double {
+    let link = try await NATSConnection.connect(NATSOptions(servers: servers, name: "scale"))
+    defer { link.close() }
+    let mailbox = JetStreamMailbox(
+      JetStream(link), partitions: 16, replicas: 3, cap: 10_000, logger: .silent, now: { WallClock.system.seconds },
+      removed: { _ in })
+    try await mailbox.start()
+    for start in stride(from: 0, to: count / 10, by: 50) {
+      let some = (start..<min(start + 50, count / 10)).map { number in
+        samplePush(to: DeviceID(row: Int64(number * 10 + 1)), at: WallClock.system.seconds)
+      }
+      await withCheckedContinuation { continuation in mailbox.append(some) { _ in continuation.resume() } }
+    }
+    print("stored")
+    let begin = ContinuousClock.now
+    await withTaskGroup(of: Void.self) { group in
+      for lane in 0..<64 {
+        group.addTask {
+          for row in stride(from: lane, to: count, by: 64) {
+            _ = try? await mailbox.pending(for: DeviceID(row: Int64(row + 1)), after: 0, limit: Limits.pendingBatch)
+          }
+        }
+      }
+    }
+    return (ContinuousClock.now - begin) / .seconds(1)
+  }
+}

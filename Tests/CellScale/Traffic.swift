@@ -1,0 +1,54 @@
+/// What goes between a gateway and the brokers, by kind.
+struct Traffic: Sendable {
+  enum Kind: Int, CaseIterable, Sendable {
+    case subscribe, push, live, delete, purge, page, gap, info, log, snapshot, peers, other
+
+    /// - Parameter isMany: whether several messages answer it.
+    init(_ subject: String, isMany: Bool = false) {
+      if isMany {
+        self = .page
+      } else {
+        self = Kind.beginnings.first { subject.hasPrefix($0.text) }?.kind ?? .other
+      }
+    }
+
+    private static let beginnings: [(text: String, kind: Kind)] = [
+      ("mb.", .push), ("live.", .live), ("$JS.API.STREAM.MSG.DELETE", .delete), ("$JS.API.STREAM.PURGE", .purge),
+      ("$JS.API.DIRECT.GET", .gap), ("$JS.API.STREAM.INFO", .info), ("cell.log", .log), ("cell.live", .log),
+      ("cell.snapshot", .snapshot), ("cell.", .peers), ("_INBOX.", .peers),
+    ]
+  }
+
+  struct Count: Sendable {
+    /// Messages from the gateway, and to it.
+    var sent = 0
+    var received = 0
+    var bytes = 0
+
+    static func + (one: Count, other: Count) -> Count {
+      Count(sent: one.sent + other.sent, received: one.received + other.received, bytes: one.bytes + other.bytes)
+    }
+
+    static func - (one: Count, other: Count) -> Count {
+      Count(sent: one.sent - other.sent, received: one.received - other.received, bytes: one.bytes - other.bytes)
+    }
+  }
+
+  private var counts = [Count](repeating: Count(), count: Kind.allCases.count)
+
+  subscript(kind: Kind) -> Count {
+    get { counts[kind.rawValue] }
+    set { counts[kind.rawValue] = newValue }
+  }
+
+  var total: Count { counts.reduce(Count(), +) }
+
+  static func + (one: Traffic, other: Traffic) -> Traffic { one.joined(other, +) }
+  static func - (one: Traffic, other: Traffic) -> Traffic { one.joined(other, -) }
+
+  private func joined(_ other: Traffic, _ join: (Count, Count) -> Count) -> Traffic {
+    var joined = Traffic()
+    for kind in Kind.allCases { joined[kind] = join(self[kind], other[kind]) }
+    return joined
+  }
+}
