@@ -35,8 +35,9 @@ strict += examined
 /// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
 /// more.
 let fuzzDependencies: [Target.Dependency] = [
-  "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "PushGateway", "PushPolicy", "PushStorage",
-  "TerminalUI", .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+  "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore", "PushGateway",
+  "PushPolicy", "PushStorage", "TerminalUI", .product(name: "Logging", package: "swift-log"),
+  .product(name: "NIOCore", package: "swift-nio"),
   .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "GRDB", package: "GRDB.swift"),
 ]
 let fuzz: Target =

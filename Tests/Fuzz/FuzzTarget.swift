@@ -19,5 +19,6 @@ struct FuzzTarget: Sendable {
     payload, detector, choices, quietHours, token, certificate, deviceLine, gatewayLine, terminalText, keys, json,
     configuration, faultFile, session, requests, stream, client,
     rows, pages, backup,
+    brokerAnswer, cellMailbox, cellLog, cellPeers, cellSnapshot,
   ]
 }

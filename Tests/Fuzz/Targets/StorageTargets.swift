@@ -45,7 +45,7 @@ extension FuzzTarget {
 }
 
 /// A database with some rows in every table, which takes any value in any column.
-private final class DamagedDatabase {
+final class DamagedDatabase {
   private let queue: DatabaseQueue
   private let columns: [(table: String, columns: [String])]
 
@@ -117,6 +117,16 @@ private final class DamagedDatabase {
     x'3059301306072a8648ce3d020106082a8648ce3d03010703420004cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee71\
     8fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93cc63200e62dfc6f0'
     """
+
+  /// Takes over what another gateway has changed, reads every row, and takes it back.
+  func apply(_ changes: [RowChange]) throws {
+    try queue.writeWithoutTransaction { db in
+      try db.execute(sql: "BEGIN")
+      defer { try? db.execute(sql: "ROLLBACK") }
+      try ChangeApplier.apply(changes, db)
+      try StoredRows.check(db)
+    }
+  }
 
   /// Reads every row with changes, and takes them back.
   func check(_ bytes: [UInt8]) throws {

@@ -1,0 +1,71 @@
+import NATSClient
+import Synchronization
+
+/// Brokers that answer, one after another, what an input says; then nobody answers.
+final class ScriptedTransport: EngineTransport {
+  private struct Subscription: EngineSubscription {
+    func cancel() {}
+  }
+
+  private let script: Mutex<ArraySlice<NATSMessage>>
+  private let handlers = Mutex<[@Sendable (NATSMessage) -> Void]>([])
+
+  init(_ script: some Collection<NATSMessage>) { self.script = Mutex(Array(script)[...]) }
+
+  let link = LinkState.connected(server: "script")
+
+  /// Messages of a text: lines of headers, an empty line, and what it carries; `---` on a line ends each.
+  static func messages(_ bytes: [UInt8]) -> [NATSMessage] {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return lines.split(separator: Array("---".utf8)[...], omittingEmptySubsequences: true).prefix(64).map(message)
+  }
+
+  private static func message(_ lines: ArraySlice<ArraySlice<UInt8>>) -> NATSMessage {
+    let head = lines.prefix { !$0.isEmpty }
+    let headers = head.map { line in
+      let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
+      return (name: parts.first ?? "", value: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
+    }
+    let body = Array(lines.dropFirst(head.count + 1).joined(separator: [UInt8(ascii: "\n")]))
+    return NATSMessage(subject: "script", headers: headers, body: body)
+  }
+
+  /// Tells all who listen.
+  func tell(_ message: NATSMessage) { for handler in handlers.withLock({ $0 }) { handler(message) } }
+
+  // MARK: EngineTransport
+
+  func request(
+    _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,
+    completion: @escaping @Sendable (Result<NATSMessage, NATSError>) -> Void
+  ) {
+    let next = script.withLock { $0.popFirst() }
+    completion(next.map { .success($0) } ?? .failure(.closed))
+  }
+
+  /// What comes up to a status.
+  func requestMany(
+    _ subject: String, _ body: [UInt8], timeout: Duration,
+    completion: @escaping @Sendable (Result<[NATSMessage], NATSError>) -> Void
+  ) {
+    let messages = script.withLock { script -> [NATSMessage]? in
+      guard let end = script.firstIndex(where: { $0.status != nil }) else { return nil }
+      defer { script = script[(end + 1)...] }
+      return Array(script[...end])
+    }
+    completion(messages.map { .success($0) } ?? .failure(.closed))
+  }
+
+  func publish(_ subject: String, reply: String?, headers: [(name: String, value: String)], _ body: [UInt8]) {}
+
+  func subscribe(
+    _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
+  ) throws(NATSError) -> any EngineSubscription {
+    handlers.withLock { $0.append(handler) }
+    return Subscription()
+  }
+
+  func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {}
+  func reconnect() {}
+  func close() {}
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Logging
+
+@testable import NATSClient
+@testable import PushCluster
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+// What gateways of a cell read of each other and of brokers. An input is messages (ScriptedTransport).
+
+private let device = DeviceID(row: 1)
+
+extension FuzzTarget {
+  /// Answers of JetStream.
+  static let brokerAnswer = FuzzTarget("broker-answer", maximumSize: 600) {
+    { bytes in
+      let messages = ScriptedTransport.messages(bytes)
+      for message in messages { readAnswer(message) }
+      try? SerialTasks.finish {
+        let engine = JetStream(ScriptedTransport(messages))
+        let page = try await engine.messages("S", subject: "s", from: 1, limit: 10)
+        precondition(page.messages.count < messages.count, "a page has an end")
+        _ = try await engine.leaderMessage("S", lastOf: "s")
+        _ = try await engine.streamInfo("S")
+      }
+    }
+  }
+
+  private static func readAnswer(_ message: NATSMessage) {
+    if let stored = try? JetStreamReplies.acknowledgement(message) {
+      precondition(stored.sequence > 0, "a message has a number")
+    }
+    _ = try? JetStreamReplies.check(message)
+    _ = try? JetStreamReplies.value(StreamInfo.self, message)
+    _ = try? JetStreamReplies.direct(message)
+    _ = try? JetStreamReplies.stored(message)
+    _ = JetStreamReplies.headers(Data(message.body))
+  }
+
+  /// Messages of a mailbox, as they are told and as they are read; and what devices acknowledge of them.
+  static let cellMailbox = FuzzTarget("cell-mailbox", maximumSize: 900) {
+    { bytes in
+      let messages = ScriptedTransport.messages(bytes)
+      for message in messages {
+        guard let push = PushHeaders.read(message.headers, message.body, of: device) else { continue }
+        let again = PushHeaders.read(PushHeaders.write(push, now: push.expires), push.payload, of: device)
+        precondition(
+          again?.id == push.id && again?.expires == push.expires && again?.collapseID == push.collapseID,
+          "what is read can be written")
+      }
+      try? SerialTasks.finish { try await readMailbox(messages) }
+    }
+  }
+
+  private static func readMailbox(_ messages: [NATSMessage]) async throws {
+    let mailbox = JetStreamMailbox(
+      JetStream(ScriptedTransport(messages)), partitions: 1, replicas: 1, cap: 2,
+      logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }, now: { 1_700_000_000 }, removed: { _ in },
+      environment: {
+        var environment = MailboxEnvironment(after: { _, body in body() })
+        environment.patience = .zero
+        return environment
+      }())
+    for message in messages.prefix(2) {
+      if let entry = mailbox.entry(live: message, of: device) { mailbox.acknowledge(device, through: entry.seq) }
+    }
+    for _ in 0..<3 {
+      guard let found = try? await mailbox.pending(for: device, after: 0, limit: 3) else { continue }
+      precondition(found.entries.map(\.seq) == found.entries.map(\.seq).sorted(), "the oldest comes first")
+      if let last = found.entries.last { mailbox.acknowledge(device, through: last.seq) }
+    }
+  }
+
+  /// Entries of the cell's log, on their way into a replica.
+  static let cellLog = FuzzTarget("cell-log", maximumSize: 600) {
+    let database = try DamagedDatabase()
+    return { bytes in
+      var parts = EntryParts()
+      for message in ScriptedTransport.messages(bytes) {
+        guard let entry = parts.add(message.body, message.header(EntryParts.header)),
+          let changes = try? ChangeSet(encoded: entry)
+        else { continue }
+        if let again = try? ChangeSet(encoded: changes.encoded()) {
+          precondition(again == changes, "what is read can be written")
+        }
+        try? database.apply(changes.changes)
+      }
+    }
+  }
+
+  /// What other gateways tell and answer.
+  static let cellPeers = FuzzTarget("cell-peers", maximumSize: 400) {
+    { bytes in
+      let transport = ScriptedTransport([])
+      let peers = CellPeers(transport, own: .init(id: "own", addresses: ["own:1"], version: "", schema: 1))
+      try? peers.hear("gateways") { _ in }
+      defer { peers.stop() }
+      try? peers.start()
+      for message in ScriptedTransport.messages(bytes) {
+        transport.tell(message)
+        _ = PassingMessages.push(of: message, to: device)
+        _ = PassingMessages.broadcast(of: message)
+        for header in message.headers {
+          guard let notice = CellNotice(header: header.value) else { continue }
+          precondition(CellNotice(header: notice.header) == notice, "what is read can be written")
+        }
+        _ = try? decodeJSON(LogQuestion.self, from: message.body).query { _ in true }
+      }
+      precondition(peers.others.count <= 64, "each message is of one gateway")
+      readPassage(bytes)
+    }
+  }
+
+  private static func readPassage(_ bytes: [UInt8]) {
+    guard let passage = LogPassage(bytes) else { return }
+    let again = LogPassage(passage.encoded(.newest, maximumSize: .max))
+    precondition(again?.records.count == passage.records.count, "what is read can be written")
+  }
+
+  /// A snapshot of what a cell shares, and what the cell is.
+  static let cellSnapshot = FuzzTarget("cell-snapshot", maximumSize: 600) {
+    let folder = try FuzzFolder()
+    let path = folder.file("replica.sqlite")
+    return { bytes in
+      let engine = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
+      try? SerialTasks.finish {
+        try await CellSnapshots(engine).read(to: path)
+        try FileManager.default.removeItem(atPath: path)
+      }
+      let other = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
+      try? SerialTasks.finish {
+        let cell = try await CellIdentity.find(other, partitions: 1, replicas: 1)
+        precondition(CellIdentity.partitionRange.contains(cell.partitions), "a cell has some streams")
+      }
+    }
+  }
+}
