@@ -79,7 +79,8 @@ struct ScaleReport {
     let gateways = Double(size.gateways)
     return [
       Use(
-        name: "brokers' processors: pushes, and mailboxes read again", fixed: Capacity.pushes * Capacity.brokerPush / 1000,
+        name: "brokers' processors: pushes, and mailboxes read again",
+        fixed: Capacity.pushes * Capacity.brokerPush / 1000,
         growing: reads * Capacity.brokerRead / 1000, capacity: Capacity.brokerProcessor, unit: "ms/s"),
       Use(
         name: "a gateway's processor: the same", fixed: Capacity.pushes * Capacity.gatewayPush / 1000 / gateways,
