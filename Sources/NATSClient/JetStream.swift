@@ -75,7 +75,9 @@ package struct JetStream: Sendable {
     }
     var messages: [StoredMessage] = []
     for answer in answers { messages.append(try JetStreamReplies.direct(answer)) }
-    return MessageBatch(messages: messages, remaining: end.header("Nats-Num-Pending").flatMap { UInt64($0) } ?? 0)
+    // No stream holds more.
+    let remaining = end.header("Nats-Num-Pending").flatMap { UInt64($0) }.map { min($0, UInt64(UInt32.max)) }
+    return MessageBatch(messages: messages, remaining: remaining ?? 0)
   }
 
   /// Removes a message; one that is not there is an error that ``JetStreamError/isNotFound`` tells.

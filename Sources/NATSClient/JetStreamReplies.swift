@@ -62,8 +62,7 @@ enum JetStreamReplies {
         status: status, code: JetStreamError.ErrorCode(rawValue: status == 404 ? 10037 : 0),
         description: message.header("Description") ?? "status \(status)")
     }
-    guard let sequence = message.header("Nats-Sequence").flatMap({ UInt64($0) }),
-      let subject = message.header("Nats-Subject")
+    guard let sequence = message.sequence, let subject = message.header("Nats-Subject")
     else { throw .malformed("a message without its number") }
     return StoredMessage(
       sequence: sequence, subject: subject, headers: message.headers, body: message.body,
@@ -83,6 +82,7 @@ enum JetStreamReplies {
       var message: Message
     }
     let found = try value(Answer.self, message).message
+    guard Int64(exactly: found.seq) != nil else { throw .malformed("a message has the number \(found.seq)") }
     return StoredMessage(
       sequence: found.seq, subject: found.subject, headers: headers(found.hdrs ?? Data()),
       body: Array(found.data ?? Data()), time: found.time)

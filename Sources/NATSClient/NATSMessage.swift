@@ -19,6 +19,9 @@ package struct NATSMessage: Sendable {
   /// The value of the first header of this name, which is matched case by case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
+  /// The number that a stream gave it, where one handed it out or told of it; no stream gets so far as half of what fits.
+  package var sequence: UInt64? { header("Nats-Sequence").flatMap { Int64($0) }.flatMap { UInt64(exactly: $0) } }
+
   /// The number of a status line, as in `NATS/1.0 503`; nil: the message has none.
   package var status: Int? { header("Status").flatMap { Int($0) } }
 }

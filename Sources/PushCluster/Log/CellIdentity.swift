@@ -176,7 +176,11 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   private static func read(_ engine: JetStream) async throws -> (identity: CellIdentity, number: UInt64)? {
     guard let message = try await engine.leaderMessage(stream, lastOf: subject) else { return nil }
     do {
-      return (try decodeJSON(CellIdentity.self, from: message.body), message.sequence)
+      let identity = try decodeJSON(CellIdentity.self, from: message.body)
+      guard partitionRange.contains(identity.partitions), replicaRange.contains(identity.replicas) else {
+        throw StoreError("\(identity.partitions) partitions, \(identity.replicas) replicas")
+      }
+      return (identity, message.sequence)
     } catch {
       throw StoreError(
         "the stream \(stream) has what no gateway wrote (\(error)): is this cluster used for something else?")

@@ -134,7 +134,7 @@ package final class CellLog: ReplicationLog {
   }
 
   private func take(_ message: NATSMessage) {
-    guard let sequence = message.header("Nats-Sequence").flatMap({ UInt64($0) }) else { return }
+    guard let sequence = message.sequence else { return }
     let entry = StoredMessage(
       sequence: sequence, subject: message.subject, headers: message.headers, body: message.body, time: "")
     state.withLock { state in

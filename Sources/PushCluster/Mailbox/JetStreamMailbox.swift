@@ -130,8 +130,7 @@ package final class JetStreamMailbox: Sendable {
   ///
   /// It is remembered, so that an acknowledgement of it finds it.
   package func entry(live message: NATSMessage, of device: DeviceID) -> MailboxEntry? {
-    guard let seq = message.header("Nats-Sequence").flatMap({ UInt64($0) }),
-      let push = PushHeaders.read(message.headers, message.body, of: device)
+    guard let seq = message.sequence, let push = PushHeaders.read(message.headers, message.body, of: device)
     else { return nil }
     let previous = message.header("Nats-Last-Sequence").flatMap { UInt64($0) }
     if let previous { change(device) { $0.noteComplete(after: previous, through: seq) } }
