@@ -83,7 +83,7 @@ final class ScaleReplica: Sendable {
     let path = folder.file("copy")
     results.stored = try await cell.measure(1) {
       let position = try await store.copyReplica(to: path)
-      try await CellSnapshots(engine).write(path, position: position, schema: store.schemaVersion)
+      try await CellSnapshots(engine).write(path, position: position, schema: store.schema.version)
     }
     results.snapshotSize = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     try FileManager.default.removeItem(atPath: path)
