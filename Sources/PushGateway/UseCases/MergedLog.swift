@@ -22,7 +22,7 @@ struct MergedLog: Sendable {
 
   /// Rows of several gateways.
   struct Rows: Sendable {
-    /// The oldest first.
+    /// The oldest first, by the times of their rows.
     var records: [(record: DeliveryLog.Record, gateway: String)]
     /// Where to read on: towards the past, or with rows that are written later.
     var position: LogPosition
@@ -147,8 +147,16 @@ struct MergedLog: Sendable {
       }
     }
     return Rows(
-      records: kind == .newest ? taken.reversed() : taken, position: position, end: end,
+      records: MergedLog.ordered(kind == .newest ? taken.reversed() : taken), position: position, end: end,
       unanswered: sources.filter(\.hasFailed).map(\.gateway.name))
+  }
+
+  /// A gateway may hear of a push from the engine before it hears that it has stored it, and writes that down first.
+  private static func ordered(
+    _ rows: [(record: DeliveryLog.Record, gateway: String)]
+  ) -> [(record: DeliveryLog.Record, gateway: String)] {
+    rows.enumerated().sorted { ($0.element.record.row.at, $0.offset) < ($1.element.record.row.at, $1.offset) }
+      .map(\.element)
   }
 
   /// An answer of a person: each gateway that starts logs those that its log lacks, so that several may have one.

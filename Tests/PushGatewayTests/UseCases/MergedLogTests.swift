@@ -40,6 +40,15 @@ import Testing
     #expect(rows.records.map(\.gateway) == ["a", "b", "c", "a", "a", "b"])
   }
 
+  @Test func `a row that a gateway wrote late has its place by its time`() async throws {
+    let (first, cell) = try gateway("a", [row(8, .transmitted), row(5), row(9)])
+    let (second, _) = try gateway("b", [row(6, id: 2), row(7, id: 2)])
+    defer { for log in [first, second] { log.close() } }
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    #expect(times(try await merged.newest(.init(), before: nil)) == [5, 6, 7, 8, 9])
+    #expect(times(try await merged.next(.init(), after: nil)) == [5, 6, 7, 8, 9])
+  }
+
   @Test func `pages towards the past and onwards leave nothing out and repeat nothing`() async throws {
     // More than one answer of a gateway holds.
     let count = Int64(LogQuestion.maximumLimit) * 2 + 77
