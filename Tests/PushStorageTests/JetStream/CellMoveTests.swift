@@ -160,7 +160,8 @@ struct CellMoveTests {
     }
     for sql in [
       "CREATE TRIGGER t AFTER DELETE ON mailbox BEGIN DELETE FROM device; END",
-      "INSERT INTO replica VALUES (1, 'cell', 5)", "DROP TABLE mailbox_state", "UPDATE mailbox SET received = -1",
+      "INSERT INTO replica (id, cell, position) VALUES (1, 'cell', 5)", "DROP TABLE mailbox_state",
+      "UPDATE mailbox SET received = -1",
       "DROP TABLE mailbox; CREATE VIEW mailbox AS SELECT 1 AS id",
     ] {
       let path = try folder.write(good, "hostile")
