@@ -95,7 +95,7 @@ final class DamagedDatabase {
     "channel_subscription VALUES (1, 1, zeroblob(16), 0)",
     "broadcast_off VALUES (2)",
     "mailbox_commit VALUES (1, 7)",
-    "replica VALUES (1, 'cell', 7)",
+    "replica VALUES (1, 'cell', 7, 0)",
     "cell_file VALUES ('authority', CAST('PEM' AS BLOB)), ('other', zeroblob(4))",
     "answer VALUES (1, 1, zeroblob(20), 'view', 1, 1, 1700000000000, 1), "
       + "(2, 1, randomblob(20), 'close', 1, 1, 1700000000000, NULL)",
