@@ -61,7 +61,18 @@ package struct JetStream: Sendable {
   package func messages(
     _ stream: String, subject: String, from sequence: UInt64, limit: Int, maximumSize: Int? = nil
   ) async throws(JetStreamError) -> MessageBatch {
-    let get = Get(seq: max(1, sequence), nextBySubject: subject, batch: limit, maximumSize: maximumSize)
+    try await batch(
+      stream, Get(seq: max(1, sequence), nextBySubject: subject, batch: limit, maximumSize: maximumSize))
+  }
+
+  /// The last message of each of some subjects, as any replica has it, which may lag; brokers look for 1,024 at most.
+  ///
+  /// A subject without a message takes no part in the answer, nor any of its time.
+  package func lastMessages(_ stream: String, subjects: [String]) async throws(JetStreamError) -> [StoredMessage] {
+    try await batch(stream, Get(lastBySubjects: subjects)).messages
+  }
+
+  private func batch(_ stream: String, _ get: Get) async throws(JetStreamError) -> MessageBatch {
     var answers: [NATSMessage]
     do {
       answers = try await transport.requestMany(
@@ -175,6 +186,7 @@ package struct JetStream: Sendable {
   private struct Get: Encodable {
     var seq: UInt64?
     var lastBySubject: String?
+    var lastBySubjects: [String]?
     var nextBySubject: String?
     var batch: Int?
     var maximumSize: Int?
@@ -182,6 +194,7 @@ package struct JetStream: Sendable {
     enum CodingKeys: String, CodingKey {
       case seq, batch
       case lastBySubject = "last_by_subj"
+      case lastBySubjects = "multi_last"
       case nextBySubject = "next_by_subj"
       case maximumSize = "max_bytes"
     }

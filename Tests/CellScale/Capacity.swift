@@ -17,7 +17,7 @@ enum Capacity {
   static let (gatewayPush, brokerPush) = (151.0, 221.0)
   /// Kilobytes of a device that is connected, at its gateway.
   static let device = 34.0
-  /// Microseconds of the brokers' processors for a read of a mailbox, which is a page and its gap: three brokers, 100,000 reads
-  /// by `cell-scale reads`, 64 at a time, on two cores.
-  static let brokerRead = 88.0
+  /// Microseconds of the brokers' processors for a look at a mailbox of 625 that are looked at together, one of ten of which
+  /// has a push: three brokers, 100,000 of them by `cell-scale looks`, on two cores.
+  static let brokerLook = 3.2
 }

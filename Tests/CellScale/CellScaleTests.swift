@@ -13,7 +13,8 @@ import Testing
     #expect(run.strangers == 0)
     #expect(run.connected.traffic[.subscribe].sent == size.devices)
     #expect(run.connected.traffic[.page].sent == size.devices)
-    #expect(run.readInTurn.traffic[.page].sent == size.devices(of: 0).count)
+    #expect(run.lookedInTurn.traffic[.page].sent <= size.partitions + size.devices(of: 0).count / 100)
+    #expect(run.lookedInTurn.traffic.total.received == run.lookedInTurn.traffic[.page].sent)
     #expect(run.found == size.devices)
     #expect(run.returned.traffic[.page].sent == size.devices(of: size.gateways - 1).count)
   }

@@ -148,12 +148,10 @@ final class ScaleCell: Sendable {
 
   // MARK: Again
 
-  /// Two rounds after a device attached its mailbox is read once more; and then from time to time.
-  func readAgain(at gateway: ScaleGateway, devices count: Int, rounds: Int) async -> Measurement {
-    let target = tallies.reads.count + count
-    return await measure(count) {
-      for _ in 0..<rounds { gateway.router.reread() }
-      await tallies.reads.reach(target)
+  /// Rounds in which a gateway looks for what nobody told of.
+  func look(at gateway: ScaleGateway, devices count: Int, rounds: Int) async -> Measurement {
+    await measure(count) {
+      for _ in 0..<rounds { await gateway.router.look() }
     }
   }
 }

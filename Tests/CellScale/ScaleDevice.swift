@@ -9,7 +9,6 @@ import NIOCore
 final class ScaleTallies: Sendable {
   let caughtUp = Tally()
   let delivered = Tally()
-  let reads = Tally()
   let broadcasts = Tally()
 }
 
@@ -61,7 +60,6 @@ final class ScaleDevice: LiveSubscription, BroadcastReceiver, @unchecked Sendabl
     guard let found, gateway === self.gateway else { return }
     for action in state.found(found) { perform(action) }
     if let action = state.performed(found, hasCapacity: true) { perform(action) }
-    tallies.reads.add()
   }
 
   // MARK: Told by the router

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The program of `make simulate-scale`: `cell-scale [GATEWAYS [DEVICES [PUSHES]]]`; or `cell-scale reads COUNT SERVER…` at real
-/// brokers.
+/// The program of `make simulate-scale`: `cell-scale [GATEWAYS [DEVICES [PUSHES]]]`; or `cell-scale reads COUNT SERVER…` or
+/// `cell-scale looks COUNT SERVER…` at real brokers.
 @main struct ScaleProgram {
   static func main() async throws {
     let words = Array(CommandLine.arguments.dropFirst())
-    if words.count > 2, words[0] == "reads", let count = Int(words[1]) {
-      return print("\(count) mailboxes read in \(try await ScaleReads.run(Array(words[2...]), count: count)) s")
+    if words.count > 2, let way = ScaleReads.Way(rawValue: words[0]), let count = Int(words[1]) {
+      return print("\(count) \(way) in \(try await ScaleReads.run(Array(words[2...]), count: count, way)) s")
     }
     let numbers = words.compactMap { Int($0) }
     var size = ScaleSize()

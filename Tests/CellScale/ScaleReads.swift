@@ -7,9 +7,13 @@ import PushTesting
 
 /// Reads of mailboxes at real brokers, whose processors somebody looks at meanwhile: what the model can't say.
 enum ScaleReads {
-  /// - Parameter count: how many mailboxes are read, each once, 64 at a time, after a push was stored for one of ten.
-  /// - Returns: seconds that reading took.
-  static func run(_ servers: [String], count: Int) async throws -> Double {
+  /// How mailboxes are asked for what they have: each for its pushes and its gap, or many at once for whether they have any.
+  enum Way: String { case reads, looks }
+
+  /// - Parameter count: how many mailboxes are read, each once, 64 at a time, or looked at, ten thousand at a time, after a
+  ///   push was stored for one of ten.
+  /// - Returns: seconds that it took.
+  static func run(_ servers: [String], count: Int, _ way: Way) async throws -> Double {
     let link = try await NATSConnection.connect(NATSOptions(servers: servers, name: "scale"))
     defer { link.close() }
     let mailbox = JetStreamMailbox(
@@ -24,6 +28,14 @@ enum ScaleReads {
     }
     print("stored")
     let begin = ContinuousClock.now
+    switch way {
+    case .reads: await read(mailbox, count)
+    case .looks: await look(mailbox, count)
+    }
+    return (ContinuousClock.now - begin) / .seconds(1)
+  }
+
+  private static func read(_ mailbox: JetStreamMailbox, _ count: Int) async {
     await withTaskGroup(of: Void.self) { group in
       for lane in 0..<64 {
         group.addTask {
@@ -33,6 +45,12 @@ enum ScaleReads {
         }
       }
     }
-    return (ContinuousClock.now - begin) / .seconds(1)
+  }
+
+  private static func look(_ mailbox: JetStreamMailbox, _ count: Int) async {
+    for start in stride(from: 0, to: count, by: 10_000) {
+      let rows = start..<min(start + 10_000, count)
+      print(await mailbox.havingPushes(rows.map { DeviceID(row: Int64($0 + 1)) }).count, "of", rows.count)
+    }
   }
 }

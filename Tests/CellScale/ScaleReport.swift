@@ -39,7 +39,7 @@ struct ScaleReport {
       ("broadcast acknowledged, at its gateway", replica.acknowledged),
       ("the same, at each other gateway", replica.acknowledgementsTaken),
       ("subscriptions in the model alone", run.subscribed), ("device connects", run.connected),
-      ("read again after 2 s", run.readAgain), ("read again each 45 s", run.readInTurn),
+      ("looked after once more, 2 s later", run.looked), ("looked after each 45 s", run.lookedInTurn),
       ("push to a device that is connected", run.sent), ("all gateways tell of themselves", run.told),
       ("device in a list", run.listed), ("stream gets a broadcast", run.broadcast),
       ("device comes back after its gateway died", run.returned),
@@ -75,16 +75,16 @@ struct ScaleReport {
   private func limit(_ use: Use) -> Int { Int(Double(size.devices) * (use.capacity - use.fixed) / use.growing) }
 
   private var uses: [Use] {
-    let reads = Double(size.devices) / 45
+    let looks = Double(size.devices) / 45
     let gateways = Double(size.gateways)
     return [
       Use(
-        name: "brokers' processors: pushes, and mailboxes read again",
+        name: "brokers' processors: pushes, and looks at mailboxes",
         fixed: Capacity.pushes * Capacity.brokerPush / 1000,
-        growing: reads * Capacity.brokerRead / 1000, capacity: Capacity.brokerProcessor, unit: "ms/s"),
+        growing: looks * Capacity.brokerLook / 1000, capacity: Capacity.brokerProcessor, unit: "ms/s"),
       Use(
         name: "a gateway's processor: the same", fixed: Capacity.pushes * Capacity.gatewayPush / 1000 / gateways,
-        growing: share / 45 * run.readInTurn.microseconds / 1000, capacity: Capacity.gatewayProcessor, unit: "ms/s"),
+        growing: share / 45 * run.lookedInTurn.microseconds / 1000, capacity: Capacity.gatewayProcessor, unit: "ms/s"),
       Use(
         name: "a gateway's memory", fixed: 1.0, growing: memory, capacity: Capacity.gatewayMemory, unit: "GB"),
       Use(

@@ -11,8 +11,8 @@ struct ScaleRun: Sendable {
   var replica = ScaleReplica.Results()
   var subscribed = Measurement(count: 0)
   var connected = Measurement(count: 0)
-  var readAgain = Measurement(count: 0)
-  var readInTurn = Measurement(count: 0)
+  var looked = Measurement(count: 0)
+  var lookedInTurn = Measurement(count: 0)
   var sent = Measurement(count: 0)
   /// Messages to the gateways that had neither the sender nor the device of a push.
   var strangers = 0
@@ -49,8 +49,8 @@ struct ScaleRun: Sendable {
     subscribed = try await cell.measureSubscriptions(size.devices(of: 0).count)
     connected = await cell.connectAll()
     let count = size.devices(of: 0).count
-    readAgain = await cell.readAgain(at: cell.gateways[0], devices: count, rounds: 2)
-    readInTurn = await cell.readAgain(at: cell.gateways[0], devices: count, rounds: 45)
+    looked = await cell.look(at: cell.gateways[0], devices: count, rounds: 2)
+    lookedInTurn = await cell.look(at: cell.gateways[0], devices: count, rounds: 45)
   }
 
   private mutating func push(_ cell: ScaleCell) async throws {

@@ -12,6 +12,7 @@ struct EngineConformance {
   static let checks: [(name: String, run: Check)] = [
     ("what is published is numbered, and known again by its id", { try await numbering($0) }),
     ("messages are read one by one, and in batches", { try await reading($0) }),
+    ("the last messages of many subjects are read at once", { try await readingMany($0) }),
     ("messages are deleted and purged", { try await removing($0) }),
     ("what is stored is published again with the number before it", { try await publishingAgain($0) }),
     ("a stream is made once, and changed", { try await changingStreams($0) }),
@@ -80,6 +81,16 @@ struct EngineConformance {
     #expect(rest.remaining == 0)
     #expect(try await stream.messages("S", subject: "s.1", from: 8, limit: 3).messages.isEmpty)
     #expect(try await stream.messages("S", subject: "s.5", from: 0, limit: 3).messages.isEmpty)
+  }
+
+  private static func readingMany(_ stream: JetStream) async throws {
+    let subjects = (0..<400).map { "s.\($0)" }
+    #expect(try await stream.lastMessages("S", subjects: subjects).isEmpty)
+    for number in [3, 399, 7, 3, 500] { _ = try await stream.publish("s.\(number)", [UInt8(number % 256)]) }
+    #expect(try await stream.lastMessages("S", subjects: subjects).map(\.subject) == ["s.399", "s.7", "s.3"])
+    #expect(try await stream.lastMessages("S", subjects: subjects).map(\.sequence) == [2, 3, 4])
+    try await stream.purge("S")
+    #expect(try await stream.lastMessages("S", subjects: subjects).isEmpty)
   }
 
   private static func removing(_ stream: JetStream) async throws {

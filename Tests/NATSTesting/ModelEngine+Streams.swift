@@ -146,6 +146,7 @@ extension ModelEngine.State {
       stream = old?.stream ?? leader
     }
     if let subject = get.nextBySubject { return batch(stream, subject, get) }
+    if let subjects = get.lastBySubjects { return lastOfEach(stream, subjects) }
     let found = get.seq.map { stream.message($0) } ?? get.lastBySubject.map { stream.last(of: $0) } ?? nil
     return [found.map { direct($0, stream, []) } ?? status(404, "Message Not Found")]
   }
@@ -168,6 +169,13 @@ extension ModelEngine.State {
     return answers + [status(204, "EOB", [("Nats-Num-Pending", rest), ("Nats-Last-Sequence", "\(last)")])]
   }
 
+  private func lastOfEach(_ stream: ModelStream, _ subjects: [String]) -> [NATSMessage] {
+    let found = subjects.compactMap { stream.last(of: $0) }.sorted { $0.sequence < $1.sequence }
+    guard !found.isEmpty else { return [status(404, "No Results")] }
+    guard found.count <= 1024 else { return [status(413, "Too Many Results")] }
+    return found.map { direct($0, stream, []) } + [status(204, "EOB", [("Nats-Num-Pending", "0")])]
+  }
+
   private func direct(
     _ message: ModelStream.Message, _ stream: ModelStream, _ added: [(name: String, value: String)]
   ) -> NATSMessage {
@@ -184,6 +192,7 @@ extension ModelEngine.State {
 private struct Get: Decodable {
   var seq: UInt64?
   var lastBySubject: String?
+  var lastBySubjects: [String]?
   var nextBySubject: String?
   var batch: Int?
   var maximumSize: Int?
@@ -191,6 +200,7 @@ private struct Get: Decodable {
   enum CodingKeys: String, CodingKey {
     case seq, batch
     case lastBySubject = "last_by_subj"
+    case lastBySubjects = "multi_last"
     case nextBySubject = "next_by_subj"
     case maximumSize = "max_bytes"
   }

@@ -22,6 +22,30 @@ extension JetStreamMailbox {
     }
   }
 
+  /// Which of some devices have a push that waits, or may have: where the cluster does not say it, they are all named.
+  ///
+  /// A request asks for many devices, and those without pushes cost it next to nothing.
+  package func havingPushes(_ devices: some Sequence<DeviceID>) async -> [DeviceID] {
+    await withTaskGroup(of: [DeviceID].self) { group in
+      for (partition, devices) in Dictionary(grouping: devices, by: partition) {
+        for start in stride(from: 0, to: devices.count, by: Self.devicesAtOnce) {
+          let some = devices[start..<min(start + Self.devicesAtOnce, devices.count)]
+          group.addTask { await self.havingPushes(some, in: partition) }
+        }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+  }
+
+  private static var devicesAtOnce: Int { 250 }
+
+  private func havingPushes(_ devices: ArraySlice<DeviceID>, in partition: Int) async -> [DeviceID] {
+    do {
+      return try await engine.lastMessages(streams.stream(partition), subjects: devices.map(streams.pushes))
+        .compactMap { if case .push(let device) = streams.content(of: $0.subject) { device } else { nil } }
+    } catch { return Array(devices) }
+  }
+
   private struct Found {
     var entries: [MailboxEntry] = []
     var isComplete = false

@@ -10,13 +10,16 @@ import Synchronization
 ///
 /// What is stored comes from the engine, which publishes each message of a mailbox again on the subject that this gateway
 /// listens to while the device has a stream here. That is a signal which may be lost: a stream that misses one reads its
-/// mailbox when the next comes, and besides from time to time (``rereadInterval``), since nobody notices the last.
+/// mailbox when the next comes. Since nobody notices the last, the engine is asked from time to time (``lookInterval``)
+/// who has a push, and those read their mailboxes.
 final class CellRouter: PushRouter {
   private struct Listening {
     /// By their numbers: a stream that goes twice takes no other with it.
     var streams: Set<UInt64> = []
     /// In rounds; see ``run()``.
     var since: Int
+    /// Of its mailbox.
+    let partition: Int
     var subscription: (any EngineSubscription)?
   }
 
@@ -36,11 +39,11 @@ final class CellRouter: PushRouter {
   private let beyond = Mutex<(@Sendable (StoredPush) -> Void)?>(nil)
   private let state = Mutex(State())
 
-  /// A read may be answered by a broker that lags behind what was told before the stream attached: it is done again after
-  /// so many rounds, of a second each.
-  private static let secondRead = 2
-  /// Every stream's mailbox is read again after so many rounds.
-  private static let rereadInterval = 45
+  /// A read may be answered by a broker that lags behind what was told before the stream attached: what it may have missed
+  /// is looked for after so many rounds, of a second each.
+  private static let firstLook = 2
+  /// Between two looks at a device's mailbox are so many rounds. Those of a partition are looked at together.
+  private static let lookInterval = 45
 
   /// - Parameter partitions: of the mailbox.
   init(_ transport: any EngineTransport, mailbox: JetStreamMailbox, partitions: Int, origin: String) {
@@ -57,7 +60,7 @@ final class CellRouter: PushRouter {
   func start() {
     let work = Task { [weak self] in
       while !Task.isCancelled, let self {
-        reread()
+        await look()
         try? await Task.sleep(for: .seconds(1))
       }
     }
@@ -70,17 +73,19 @@ final class CellRouter: PushRouter {
     for listening in devices.values { listening.subscription?.cancel() }
   }
 
-  /// One round of what is read again; a second is between two.
-  func reread() {
+  /// One round of looking for what nobody told of; a second is between two.
+  func look() async {
     let devices = state.withLock { state in
       state.round += 1
-      return state.devices.filter { device, listening in
+      return state.devices.compactMap { device, listening -> DeviceID? in
         let age = state.round - listening.since
-        let isTurn = (state.round &+ Int(truncatingIfNeeded: device.row)) % CellRouter.rereadInterval == 0
-        return age == CellRouter.secondRead || (age > CellRouter.secondRead && isTurn)
-      }.keys
+        let turn = listening.partition * CellRouter.lookInterval / partitions
+        let isTurn = state.round % CellRouter.lookInterval == turn
+        return age == CellRouter.firstLook || (age > CellRouter.firstLook && isTurn) ? device : nil
+      }
     }
-    local.resync(devices)
+    guard !devices.isEmpty else { return }
+    local.resync(await mailbox.havingPushes(devices))
   }
 
   // MARK: Streams
@@ -88,7 +93,7 @@ final class CellRouter: PushRouter {
   func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 {
     let number = local.attach(device, subscription, loop: loop)
     state.withLock { state in
-      var listening = state.devices[device] ?? Listening(since: state.round)
+      var listening = state.devices[device] ?? Listening(since: state.round, partition: mailbox.partition(of: device))
       listening.since = state.round
       listening.streams.insert(number)
       // What the stream reads is asked for behind this, so that nothing comes between.
