@@ -1,7 +1,9 @@
 """Brokers of a NATS cluster with JetStream, as processes."""
 
+import contextlib
 import json
 import os
+import random
 import socket
 import subprocess
 import urllib.error
@@ -32,13 +34,16 @@ cluster {{ name: C, host: 127.0.0.1, port: {route}, {advertise} routes: [{routes
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """Ports that nobody has now, none of those that the system gives to connections and listeners by itself: those might go
+    to somebody else until a broker takes them."""
+    ports = []
+    for port in random.sample(range(10_000, 32_000), 1000):
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise AssertionError("there are no free ports")
 
 
 class Brokers:

@@ -108,23 +108,21 @@ private func isListening(_ port: UInt16) -> Bool {
   unsafe withSocket(port) { socket, address, size in unsafe connect(socket, address, size) == 0 }
 }
 
-/// Ports that nobody has now.
+/// Ports that this process has handed out: none comes twice.
+private let handedOut = Mutex<Set<UInt16>>([])
+
+/// Ports that nobody has now, none of those that the system gives to connections and listeners by itself: those might go to
+/// somebody else until a broker takes them.
 private func freePorts(count: Int) throws -> [UInt16] {
-  var sockets: [Int32] = []
-  defer { for socket in sockets { close(socket) } }
-  return try (0..<count).map { _ in
-    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    sockets.append(socket)
-    var address = localAddress(0)
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(socket, $0, size) == 0 && getsockname(socket, $0, &size) == 0
-      }
+  var ports: [UInt16] = []
+  for port in (UInt16(10_000)..<32_000).shuffled() where ports.count < count {
+    guard handedOut.withLock({ $0.insert(port).inserted }) else { continue }
+    if unsafe withSocket(port, { socket, address, size in unsafe bind(socket, address, size) == 0 }) {
+      ports.append(port)
     }
-    guard isBound else { throw BrokerCluster.Missing() }
-    return UInt16(bigEndian: address.sin_port)
   }
+  guard ports.count == count else { throw BrokerCluster.Missing() }
+  return ports
 }
 
 private func localAddress(_ port: UInt16) -> sockaddr_in {
