@@ -191,7 +191,8 @@ def test_a_gateway_whose_clock_is_wrong_keeps_the_order(make, record):
     cell = make()
     first, second = cell.gateways
     second.stop()
-    second.wrapper = ("faketime", "-f", "+120s")
+    # faketime stays between, and a signal ends it alone: the gateway has to go with it.
+    second.wrapper = ("faketime", "-f", "+120s", "setpriv", "--pdeathsig", "KILL")
     second.restart()
     phone = phone_of(cell)
     recorder = record(second, phone)
