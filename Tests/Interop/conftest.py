@@ -1,9 +1,13 @@
 import os
+import signal
 
 import pytest
 
 from brokers import BalancedCell, Brokers, Cell
 from gateway import Gateway, Subscriber
+
+# A run in the background ignores SIGINT, and so would all that is started here: a shell can't take that back.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: What the tests speak to: with INTEROP_CELL=1 a cell of two gateways behind a balancer.
 Served = BalancedCell if os.environ.get("INTEROP_CELL") else Gateway
