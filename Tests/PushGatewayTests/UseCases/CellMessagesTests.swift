@@ -27,7 +27,7 @@ import Testing
     #expect(elsewhere.push(.number(3), of: 7) != nil)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `alerts of the hour are handed over to where a device arrives`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `alerts of the hour are handed over to where a device arrives`() async throws {
     let clock = WallClock { 7_200_000 }
     let (conditions, cells) = ([DeviceConditions(), DeviceConditions()], [hub.cell("a"), hub.cell("b")])
     for (conditions, cell) in zip(conditions, cells) {

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 /// What a gateway of a cell keeps of pushes in memory.
-@Suite(.timeLimit(.minutes(1))) struct RememberedPushesTests {
+@Suite(.timeLimit(.minutes(5))) struct RememberedPushesTests {
   private let mailbox = JetStreamMailbox(
     JetStream(ModelEngine().connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
     now: { TestClock.start }, removed: { _ in })
