@@ -334,8 +334,9 @@ let package = Package(
     .testTarget(
       name: "pushcliTests",
       dependencies: [
-        "pushcli", "GatewayClient", "GatewayProtocol", "LoadTest", "PushCore", "PushGateway", "PushPolicy", "Queues",
-        "TerminalTesting", "TerminalUI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "pushcli", "GatewayClient", "GatewayProtocol", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
+        "PushTesting",
+        "Queues", "TerminalTesting", "TerminalUI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: ["Phone/Screens"],
       swiftSettings: strict

@@ -28,6 +28,14 @@ static inline unsigned long long COpenSSL_set_options(SSL_CTX *ctx) {
   return SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 }
 
+static inline int COpenSSL_set_groups(SSL_CTX *ctx, const char *list) {
+  return (int)SSL_CTX_set1_groups_list(ctx, list);
+}
+
+static inline long COpenSSL_set_max_cert_list(SSL_CTX *ctx, long size) {
+  return SSL_CTX_set_max_cert_list(ctx, size);
+}
+
 static inline int COpenSSL_set_tlsext_host_name(SSL *ssl, const char *name) {
   return (int)SSL_set_tlsext_host_name(ssl, name);
 }

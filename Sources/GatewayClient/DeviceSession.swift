@@ -209,9 +209,10 @@ package final class DeviceSession: Sendable {
     case .pushes(let batch):
       numbers.withLock { $0.receive(batch.lastSeq) }
       let news = broadcasts.withLock { $0.take(batch, parser: parser) }
-      if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
-      // The next broadcast makes this one old: it is the device's when it is here.
+      // The next broadcast replaces this one, so it is acknowledged on arrival; before the receiver has it, because a receiver
+      // of a fixed number of pushes ends the stream with the last.
       for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
+      if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
       return
     default: break
     }

@@ -9,6 +9,8 @@ package enum Limits {
   /// The header list of one message, counted as RFC 9113 §6.5.2 says, names, values and 32 bytes for each field, whether
   /// or not this gateway reads it; twice what is announced, for clients that do not look.
   package static let maximumHeaderListSize = 16_000
+  /// A header list that is read to its end, so that it can be answered with 431; a larger one ends its connection.
+  package static let maximumDroppedHeaderListSize = 4 * maximumHeaderListSize
   /// The receive window of a connection: no sender waits for credit, however it writes.
   package static let connectionWindowSize = 16 << 20
   /// The receive window of a stream, the protocol's own (RFC 9113 §6.9.2).
@@ -18,6 +20,11 @@ package enum Limits {
   /// How often a device and its gateway ask each other for a sign of life, where nothing else is set: a dead link is
   /// known within twice that (``Liveness``).
   package static let pingInterval = Duration.seconds(30)
+
+  /// Bytes of the certificates that a client shows, and how many authorities its own may be away from a trusted one: each
+  /// of them costs the handshake time.
+  package static let clientChainSize = 16 << 10
+  package static let clientChainDepth: Int32 = 3
 
   // MARK: What a peer may use of a connection
 
@@ -184,6 +191,9 @@ package enum Limits {
   package static let maximumScheduled = 100_000
   /// Scheduled pushes that are read and handed to the mailbox at once.
   package static let scheduleSlice = 256
+  /// Pushes from the schedule after which one append ends: with the copies of the last one for the devices of a group, at
+  /// most a tenth of ``maximumUncommitted``.
+  package static let scheduledCopiesAtOnce = 5_000
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.
   package static let duplicateWindow = 300
   /// Identifiers remembered after their push was acknowledged; beyond it the oldest are forgotten early.
@@ -256,9 +266,11 @@ package enum Limits {
   package static let logSearchSlice = 1 << 20
   /// Rows of the delivery log in one answer: what is more is read page by page.
   package static let maximumLogPage = 10_000
-  /// Who waits for rows of the delivery log at the same time, and for how long at most, in seconds: half of what may be at
-  /// work, so that everything else is still answered; whoever waits longer asks again.
+  /// Requests that wait for rows of the delivery log at the same time, of all and of one device, and for how long at most,
+  /// in seconds. Devices have half of them, administrators all; 512 are half of what may be at work, so that everything
+  /// else is still answered. A client that waits longer asks again.
   package static let maximumLogWaits = 512
+  package static let maximumDeviceLogWaits = 8
   package static let maximumLogWaitTime = 60
   /// What the delivery log keeps of a push's title and texts, in bytes: enough to know it by.
   package static let maximumKeptText = 512

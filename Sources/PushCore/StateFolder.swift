@@ -75,7 +75,11 @@ package struct StateFolder: Sendable {
 
     fileprivate init(file: Int32, hasNarrowed: Bool) { (self.file, self.hasNarrowed) = (file, hasNarrowed) }
 
-    deinit { close(file) }
+    deinit {
+      // `close` alone keeps the lock while a child process holds a copy of the descriptor, between `fork` and `exec`.
+      flock(file, LOCK_UN)
+      close(file)
+    }
   }
 
   /// Makes the folder, and sees to it that one gateway alone uses it for as long as the claim is held.

@@ -9,6 +9,9 @@ indirect enum Shape: Sendable {
   /// These keys, each of which may be missing.
   case object([(key: String, shape: Shape)])
 
+  /// The longest name of an app or a category, in bytes.
+  private static let maximumNameSize = 255
+
   func error(in value: JSONElement, at pointer: String) -> String? {
     var error: String?
     switch self {
@@ -30,7 +33,12 @@ indirect enum Shape: Sendable {
       var count = 0
       value.visitMembers { key, value in
         count += 1
-        if error == nil { error = shape.error(in: value, at: pointer + "/" + key.string.pointerToken) }
+        guard error == nil else { return }
+        let name = key.string
+        error =
+          name.utf8.count > Shape.maximumNameSize
+          ? "\(pointer) has a name of \(name.utf8.count) bytes: it may have \(Shape.maximumNameSize)"
+          : shape.error(in: value, at: pointer + "/" + name.pointerToken)
       }
       return error ?? (count > maximum ? "\(pointer) has more than \(maximum) members" : nil)
     case .focuses:
@@ -65,7 +73,7 @@ indirect enum Shape: Sendable {
     case .logText: value.string.flatMap(LogText.init) != nil
     case .summary: value.string.flatMap(SummaryTimes.init(_:)) != nil
     case .window: value.string.flatMap(QuietWindow.init(_:)) != nil
-    case .topic: value.string.map { !$0.isEmpty } ?? false
+    case .topic: value.string.map { (1...Shape.maximumNameSize).contains($0.utf8.count) } ?? false
     case .list, .named, .focuses, .object: false
     }
   }

@@ -17,8 +17,9 @@ final class ScaleGateway: Sendable {
 
   init(_ engine: ModelEngine, number: Int, _ size: ScaleSize) {
     link = MeteredLink(engine.connect())
+    // The model loses no answer: a request that is sent again, because the machine is busy, would be counted twice.
     mailbox = JetStreamMailbox(
-      JetStream(link), partitions: size.partitions, replicas: 3, cap: 10_000, logger: .silent,
+      JetStream(link, timeout: .seconds(60)), partitions: size.partitions, replicas: 3, cap: 10_000, logger: .silent,
       now: { TestClock.start }, removed: { _ in })
     router = CellRouter(link, mailbox: mailbox, partitions: size.partitions, origin: "\(number)")
     let address = "gateway-\(number).example.com:2197"

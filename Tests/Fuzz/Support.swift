@@ -60,7 +60,7 @@ enum SerialTasks {
 
   /// Waits until a task can go on, as when a disk has answered.
   static func wait() {
-    precondition(arrived.wait(timeout: .now() + 10) == .success, "an answer does not come")
+    precondition(arrived.wait(timeout: .now() + 300) == .success, "an answer does not come")
   }
 
   /// Runs a task to its end.

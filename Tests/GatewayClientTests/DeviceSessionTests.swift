@@ -309,6 +309,22 @@ import Testing
     }
   }
 
+  /// `subscribe --count` ends the stream with the last push: an acknowledgement after it would be lost.
+  @Test func `a broadcast is acknowledged before the receiver takes it`() async throws {
+    let link = ScriptedLink()
+    let channel = ChannelID.random()
+    try await run([.success(link)]) { _, events, _ in
+      _ = await link.hear()
+      // Fills the queue of events: what follows is delivered only when the receiver takes this.
+      let long = String(repeating: "x", count: DeviceEvents.maximumSize)
+      link.say(#"{"type":"push","seq":1,"id":"x","topic":"t","payload":{"text":"\#(long)"}}"#)
+      link.say(#"{"type":"push","seq":0,"channel":"\#(channel)","number":4,"id":"x","topic":"t","payload":{}}"#)
+      #expect(await link.hear() == DeviceLine.acknowledgeBroadcast(channel, number: 4).text)
+      #expect(await events.pushes() == [1])
+      #expect(await events.pushes() == [0])
+    }
+  }
+
   @Test func `how the device is set is told now and at every reconnect`() async throws {
     let (first, second) = (ScriptedLink(), ScriptedLink())
     try await run([.success(first), .success(second)], focus: "work") { session, events, _ in

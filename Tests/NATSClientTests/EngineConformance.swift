@@ -26,7 +26,7 @@ struct EngineConformance {
   /// Runs one check on an engine.
   static func run(_ name: String, on transport: any EngineTransport) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
-    let stream = JetStream(transport, timeout: .seconds(5))
+    let stream = JetStream(transport, timeout: .seconds(120))
     try await stream.requireBroker()
     _ = try await stream.ensureStream(sample())
     try await check.run(stream)
@@ -203,13 +203,13 @@ struct EngineConformance {
       guard let reply = message.reply else { return }
       transport.publish(reply, headers: message.headers, message.body)
     }
-    let answer = try await transport.request("echo.a", headers: [("A", "b"), ("C", "")], [1], timeout: .seconds(5))
+    let answer = try await transport.request("echo.a", headers: [("A", "b"), ("C", "")], [1], timeout: .seconds(120))
     #expect(answer.body == [1])
     #expect(answer.header("A") == "b")
     #expect(answer.header("C") == nil)
     echo.cancel()
     await #expect(throws: NATSError.noResponders) {
-      _ = try await transport.request("echo.a", [], timeout: .seconds(5))
+      _ = try await transport.request("echo.a", [], timeout: .seconds(120))
     }
   }
 }

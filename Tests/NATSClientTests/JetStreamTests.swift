@@ -7,8 +7,7 @@ import Testing
 struct JetStreamTests {
   @Test(arguments: EngineConformance.checks.map(\.name))
   func `JetStream does what is asked for`(_ name: String) async throws {
-    let broker = try BrokerCluster()
-    let connection = try await NATSConnection.connect(broker.options)
+    let connection = try await NATSConnection.connect(BrokerCluster.account())
     defer { connection.close() }
     try await EngineConformance.run(name, on: connection)
   }

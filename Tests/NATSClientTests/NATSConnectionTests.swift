@@ -17,22 +17,22 @@ struct NATSConnectionTests {
   }
 
   @Test func `answers come to whoever asked`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let (one, other) = (
-      try await NATSConnection.connect(broker.options), try await NATSConnection.connect(broker.options)
+      try await NATSConnection.connect(broker), try await NATSConnection.connect(broker)
     )
     defer {
       one.close()
       other.close()
     }
     try echo(one, "echo.*")
-    _ = try await one.request("echo.ready", [], timeout: .seconds(5))
+    _ = try await one.request("echo.ready", [], timeout: .seconds(120))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<500 {
         group.addTask {
           let body = Array("number \(number)".utf8)
           let answer = try await other.request(
-            "echo.\(number)", headers: [("Number", "\(number)"), ("Empty", "")], body, timeout: .seconds(5))
+            "echo.\(number)", headers: [("Number", "\(number)"), ("Empty", "")], body, timeout: .seconds(120))
           #expect(answer.body == body)
           #expect(answer.header("Number") == "\(number)")
           #expect(answer.header("Empty") == nil)
@@ -44,10 +44,10 @@ struct NATSConnectionTests {
   }
 
   @Test func `a request that nobody answers ends`() async throws {
-    let broker = try BrokerCluster()
-    let connection = try await NATSConnection.connect(broker.options)
+    let broker = try await BrokerCluster.account()
+    let connection = try await NATSConnection.connect(broker)
     await #expect(throws: NATSError.noResponders) {
-      _ = try await connection.request("nobody", [], timeout: .seconds(5))
+      _ = try await connection.request("nobody", [], timeout: .seconds(120))
     }
     let silent = try connection.subscribe("silent", queue: nil) { _ in }
     await #expect(throws: NATSError.timedOut) {
@@ -55,16 +55,16 @@ struct NATSConnectionTests {
     }
     silent.cancel()
     await #expect(throws: NATSError.noResponders) {
-      _ = try await connection.request("silent", [], timeout: .seconds(5))
+      _ = try await connection.request("silent", [], timeout: .seconds(120))
     }
     #expect(throws: NATSError.refused("a..b is no subject")) { try connection.subscribe("a..b", queue: nil) { _ in } }
     connection.close()
-    await #expect(throws: NATSError.closed) { _ = try await connection.request("nobody", [], timeout: .seconds(5)) }
+    await #expect(throws: NATSError.closed) { _ = try await connection.request("nobody", [], timeout: .seconds(120)) }
   }
 
   @Test func `messages of a subscription come in order, each once in a queue`() async throws {
-    let broker = try BrokerCluster()
-    let connection = try await NATSConnection.connect(broker.options)
+    let broker = try await BrokerCluster.account()
+    let connection = try await NATSConnection.connect(broker)
     defer { connection.close() }
     let seen = Mutex<[[UInt8]]>([[], []])
     let end = AsyncStream<Void>.makeStream()
@@ -85,7 +85,7 @@ struct NATSConnectionTests {
   }
 
   @Test func `a connection that loses its broker goes on with another`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.start()
     let connection = try await NATSConnection.connect(broker.options)
     defer { connection.close() }
     try echo(connection, "echo")
@@ -93,17 +93,19 @@ struct NATSConnectionTests {
     connection.onLink { states.continuation.yield($0) }
     var changes = states.stream.makeAsyncIterator()
     #expect(connection.link.isConnected)
-    broker.kill(0)
+    await broker.kill(0)
     #expect(await changes.next() == .disconnected)
     #expect(!connection.link.isConnected)
-    await #expect(throws: NATSError.disconnected) { _ = try await connection.request("echo", [], timeout: .seconds(5)) }
-    try broker.start(0)
+    await #expect(throws: NATSError.disconnected) {
+      _ = try await connection.request("echo", [], timeout: .seconds(120))
+    }
+    try await broker.start(0)
     #expect(await changes.next() == .reconnected(server: broker.addresses[0]))
-    #expect(try await connection.request("echo", [7], timeout: .seconds(5)).body == [7])
+    #expect(try await connection.request("echo", [7], timeout: .seconds(120)).body == [7])
   }
 
   @Test func `a connection leaves its broker when it is asked to`() async throws {
-    let brokers = try BrokerCluster(count: 2)
+    let brokers = try await BrokerCluster.start(count: 2)
     let connection = try await NATSConnection.connect(brokers.options)
     defer { connection.close() }
     try echo(connection, "echo")
@@ -118,13 +120,13 @@ struct NATSConnectionTests {
     #expect(await changes.next() == .disconnected)
     let second = try #require(brokers.addresses.first { $0 != first })
     #expect(await changes.next() == .reconnected(server: second))
-    #expect(try await connection.request("echo", [7], timeout: .seconds(5)).body == [7])
+    #expect(try await connection.request("echo", [7], timeout: .seconds(120)).body == [7])
   }
 
   @Test func `no broker is an error in a line`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.start()
     let options = broker.options
-    broker.kill(0)
+    await broker.kill(0)
     await #expect(throws: NATSError.disconnected) { _ = try await NATSConnection.connect(options) }
     var wrong = options
     wrong.authority = "/nowhere.pem"

@@ -1,14 +1,15 @@
 import Foundation
 import Glibc
 package import NATSClient
-import PushTesting
 import Synchronization
 
-/// Brokers for one test: real servers on free ports, with their files in a folder that goes with them.
+/// Real NATS servers on free ports of this machine. Their processes and files end with the test process, also when it is killed.
+///
+/// Most tests share one server through ``account()``. A test that kills a server starts its own with ``start(count:)``.
 ///
 /// The binary is `$NATS_SERVER`, or `nats-server` of the `PATH` or of `~/.cache/pushgateway`.
 package final class BrokerCluster: Sendable {
-  /// Where the binary is; nil: tests that need it are skipped.
+  /// The path of the binary; nil: tests that need it are skipped.
   package static let binary: String? = {
     let environment = ProcessInfo.processInfo.environment
     let named = environment["NATS_SERVER"].map { [$0] } ?? []
@@ -19,37 +20,36 @@ package final class BrokerCluster: Sendable {
 
   package static var isAvailable: Bool { binary != nil }
 
-  private struct Server {
-    let configuration: String
-    let port: UInt16
-    /// Ends the process when it is closed: so that goes also when the tests are killed.
-    var lifeline: Lifeline?
+  private let folder: String
+  private let ports: [UInt16]
+  private let processes: Mutex<[BrokerProcess?]>
+
+  private init(folder: String, ports: [UInt16]) {
+    (self.folder, self.ports) = (folder, ports)
+    processes = Mutex(Array(repeating: nil, count: ports.count))
   }
 
-  /// A pipe to a process, of `popen`. Foundation's `Process` wants a run loop, which the threads of tests have none of.
-  @safe private struct Lifeline: @unchecked Sendable {
-    private let pipe: UnsafeMutablePointer<FILE>
+  /// Starts servers, as a cluster if there are several; each accepts connections when this returns.
+  package static func start(count: Int = 1) async throws -> BrokerCluster {
+    try await start(count: count, accounts: "")
+  }
 
-    init?(_ command: String) {
-      guard let pipe = unsafe popen(command, "we") else { return nil }
-      unsafe self.pipe = pipe
+  private static func start(count: Int, accounts: String) async throws -> BrokerCluster {
+    for _ in 0..<4 {
+      // Another process may take a port between the choice and the start.
+      do { return try await attempt(count: count, accounts: accounts) } catch let error as Missing {
+        guard error.log.contains("address already in use") else { throw error }
+      }
     }
-
-    /// Closes the pipe, and waits for the process.
-    func close() { _ = unsafe pclose(pipe) }
+    return try await attempt(count: count, accounts: accounts)
   }
 
-  private let folder: TemporaryFolder
-  private let servers: Mutex<[Server]>
-
-  /// Starts one broker, or several as a cluster; when this returns each accepts connections.
-  package init(count: Int = 1) throws {
-    folder = try TemporaryFolder()
+  private static func attempt(count: Int, accounts: String) async throws -> BrokerCluster {
+    let folder = FileManager.default.temporaryDirectory.path + "/pg-brokers-" + UUID().uuidString.prefix(13)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let ports = try freePorts(count: 2 * count)
     let routes = ports[count...].map { #""nats://127.0.0.1:\#($0)""# }.joined(separator: ", ")
-    var servers: [Server] = []
     for index in 0..<count {
-      let store = folder.file("store-\(index)")
       let cluster =
         count == 1
         ? "" : "cluster { name: C, host: 127.0.0.1, port: \(ports[count + index]), routes: [\(routes)] }\n"
@@ -57,55 +57,177 @@ package final class BrokerCluster: Sendable {
         server_name: n\(index)
         host: 127.0.0.1
         port: \(ports[index])
-        jetstream { store_dir: "\(store)", max_mem: 64M, max_file: 2G }
-        \(cluster)
+        jetstream { store_dir: "\(folder)/store-\(index)", max_mem: 64M, max_file: 2G }
+        \(cluster)\(accounts)
         """
-      servers.append(
-        Server(configuration: try folder.write(Array(text.utf8), "n\(index).conf"), port: ports[index], lifeline: nil))
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/n\(index).conf"))
     }
-    self.servers = Mutex(servers)
-    for index in 0..<count { try start(index) }
+    let cluster = BrokerCluster(folder: folder, ports: Array(ports[..<count]))
+    for index in 0..<count { try await cluster.start(index) }
+    return cluster
   }
 
-  deinit { for index in servers.withLock({ $0.indices }) { kill(index) } }
+  deinit {
+    for process in processes.withLock({ $0 }) { process?.end(keepingFiles: false) }
+  }
 
   /// Their addresses.
-  package var addresses: [String] { servers.withLock { $0.map { "nats://127.0.0.1:\($0.port)" } } }
+  package var addresses: [String] { ports.map { "nats://127.0.0.1:\($0)" } }
 
   package var options: NATSOptions { NATSOptions(servers: addresses, name: "test") }
 
-  /// Starts one that was not started, or killed.
-  package func start(_ index: Int) throws {
-    guard let binary = BrokerCluster.binary else { throw Missing() }
-    let configuration = servers.withLock { $0[index].configuration }
-    let lifeline = Lifeline(
-      """
-      '\(binary)' -c '\(configuration)' >'\(configuration).log' 2>&1 & server=$!; cat >/dev/null; kill -9 $server; wait $server
-      """)
-    guard let lifeline else { throw Missing() }
-    let port = servers.withLock { servers in
-      servers[index].lifeline = lifeline
-      return servers[index].port
-    }
-    let deadline = ContinuousClock.now + .seconds(60)
-    while !isListening(port) {
-      guard ContinuousClock.now < deadline else { throw Missing() }
-      usleep(5000)
+  /// Starts a server that was not started, or killed; it accepts connections when this returns.
+  package func start(_ index: Int) async throws {
+    guard let binary = BrokerCluster.binary else { throw Missing(log: "there is no nats-server") }
+    let process = try BrokerProcess(binary: binary, folder: folder, configuration: "n\(index).conf")
+    processes.withLock { $0[index] = process }
+    try await process.waitUntilReady()
+  }
+
+  /// Ends a server as a power failure would; its files stay. The process has ended when this returns.
+  package func kill(_ index: Int) async {
+    await processes.withLock { $0[index].take() }?.kill()
+  }
+
+  /// A server did not start.
+  package struct Missing: Error { let log: String }
+
+  // MARK: One server for all tests
+
+  private actor Shared {
+    static let one = Shared()
+    private static let accountCount = 200
+    private var starting: Task<BrokerCluster, any Error>?
+    private var used = 0
+
+    func account() async throws -> NATSOptions {
+      let accounts = (1...Shared.accountCount).map {
+        "A\($0) { jetstream: enabled, users: [{ user: a\($0), password: a }] }"
+      }
+      let task =
+        starting
+        ?? Task {
+          try await BrokerCluster.start(count: 1, accounts: "accounts {\n\(accounts.joined(separator: "\n"))\n}\n")
+        }
+      starting = task
+      used += 1
+      precondition(used <= Shared.accountCount, "more than \(Shared.accountCount) tests use the shared NATS server")
+      let number = used
+      let port = try await task.value.ports[0]
+      return NATSOptions(servers: ["nats://a\(number):a@127.0.0.1:\(port)"], name: "test")
     }
   }
 
-  /// Ends one as a power failure would; its files stay.
-  package func kill(_ index: Int) {
-    servers.withLock { $0[index].lifeline.take() }?.close()
-  }
-
-  /// A broker did not start.
-  package struct Missing: Error {}
+  /// Returns an account of the server that all tests of this process share: streams and subjects of its own.
+  package static func account() async throws -> NATSOptions { try await Shared.one.account() }
 }
 
-/// Connects to an address of this machine's; whether somebody accepts.
-private func isListening(_ port: UInt16) -> Bool {
-  unsafe withSocket(port) { socket, address, size in unsafe connect(socket, address, size) == 0 }
+/// A process of `nats-server` that ends with this process.
+private final class BrokerProcess: Sendable {
+  private struct State {
+    var isReady = false
+    var hasEnded = false
+    var log: [String] = []
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// The pipe to the shell that owns the server.
+  @safe private struct Lifeline: @unchecked Sendable {
+    private let pipe: UnsafeMutablePointer<FILE>
+
+    init?(_ command: String) {
+      // A shell inherits the signal mask. Threads of the pool block SIGCHLD, without which `wait` never returns.
+      var (child, before) = (sigset_t(), sigset_t())
+      unsafe sigemptyset(&child)
+      unsafe sigaddset(&child, SIGCHLD)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &child, &before)
+      defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+      guard let pipe = unsafe popen(command, "we") else { return nil }
+      unsafe self.pipe = pipe
+    }
+
+    /// Closes the pipe after an optional word, and waits for the shell. Blocks.
+    func close(_ word: String) {
+      _ = unsafe fputs(word, pipe)
+      _ = unsafe pclose(pipe)
+    }
+  }
+
+  private let state = Mutex(State())
+  private let lifeline: Mutex<Lifeline?>
+
+  init(binary: String, folder: String, configuration: String) throws {
+    let log = "\(folder)/\(configuration)-\(UUID().uuidString.prefix(8)).log"
+    guard unsafe mkfifo(log, 0o600) == 0 else { throw BrokerCluster.Missing(log: "mkfifo \(log) failed") }
+    // The end of the pipe without a word means that nobody needs the files: the test is over, or its process has ended.
+    let command = """
+      trap '' INT
+      '\(binary)' -c '\(folder)/\(configuration)' >'\(log)' 2>&1 & server=$!
+      read -r keep
+      kill -9 $server; wait $server 2>/dev/null
+      [ -n "$keep" ] || rm -rf '\(folder)'
+      """
+    guard let lifeline = Lifeline(command) else { throw BrokerCluster.Missing(log: "the shell did not start") }
+    self.lifeline = Mutex(lifeline)
+    Thread.detachNewThread { [self] in read(log) }
+  }
+
+  /// Reads what the server writes until it ends, on a thread of its own.
+  private func read(_ path: String) {
+    let file = FileHandle(forReadingAtPath: path)
+    var rest = ""
+    while let bytes = file?.availableData, !bytes.isEmpty {
+      var lines = (rest + String(decoding: bytes, as: UTF8.self)).components(separatedBy: "\n")
+      rest = lines.removeLast()
+      change { state in
+        state.log = (state.log + lines).suffix(20)
+        if lines.contains(where: { $0.contains("Server is ready") }) { state.isReady = true }
+      }
+    }
+    try? FileManager.default.removeItem(atPath: path)
+    change { $0.hasEnded = true }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let waiters = state.withLock { state in
+      body(&state)
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func wait(until condition: (State) -> Bool) async {
+    while !state.withLock({ condition($0) }) {
+      await withCheckedContinuation { waiter in
+        let isOver = state.withLock { state in
+          if condition(state) { return true }
+          state.waiters.append(waiter)
+          return false
+        }
+        if isOver { waiter.resume() }
+      }
+    }
+  }
+
+  /// - Throws: ``BrokerCluster/Missing`` with the end of the log if the server ended before.
+  func waitUntilReady() async throws {
+    await wait { $0.isReady || $0.hasEnded }
+    let (isReady, log) = state.withLock { ($0.isReady, $0.log) }
+    guard isReady else { throw BrokerCluster.Missing(log: log.joined(separator: "\n")) }
+  }
+
+  /// Kills the process and returns when it has ended.
+  func kill() async {
+    end(keepingFiles: true)
+    await wait { $0.hasEnded }
+  }
+
+  /// Kills the process without waiting for its end.
+  func end(keepingFiles: Bool) {
+    guard let lifeline = lifeline.withLock({ $0.take() }) else { return }
+    Thread.detachNewThread { lifeline.close(keepingFiles ? "keep\n" : "") }
+  }
 }
 
 /// Ports that this process has handed out: none comes twice.
@@ -121,7 +243,7 @@ private func freePorts(count: Int) throws -> [UInt16] {
       ports.append(port)
     }
   }
-  guard ports.count == count else { throw BrokerCluster.Missing() }
+  guard ports.count == count else { throw BrokerCluster.Missing(log: "no free ports") }
   return ports
 }
 
@@ -142,5 +264,15 @@ private func withSocket(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>,
     unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
       unsafe body(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
     }
+  }
+}
+
+extension NATSConnection {
+  /// Returns when the connection has no server.
+  package func waitUntilDisconnected() async {
+    let states = AsyncStream<LinkState>.makeStream()
+    onLink { states.continuation.yield($0) }
+    var changes = states.stream.makeAsyncIterator()
+    while link.isConnected { _ = await changes.next() }
   }
 }

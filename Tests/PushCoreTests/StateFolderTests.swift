@@ -22,6 +22,17 @@ import Testing
     _ = try folder.claim()
   }
 
+  @Test func `a folder that was given up is free while a child process still holds the lock's descriptor`() throws {
+    let temporary = try TemporaryFolder()
+    let folder = StateFolder(temporary.path + "/state")
+    var claim: StateFolder.Claim? = try folder.claim()
+    let held = try #require(HeldDescriptor(of: folder.path + "/lock"))
+    #expect(claim != nil)
+    claim = nil
+    _ = try folder.claim()
+    withExtendedLifetime(held) {}
+  }
+
   @Test func `a new folder, and those above it, are their owner's alone`() throws {
     let temporary = try TemporaryFolder()
     let folder = StateFolder(temporary.path + "/a/b")

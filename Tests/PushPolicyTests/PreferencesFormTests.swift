@@ -66,4 +66,17 @@ import Testing
     #expect(try error(#"{"quiet":\#(windows(32))}"#) == nil)
     #expect(try error(#"{"quiet":\#(windows(33))}"#) == "/quiet has more than 32 elements")
   }
+
+  @Test func `the names of apps, categories and topics have at most 255 bytes`() throws {
+    for size in [255, 256] {
+      let name = String(repeating: "a", count: size)
+      let isTaken = size == 255
+      #expect(
+        try error(#"{"apps":{"\#(name)":{}}}"#) == (isTaken ? nil : "/apps has a name of 256 bytes: it may have 255"))
+      #expect(
+        try error(#"{"categories":{"\#(name)":{}}}"#, .app)
+          == (isTaken ? nil : "/categories has a name of 256 bytes: it may have 255"))
+      #expect((try error(#"{"focus":{"work":["\#(name)"]}}"#) == nil) == isTaken)
+    }
+  }
 }

@@ -442,6 +442,10 @@ struct RegistrationsConformance {
     await refused { try await $0.addTeam("short") }
     await refused { try await $0.removeKey("KEY0000009") }
     await refused { _ = try await $0.putApp(topic: "no topic", name: "x", icon: "x", policyMode: .enforce) }
+    // One sign each but for the first two: a letter with 100 accents.
+    for icon in ["", "abc", "a" + String(repeating: "\u{301}", count: 100)] {
+      await refused { _ = try await $0.putApp(topic: Self.topic, name: "x", icon: icon, policyMode: .enforce) }
+    }
     await refused { _ = try await $0.enroll(name: "phone", person: nil) }
     await refused { _ = try await $0.register(device.id, topic: "no.app", environment: .development) }
     await refused { try await $0.unregister(device.id, topic: "no.app", now: 0) }

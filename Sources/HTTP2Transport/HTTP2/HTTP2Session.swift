@@ -474,8 +474,14 @@ extension HTTP2Session {
     return isTaken || excessFields(on: stream, isHead: isHead)
   }
 
+  /// Ends the connection when the fields are more than ``Limits/maximumDroppedHeaderListSize``: each costs a callback.
+  ///
   /// - Returns: whether what is left of the head is still heard of, and dropped.
   private func excessFields(on stream: HTTP2Stream, isHead: Bool) -> Bool {
+    if stream.message.fieldListSize > Limits.maximumDroppedHeaderListSize {
+      terminate(.enhanceYourCalm)
+      return false
+    }
     if stream.message.hasExcessFields { return true }
     stream.message.hasExcessFields = true
     delegate?.session(self, exceeded: .headerList)

@@ -12,11 +12,16 @@ package import PushStorage
 package struct CellFilling: Sendable {
   private let engine: JetStream
   private let logger: Logger
+  private let timeout: Duration
   private let now: @Sendable () -> Int64
 
-  /// - Parameter now: seconds since 1970.
-  package init(_ engine: JetStream, logger: Logger, now: @escaping @Sendable () -> Int64) {
-    (self.engine, self.logger, self.now) = (engine, logger, now)
+  /// - Parameters:
+  ///   - timeout: for the storage of a push, over all attempts.
+  ///   - now: seconds since 1970.
+  package init(
+    _ engine: JetStream, logger: Logger, timeout: Duration = .seconds(60), now: @escaping @Sendable () -> Int64
+  ) {
+    (self.engine, self.logger, self.timeout, self.now) = (engine, logger, timeout, now)
   }
 
   /// Fills a new cell.
@@ -50,7 +55,7 @@ package struct CellFilling: Sendable {
     // Nothing is driven out here: the gateways' own caps say what is later.
     // Nobody waits for an answer, and all of it would have to be done again.
     var environment = MailboxEnvironment()
-    environment.patience = .seconds(60)
+    environment.patience = timeout
     let mailbox = JetStreamMailbox(
       engine, partitions: cell.partitions, replicas: cell.replicas,
       cap: max(1_000, 2 * (try backup.longestLine(now: time))), logger: logger, now: now, removed: { _ in },

@@ -136,7 +136,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   private static let fillingPatience = Duration.seconds(10)
 
   private static func removeStreams(_ identity: CellIdentity, _ engine: JetStream) async throws {
-    let mailboxes = MailboxStreams(partitions: min(identity.partitions, partitionRange.upperBound), prefix: "")
+    let mailboxes = MailboxStreams(partitions: min(identity.partitions, partitionRange.upperBound))
     let names = (0..<mailboxes.partitions).map(mailboxes.stream) + [CellLog.stream, CellSnapshots.stream]
     for name in names {
       do { try await engine.deleteStream(name) } catch { guard error.isNotFound else { throw error } }

@@ -10,7 +10,7 @@ import Synchronization
 /// An entry is one transaction of one gateway. It is added right behind the last that the gateway has applied, or not at
 /// all (`Nats-Expected-Last-Sequence`); the stream's numbers are the positions. An entry that is too large for one message
 /// is several, one right behind the other; a run of parts that another entry interrupts was never finished and counts for
-/// nothing.
+/// nothing, as does a message that no gateway wrote.
 package final class CellLog: ReplicationLog {
   package static let stream = "CELL"
   static let subject = "cell.log"
@@ -51,6 +51,8 @@ package final class CellLog: ReplicationLog {
   /// Hears once that an entry is of a later version, and of which schema.
   private let metLater: @Sendable (Int) -> Void
   private let hasMetLater = Atomic<Bool>(false)
+  /// Receives the position of an entry that no gateway wrote, and what is wrong with it.
+  private let passedOver: @Sendable (UInt64, String) -> Void
   private let state = Mutex(State())
   private let signal: AsyncStream<Void>
   private let wake: AsyncStream<Void>.Continuation
@@ -66,9 +68,10 @@ package final class CellLog: ReplicationLog {
   package init(
     _ engine: JetStream, store: SQLiteStore, snapshotInterval: UInt64 = 5_000,
     snapshotIsDue: @escaping @Sendable () -> Void, failed: @escaping @Sendable (StoreError) -> Void,
-    metLater: @escaping @Sendable (Int) -> Void = { _ in }
+    metLater: @escaping @Sendable (Int) -> Void = { _ in },
+    passedOver: @escaping @Sendable (UInt64, String) -> Void = { _, _ in }
   ) {
-    (self.snapshotInterval, self.metLater) = (snapshotInterval, metLater)
+    (self.snapshotInterval, self.metLater, self.passedOver) = (snapshotInterval, metLater, passedOver)
     (self.engine, self.store, self.failed, self.snapshotIsDue) = (engine, store, failed, snapshotIsDue)
     (signal, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     writer = randomUUID()
@@ -220,19 +223,30 @@ package final class CellLog: ReplicationLog {
   }
 
   private func apply(_ entry: [UInt8], at position: UInt64) async throws {
-    let changes = try CellLog.changes(entry, position)
+    guard let changes = try changes(entry, position) else { return }
     if changes.schema > store.schema.version, !hasMetLater.exchange(true, ordering: .relaxed) {
       metLater(changes.schema)
     }
     try await store.apply(changes, at: position)
   }
 
-  private static func changes(_ entry: [UInt8], _ position: UInt64) throws(StoreError) -> ChangeSet {
-    do { return try ChangeSet(encoded: entry) } catch {
-      throw StoreError(
-        "entry \(position) of the cell's log is none that this version reads (\(error)): is another gateway of a later "
-          + "version, or is the cluster's account used for something else?")
+  /// - Returns: nil for an entry that no gateway wrote.
+  private func changes(_ entry: [UInt8], _ position: UInt64) throws(StoreError) -> ChangeSet? {
+    let fault: String
+    do {
+      let changes = try ChangeSet(encoded: entry)
+      guard changes.schema <= store.schema.version, let found = changes.fault else { return changes }
+      fault = found
+    } catch {
+      guard ChangeSet.schema(of: entry) ?? 0 <= store.schema.version else {
+        throw StoreError(
+          "entry \(position) of the cell's log is of a later version, which this one can't read (\(error)): upgrade this gateway"
+        )
+      }
+      fault = "\(error)"
     }
+    passedOver(position, fault)
+    return nil
   }
 
   private static let tooFarBehind = StoreError(

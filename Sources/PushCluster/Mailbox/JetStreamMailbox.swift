@@ -66,10 +66,9 @@ package final class JetStreamMailbox: Sendable {
   ///   - cap: how many pushes wait for a device at most.
   ///   - now: seconds since 1970.
   ///   - removed: hears of what left without an acknowledgement, when this gateway took it out.
-  ///   - prefix: before the names of streams and subjects.
   package init(
     _ engine: JetStream, partitions: Int, replicas: Int, cap: Int, logger: Logger,
-    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void, prefix: String = "",
+    now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void,
     environment: MailboxEnvironment = MailboxEnvironment()
   ) {
     self.engine = engine
@@ -80,7 +79,7 @@ package final class JetStreamMailbox: Sendable {
     self.removed = removed
     self.environment = environment
     queue = DispatchQueue(label: "pushgateway.mailbox", target: environment.queue)
-    streams = MailboxStreams(partitions: partitions, prefix: prefix)
+    streams = MailboxStreams(partitions: partitions)
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
   }
 
@@ -122,8 +121,8 @@ package final class JetStreamMailbox: Sendable {
   package func partition(of device: DeviceID) -> Int { streams.partition(of: device) }
 
   /// Where a push is published again when it was stored.
-  package static func liveSubject(_ device: DeviceID, partitions: Int, prefix: String = "") -> String {
-    MailboxStreams(partitions: partitions, prefix: prefix).live(of: device)
+  package static func liveSubject(_ device: DeviceID, partitions: Int) -> String {
+    MailboxStreams(partitions: partitions).live(of: device)
   }
 
   /// A push that a stream published again when it stored it; nil: it is none, has left, or is a retry of one that waits.

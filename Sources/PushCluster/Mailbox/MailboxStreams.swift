@@ -6,13 +6,8 @@ import PushCore
 /// A device belongs to one stream for good, and has one subject there: its pushes are numbered as the stream numbers them.
 struct MailboxStreams: Sendable {
   let partitions: Int
-  /// Before every name, so that several cells share a broker; empty for none.
-  let prefix: String
 
-  init(partitions: Int, prefix: String) {
-    self.partitions = max(1, partitions)
-    self.prefix = prefix
-  }
+  init(partitions: Int) { self.partitions = max(1, partitions) }
 
   func partition(of device: DeviceID) -> Int {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -20,18 +15,18 @@ struct MailboxStreams: Sendable {
     return Int(hash % UInt64(partitions))
   }
 
-  func stream(_ partition: Int) -> String { prefix + "MB_" + MailboxStreams.digits(partition) }
+  func stream(_ partition: Int) -> String { "MB_" + MailboxStreams.digits(partition) }
   func stream(of device: DeviceID) -> String { stream(partition(of: device)) }
 
   func pushes(of device: DeviceID) -> String { subject("mb", device) }
   /// The pushes of all devices of a stream.
-  func pushes(in partition: Int) -> String { "\(root)mb.\(MailboxStreams.digits(partition)).*" }
+  func pushes(in partition: Int) -> String { "mb.\(MailboxStreams.digits(partition)).*" }
   func live(of device: DeviceID) -> String { subject("live", device) }
   /// What the cap drove out.
   func gap(of device: DeviceID) -> String { subject("box", device) }
 
   /// What is stored last before a stream is read as a whole.
-  func mark(_ partition: Int) -> String { "\(root)slot.\(MailboxStreams.digits(partition)).mark" }
+  func mark(_ partition: Int) -> String { "slot.\(MailboxStreams.digits(partition)).mark" }
 
   /// What a message of a stream is.
   enum Content {
@@ -41,8 +36,7 @@ struct MailboxStreams: Sendable {
 
   /// - Returns: nil for what is neither a push nor a gap.
   func content(of subject: String) -> Content? {
-    guard subject.hasPrefix(root) else { return nil }
-    let parts = subject.dropFirst(root.count).split(separator: ".", omittingEmptySubsequences: false)
+    let parts = subject.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let row = Int64(parts[2]) else { return nil }
     return switch parts[0] {
     case "mb": .push(DeviceID(row: row))
@@ -65,7 +59,7 @@ struct MailboxStreams: Sendable {
     let digits = MailboxStreams.digits(partition)
     var stream = StreamConfiguration(
       name: stream(partition),
-      subjects: [pushes(in: partition), "\(root)slot.\(digits).>", "\(root)box.\(digits).*"], replicas: replicas)
+      subjects: [pushes(in: partition), "slot.\(digits).>", "box.\(digits).*"], replicas: replicas)
     stream.discard = "old"
     stream.maximumAge = Int64(Limits.maximumLifetime + 86_400) * 1_000_000_000
     stream.duplicateWindow = Int64(Limits.duplicateWindow) * 1_000_000_000
@@ -75,14 +69,12 @@ struct MailboxStreams: Sendable {
     stream.allowsRollup = true
     stream.firstSequence = firstSequence
     stream.republish = StreamConfiguration.Republish(
-      source: "\(root)mb.\(digits).*", destination: "\(root)live.\(digits).{{wildcard(1)}}")
+      source: "mb.\(digits).*", destination: "live.\(digits).{{wildcard(1)}}")
     return stream
   }
 
-  private var root: String { prefix.isEmpty ? "" : prefix + "." }
-
   private func subject(_ kind: String, _ device: DeviceID) -> String {
-    "\(root)\(kind).\(MailboxStreams.digits(partition(of: device))).\(device.row)"
+    "\(kind).\(MailboxStreams.digits(partition(of: device))).\(device.row)"
   }
 
   private static func digits(_ partition: Int) -> String {

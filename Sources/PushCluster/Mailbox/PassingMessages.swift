@@ -26,12 +26,15 @@ package enum PassingMessages {
     return (headers, broadcast.payload)
   }
 
-  /// - Returns: nil when it is no broadcast.
+  /// - Returns: nil when the message is no broadcast, or a number is beyond its ``StoredRange``.
   package static func broadcast(of message: NATSMessage) -> BroadcastMessage? {
+    func number(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
+      message.header(name).flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
     guard let channel = message.header("Channel").flatMap({ ChannelID($0.utf8) }),
-      let app = message.header("App").flatMap({ Int64($0) }), let id = message.header("Id").flatMap({ APNSID($0) }),
+      let app = number("App", in: StoredRange.app), let id = message.header("Id").flatMap({ APNSID($0) }),
       let unique = message.header("Unique-Id").flatMap({ APNSID($0) }),
-      let received = message.header("Received").flatMap({ Int64($0) }),
+      let received = number("Received", in: StoredRange.milliseconds),
       let priority = message.header("Priority").flatMap({ UInt8($0) })
     else { return nil }
     return BroadcastMessage(

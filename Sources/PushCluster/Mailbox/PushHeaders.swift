@@ -20,15 +20,18 @@ enum PushHeaders {
     return headers
   }
 
-  /// - Returns: nil when it is no push.
+  /// - Returns: nil when the message is no push, or a number is beyond its ``StoredRange``.
   static func read(
     _ headers: [(name: String, value: String)], _ payload: [UInt8], of device: DeviceID
   ) -> StoredPush? {
     func text(_ name: String) -> String? { headers.first { $0.name == name }?.value }
-    func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
-    guard let app = number("App"), let id = text("Id").flatMap({ APNSID($0) }),
-      let unique = text("Unique-Id").flatMap({ APNSID($0) }), let received = number("Received"),
-      let expires = number("Expires"), let priority = text("Priority").flatMap({ UInt8($0) })
+    func number(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
+      text(name).flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+    guard let app = number("App", in: StoredRange.app), let id = text("Id").flatMap({ APNSID($0) }),
+      let unique = text("Unique-Id").flatMap({ APNSID($0) }),
+      let received = number("Received", in: StoredRange.milliseconds),
+      let expires = number("Expires", in: StoredRange.seconds), let priority = text("Priority").flatMap({ UInt8($0) })
     else { return nil }
     let collapse = text("Collapse-Id").map { Base64URL.decode($0.utf8) } ?? []
     guard let collapse else { return nil }

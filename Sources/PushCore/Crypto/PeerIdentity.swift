@@ -105,8 +105,8 @@ package struct PeerIdentity: Sendable, Equatable {
     return topics
   }
 
-  /// What a list's content can take: its length is written in two bytes.
-  package static let maximumListSize = Int(UInt16.max)
+  /// Bytes of a list's content: three quarters of ``Limits/clientChainSize``, which the certificate has to fit into.
+  package static let maximumListSize = Limits.clientChainSize / 4 * 3
 
   /// What a topic and its kind take of a list, and a few bytes more for their tags and lengths.
   package static func maximumEntrySize(topic: String, kind: String) -> Int { topic.utf8.count + kind.utf8.count + 12 }

@@ -117,6 +117,10 @@ extension LoggedEvent {
       Row(
         .warning, "A mailbox of the cell has a message that no gateway wrote, and it is passed over.",
         "See that nothing else publishes to the cluster's account.")
+    case .cellEntryUnreadable:
+      Row(
+        .warning, "The log of what a cell shares has an entry that no gateway wrote, and it is passed over.",
+        "See that nothing else publishes to the cluster's account.")
     case .brokerLeft:
       Row(
         .warning, "The broker of this gateway is cut off from the others, and another is taken.",

@@ -44,6 +44,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case cellSnapshotNotStored = "cell-snapshot-not-stored"
   case cellUpgraded = "cell-upgraded"
   case cellMessageUnreadable = "cell-message-unreadable"
+  case cellEntryUnreadable = "cell-entry-unreadable"
   case brokerLeft = "broker-left"
   case brokersAwaited = "brokers-awaited"
   case collapsedPushStays = "collapsed-push-stays"

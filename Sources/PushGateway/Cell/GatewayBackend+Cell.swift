@@ -38,6 +38,11 @@ extension GatewayBackend {
             .cellUpgraded,
             "a gateway of this cell has a later version: what that adds is left out here until this one is upgraded, too",
             metadata: ["schema": "\(store.schema.version)", "later-schema": "\(schema)"])
+        },
+        passedOver: { position, fault in
+          context.logger.log(
+            .cellEntryUnreadable, "an entry of the cell's log is none of a gateway's and is passed over: \(fault)",
+            metadata: ["position": "\(position)"])
         })
       try await log.start()
       store.replica.join(log)

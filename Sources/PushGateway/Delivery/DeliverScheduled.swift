@@ -17,27 +17,40 @@ struct DeliverScheduled: Sendable {
   let log: DeliveryLog
   let clock: WallClock
 
-  /// Delivers all that is due.
+  /// The result of one attempt to store the pushes that are due.
+  enum Outcome: Equatable {
+    /// Each is in its mailbox, or is over.
+    case done
+    /// Some could not be stored and stay due; the next attempt begins after a place, or at the first one.
+    case incomplete(next: ScheduledPushes.Place?)
+  }
+
+  /// Delivers the pushes that are due, from a place in the order of times to the first slice that is not stored whole.
   ///
-  /// - Returns: false when something could not be stored now, and stays due.
-  func callAsFunction() async -> Bool {
+  /// The next attempt begins after that slice, so that a push that can't be stored holds up no other.
+  func callAsFunction(after first: ScheduledPushes.Place? = nil) async -> Outcome {
+    var place = first
     while true {
       let now = clock.milliseconds()
-      guard let rows = try? await scheduled.due(at: now, limit: Limits.scheduleSlice) else { return false }
-      guard !rows.isEmpty else {
-        let isAhead = scheduled.next.map { $0 > now } ?? true
-        if !isAhead { do { try await scheduled.refresh() } catch { return false } }
-        return true
+      guard let rows = try? await scheduled.due(at: now, after: place, limit: Limits.scheduleSlice) else {
+        return .incomplete(next: place)
       }
+      guard let last = rows.last else {
+        if first != nil { return .incomplete(next: nil) }
+        let isAhead = scheduled.next.map { $0 > now } ?? true
+        if !isAhead { do { try await scheduled.refresh() } catch { return .incomplete(next: nil) } }
+        return .done
+      }
+      place = last.place
       let (done, atOnce, isComplete) = await deliver(rows, now: now)
       do {
         let taken = try await scheduled.remove(atOnce.map(\.number))
         for one in atOnce where taken.contains(one.number) { one.deliver() }
         try await scheduled.remove(done)
       } catch {
-        return false
+        return .incomplete(next: place)
       }
-      if !isComplete { return false }
+      if !isComplete { return .incomplete(next: place) }
     }
   }
 
@@ -55,6 +68,10 @@ struct DeliverScheduled: Sendable {
     var (done, stored, numbers): ([Int64], [StoredPush], [Int64]) = ([], [], [])
     var atOnce: [AtOnce] = []
     for row in rows {
+      if stored.count >= Limits.scheduledCopiesAtOnce {
+        done += await store(stored, of: numbers)
+        (stored, numbers) = ([], [])
+      }
       guard let push = StoredPush(row.push, now: now) else {
         log.append([row.push.event(.expired, at: now)])
         done.append(row.number)
@@ -93,7 +110,15 @@ struct DeliverScheduled: Sendable {
         numbers.append(row.number)
       }
     }
-    let outcomes = await append(stored)
+    done += await store(stored, of: numbers)
+    return (done, atOnce, done.count + atOnce.count == rows.count)
+  }
+
+  /// Appends pushes to their mailboxes, each with the number of the scheduled push that it comes from.
+  ///
+  /// - Returns: the numbers of the scheduled pushes whose copies are all stored.
+  private func store(_ pushes: [StoredPush], of numbers: [Int64]) async -> Set<Int64> {
+    let outcomes = await append(pushes)
     var failed: Set<Int64> = []
     for (number, outcome) in zip(numbers, outcomes) {
       switch outcome {
@@ -101,8 +126,7 @@ struct DeliverScheduled: Sendable {
       case .unavailable, .failed: failed.insert(number)
       }
     }
-    done += Set(numbers).subtracting(failed)
-    return (done, atOnce, done.count + atOnce.count == rows.count)
+    return Set(numbers).subtracting(failed)
   }
 
   /// The pushes to a group's members: to those who are members now.

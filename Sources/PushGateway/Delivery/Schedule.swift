@@ -23,6 +23,8 @@ final class Schedule: Sendable {
   private static let longestPause: Int64 = 10_000
   /// How long what can't be stored now waits, in milliseconds.
   private static let retryPause: Int64 = 1_000
+  /// How late a push may be before health reports it, in milliseconds.
+  private static let longestDelay: Int64 = 60_000
 
   init(_ deliver: DeliverScheduled) {
     self.deliver = deliver
@@ -77,6 +79,15 @@ final class Schedule: Sendable {
     return removed.count
   }
 
+  /// That the first push is late by more than ``longestDelay``; nil while none is.
+  var problem: HealthProblem? {
+    // A time of zero says that the first one has to be looked for.
+    guard let next = pushes.next, next > 0, clock.milliseconds() - next > Schedule.longestDelay else { return nil }
+    return HealthProblem(
+      part: "schedule", problem: "scheduled pushes are late: the first was due at \(Schedule.timestamp(next))",
+      since: (next + Schedule.longestDelay) / 1000)
+  }
+
   /// Whether somebody waits for a time.
   var isWaiting: Bool { state.withLock { $0.work != nil } }
 
@@ -101,16 +112,23 @@ final class Schedule: Sendable {
   }
 
   private func work() async {
-    var isWell = true
-    while let pause = nextPause(isWell) {
+    var outcome = DeliverScheduled.Outcome.done
+    while let pause = nextPause(isWell: outcome == .done) {
       await pause.value
-      let isDue = pushes.next.map { $0 <= clock.milliseconds() } ?? false
-      isWell = isDue ? await deliver() : true
+      guard pushes.next.map({ $0 <= clock.milliseconds() }) ?? false else {
+        outcome = .done
+        continue
+      }
+      if case .incomplete(let place) = outcome {
+        outcome = await deliver(after: place)
+      } else {
+        outcome = await deliver()
+      }
     }
   }
 
   /// The pause before what is due next; nil: there is nothing to wait for, and nobody does any longer.
-  private func nextPause(_ isWell: Bool) -> Task<Void, Never>? {
+  private func nextPause(isWell: Bool) -> Task<Void, Never>? {
     state.withLock { state in
       guard !state.isStopped, let next = pushes.next else {
         (state.work, state.pause) = (nil, nil)

@@ -57,12 +57,8 @@ enum DoorRequest: Sendable {
   /// loopback, each with or without a port.
   static func isLoopbackName(_ host: String) -> Bool {
     let host = host.lowercased()
-    let name: Substring
-    if host.hasPrefix("[") {
-      name = host.prefix { $0 != "]" }.dropFirst()
-      return name == "::1"
-    }
-    name = host.prefix { $0 != ":" }
+    if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
+    let name = host.prefix { $0 != ":" }
     if name == "localhost" || name.hasSuffix(".localhost") { return true }
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

@@ -5,11 +5,12 @@ import PushStorage
 struct CheckHealth: Sendable {
   let backend: GatewayBackend
   let log: DeliveryLog
+  let schedule: Schedule
   var housekeeping: Housekeeping?
 
   func callAsFunction() -> Health {
     Health(
-      promise: backend.promise, problems: backend.problems() + (log.problem.map { [$0] } ?? []),
+      promise: backend.promise, problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
       warnings: housekeeping?.warnings ?? [])
   }
 }

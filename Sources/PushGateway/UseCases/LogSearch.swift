@@ -135,7 +135,7 @@ struct LogSearch: Sendable {
       return try await merged.next(wanted.query, after: wanted.after, within: time).map(rows)
     }
     let page =
-      time > .zero ? try await log.nextPage(wanted.query, within: time) : try await log.page(wanted.query)
+      time > .zero ? try await log.nextPage(wanted.query, for: reader, within: time) : try await log.page(wanted.query)
     return page.map { Rows(found: $0.records.map { found($0) }, next: $0.next) }
   }
 
@@ -155,7 +155,11 @@ struct LogSearch: Sendable {
   }
 
   static let tooManyWaits = Problem(
-    503, "Service Unavailable", "\(Limits.maximumLogWaits) requests wait for the delivery log already: try again")
+    503, "Service Unavailable",
+    """
+    too many requests wait for the delivery log (\(Limits.maximumDeviceLogWaits) for each device, \(Limits.maximumLogWaits) in \
+    all): ask without seconds, or try again
+    """)
 
   private func name(of device: DeviceID) -> String? {
     device.isGroup ? groups?.group(at: device)?.name : registrations.device(device)?.name

@@ -15,8 +15,8 @@ struct MergedLog: Sendable {
 
   /// How long a gateway may take that is asked beside something else: a person waits for it.
   static let shortPatience = Duration.seconds(1)
-  /// How often whoever waits for rows asks, also when no gateway has told of any: what they tell may be lost.
-  private static let lookInterval = Duration.seconds(5)
+  /// Time between two questions to all gateways while a reader waits: a gateway's report of new rows may be lost.
+  var lookInterval = Duration.seconds(5)
   /// How soon all gateways are asked again while somebody waits.
   private static let shortestPause = Duration.milliseconds(100)
 
@@ -47,14 +47,14 @@ struct MergedLog: Sendable {
   /// Waits for rows behind a place; see ``DeliveryLog/nextPage(_:within:)``.
   func next(_ query: DeliveryLog.Query, after: LogPosition?, within time: Duration) async throws -> Rows? {
     var (after, lastLook) = (after, ContinuousClock.Instant?.none)
-    return try await log.wait(for: query.id, within: time, lookingEach: MergedLog.lookInterval) {
+    return try await log.wait(for: query.id, by: reader, within: time, lookingEach: lookInterval) {
       if let lastLook, .now - lastLook < MergedLog.shortestPause {
         try? await Task.sleep(until: lastLook + MergedLog.shortestPause, clock: .continuous)
       }
       lastLook = .now
       // A search that is cancelled fails, and who waited is told what there is.
       let rows = try await Task { [after] in
-        try await next(query, after: after, waiting: MergedLog.lookInterval * 2 / .seconds(1))
+        try await next(query, after: after, waiting: lookInterval * 2 / .seconds(1))
       }.value
       after = rows.position
       return (rows, isEmpty: rows.records.isEmpty)

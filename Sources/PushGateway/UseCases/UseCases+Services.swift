@@ -30,7 +30,8 @@ extension ChangePreferences {
 
 extension CheckHealth {
   init(_ services: Services) {
-    self.init(backend: services.backend, log: services.log, housekeeping: services.housekeeping)
+    self.init(
+      backend: services.backend, log: services.log, schedule: services.schedule, housekeeping: services.housekeeping)
   }
 }
 

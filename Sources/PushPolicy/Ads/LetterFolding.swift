@@ -30,7 +30,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     case end
   }
 
-  /// Where scalars of the table end; beyond it all but ideographs are symbols or dropped.
+  /// Where scalars of the table end; beyond it are two planes of ideographs, then symbols and what is dropped.
   private static let tableEnd: UInt32 = 0x20000
   /// A flag of an entry: the ideograph may be the first part of one that was split in two.
   static let splitFlag: UInt32 = 1 << 23
@@ -40,8 +40,8 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
 
   init() {
     unsafe entries = .allocate(capacity: Int(Self.tableEnd))
-    for scalar in 0..<Self.tableEnd { set(scalar, Self.plainClass(of: scalar), scalar) }
     fillASCII()
+    for (kind, ranges) in Self.blocks { for range in ranges { fill(range, kind) } }
     fillRanges()
     fillForms()
     for (first, _) in Self.splits { unsafe entries[Int(first.0.value)] |= Self.splitFlag }
@@ -54,7 +54,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
   @inline(__always)
   subscript(scalar: UInt32) -> UInt32 {
     if scalar < Self.tableEnd { return unsafe entries[Int(scalar)] }
-    return Self.entry(Self.isIdeograph(scalar) ? .ideograph : scalar >= 0xE0000 ? .dropped : .symbol, scalar)
+    return Self.entry(scalar < 0x40000 ? .ideograph : scalar >= 0xE0000 ? .dropped : .symbol, scalar)
   }
 
   @inline(__always)
@@ -62,6 +62,15 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
 
   private func set(_ scalar: UInt32, _ kind: Class, _ folded: UInt32) {
     unsafe entries[Int(scalar)] = Self.entry(kind, folded)
+  }
+
+  /// Has each scalar of a range stand for itself.
+  private func fill(_ range: ClosedRange<UInt32>, _ kind: Class) {
+    var scalar = range.lowerBound
+    while scalar <= range.upperBound {
+      set(scalar, kind, scalar)
+      scalar += 1
+    }
   }
 
   private func fillASCII() {
@@ -132,31 +141,35 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     (.space, "\u{A0}\u{1680}\u{202F}\u{205F}\u{3000}"),
   ]
 
-  /// The class of a scalar beyond ASCII by its block.
-  private static func plainClass(of scalar: UInt32) -> Class {
-    switch scalar {
-    case 0x80...0xA9, 0xAB...0xB4, 0xB6...0xB9, 0xBB...0xBF, 0xD7, 0xF7: scalar == 0xAD ? .dropped : .symbol
-    case 0x300...0x36F, 0x483...0x489, 0x591...0x5BD, 0x610...0x61A, 0x64B...0x65F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF,
-      0x20D0...0x20FF, 0xFE00...0xFE0F, 0xFE20...0xFE2F, 0x180B...0x180F, 0x200B...0x200F, 0x202A...0x202E,
-      0x2060...0x206F, 0xFFF0...0xFFFB, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0:
-      .dropped
-    case 0x2000...0x200A: .space
-    case 0x2010...0x2BFF, 0x2E00...0x2E7F, 0x3000...0x3004, 0x3008...0x3020, 0x3030...0x303F, 0x3200...0x33FF,
-      0xFE10...0xFE1F, 0xFE30...0xFE6F, 0xFF01...0xFF20, 0xFF5B...0xFF65, 0xFFE0...0xFFEF, 0x1F000...0x1FBFF,
-      0xD800...0xF8FF:
-      .symbol
-    default: isIdeograph(scalar) ? .ideograph : .letter
-    }
-  }
-
-  private static func isIdeograph(_ scalar: UInt32) -> Bool {
-    switch scalar {
-    case 0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x3029, 0x3041...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF,
-      0x4E00...0x9FFF, 0xF900...0xFAFF, 0xFF66...0xFF9D, 0x20000...0x3FFFF:
-      true
-    default: false
-    }
-  }
+  /// The classes of blocks beyond ASCII; of two that overlap the later one counts. All other scalars are letters.
+  private static let blocks: [(Class, [ClosedRange<UInt32>])] = [
+    (.letter, [0x80...tableEnd - 1]),
+    (
+      .ideograph,
+      [
+        0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x3029, 0x3041...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF,
+        0x4E00...0x9FFF, 0xF900...0xFAFF, 0xFF66...0xFF9D,
+      ]
+    ),
+    (
+      .symbol,
+      [
+        0x80...0xA9, 0xAB...0xB4, 0xB6...0xB9, 0xBB...0xBF, 0xD7...0xD7, 0xF7...0xF7, 0x2010...0x2BFF, 0x2E00...0x2E7F,
+        0x3000...0x3004, 0x3008...0x3020, 0x3030...0x303F, 0x3200...0x33FF, 0xFE10...0xFE1F, 0xFE30...0xFE6F,
+        0xFF01...0xFF20, 0xFF5B...0xFF65, 0xFFE0...0xFFEF, 0x1F000...0x1FBFF, 0xD800...0xF8FF,
+      ]
+    ),
+    (.space, [0x2000...0x200A]),
+    (
+      .dropped,
+      [
+        0xAD...0xAD, 0x300...0x36F, 0x483...0x489, 0x591...0x5BD, 0x610...0x61A, 0x61C...0x61C, 0x64B...0x65F,
+        0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x200B...0x200F,
+        0x202A...0x202E, 0x2060...0x206F, 0x20D0...0x20FF, 0x3164...0x3164, 0xFE00...0xFE0F, 0xFE20...0xFE2F,
+        0xFEFF...0xFEFF, 0xFFA0...0xFFA0, 0xFFF0...0xFFFB,
+      ]
+    ),
+  ]
 
   /// Scalars that stand for several.
   static let expansions: [(Unicode.Scalar, String)] = [

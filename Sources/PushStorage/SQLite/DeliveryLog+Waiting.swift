@@ -3,11 +3,13 @@ package import PushCore
 extension DeliveryLog {
   /// Waits for rows that match, and returns those that are there already at once.
   ///
-  /// - Parameter time: how long at most; then the page is empty, and its ``Page/next`` is where to wait on.
-  /// - Returns: nil when ``Limits/maximumLogWaits`` wait already.
-  package func nextPage(_ query: Query, within time: Duration) async throws -> Page? {
+  /// - Parameters:
+  ///   - device: the device that waits; nil: an administrator.
+  ///   - time: how long at most; then the page is empty, and its ``Page/next`` is where to wait on.
+  /// - Returns: nil when there are too many waits (``LogWaits/begin(_:for:)``).
+  package func nextPage(_ query: Query, for device: DeviceID? = nil, within time: Duration) async throws -> Page? {
     var query = query
-    return try await wait(for: query.id, within: time) {
+    return try await wait(for: query.id, by: device, within: time) {
       // A search that is cancelled fails, and who waited is told what there is.
       let page = try await Task { [query] in try await self.page(query) }.value
       query.after = page.next
@@ -19,15 +21,16 @@ extension DeliveryLog {
   ///
   /// - Parameters:
   ///   - id: whose rows are waited for; nil: any.
+  ///   - device: the device that waits; nil: an administrator.
   ///   - time: how long at most; then what was read last is returned.
   ///   - interval: how often to look without being told of anything; nil: never.
   ///   - read: what is there now, and whether that is nothing.
-  /// - Returns: nil when ``Limits/maximumLogWaits`` wait already.
+  /// - Returns: nil when there are too many waits (``LogWaits/begin(_:for:)``).
   package func wait<Found>(
-    for id: APNSID?, within time: Duration, lookingEach interval: Duration? = nil,
+    for id: APNSID?, by device: DeviceID?, within time: Duration, lookingEach interval: Duration? = nil,
     _ read: () async throws -> (found: Found, isEmpty: Bool)
   ) async throws -> Found? {
-    guard let wait = waits.begin(id) else { return nil }
+    guard let wait = waits.begin(id, for: device) else { return nil }
     defer { waits.end(wait) }
     let timer = Task {
       let end = ContinuousClock.now + time

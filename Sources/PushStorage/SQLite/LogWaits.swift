@@ -7,9 +7,11 @@ final class LogWaits: Sendable {
   final class Wait: Sendable {
     /// The push whose rows are waited for; nil: any.
     let id: APNSID?
+    /// The device that sent the request; nil for a request of an administrator.
+    let device: DeviceID?
     private let state = Mutex((isNotified: false, isOver: false, waiting: CheckedContinuation<Void, Never>?.none))
 
-    init(_ id: APNSID?) { self.id = id }
+    init(_ id: APNSID?, for device: DeviceID?) { (self.id, self.device) = (id, device) }
 
     /// Whether nothing is waited for any longer.
     var isOver: Bool { state.withLock(\.isOver) }
@@ -53,31 +55,48 @@ final class LogWaits: Sendable {
     /// Who waits for one push, by its id.
     var byID: [APNSID: [ObjectIdentifier: Wait]] = [:]
     var others: [ObjectIdentifier: Wait] = [:]
+    /// How many waits each device has, and all devices together.
+    var perDevice: [DeviceID: Int] = [:]
+    var ofDevices = 0
   }
 
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Begins to wait; nil when ``Limits/maximumLogWaits`` wait already.
-  func begin(_ id: APNSID?) -> Wait? {
-    guard count.add(1, ordering: .relaxed).newValue <= Limits.maximumLogWaits else {
-      count.subtract(1, ordering: .relaxed)
-      return nil
-    }
-    let wait = Wait(id)
-    state.withLock { state in
+  /// Begins a wait for rows of one push or of any.
+  ///
+  /// - Parameter device: the device that waits; nil: an administrator.
+  /// - Returns: nil when there are ``Limits/maximumLogWaits`` waits, when devices have half of as many, or when this device
+  ///   has ``Limits/maximumDeviceLogWaits``.
+  func begin(_ id: APNSID?, for device: DeviceID? = nil) -> Wait? {
+    let wait = Wait(id, for: device)
+    return state.withLock { state in
+      guard count.load(ordering: .relaxed) < Limits.maximumLogWaits else { return nil }
+      if let device {
+        guard state.ofDevices < Limits.maximumLogWaits / 2,
+          state.perDevice[device, default: 0] < Limits.maximumDeviceLogWaits
+        else { return nil }
+        state.ofDevices += 1
+        state.perDevice[device, default: 0] += 1
+      }
+      count.add(1, ordering: .relaxed)
       if let id {
         state.byID[id, default: [:]][ObjectIdentifier(wait)] = wait
       } else {
         state.others[ObjectIdentifier(wait)] = wait
       }
+      return wait
     }
-    return wait
   }
 
   /// Forgets one who waited.
   func end(_ wait: Wait) {
     state.withLock { state in
+      count.subtract(1, ordering: .relaxed)
+      if let device = wait.device {
+        state.ofDevices -= 1
+        state.perDevice[device] = state.perDevice[device].flatMap { $0 > 1 ? $0 - 1 : nil }
+      }
       guard let id = wait.id else {
         state.others[ObjectIdentifier(wait)] = nil
         return
@@ -85,7 +104,6 @@ final class LogWaits: Sendable {
       state.byID[id]?[ObjectIdentifier(wait)] = nil
       if state.byID[id]?.isEmpty == true { state.byID[id] = nil }
     }
-    count.subtract(1, ordering: .relaxed)
   }
 
   /// Tells those who wait for rows of these pushes, which were written elsewhere.

@@ -46,6 +46,24 @@ package struct ChangeSet: Sendable, Equatable, Codable {
 
   /// - Throws: an error when the bytes are no change set.
   package init(encoded bytes: [UInt8]) throws { self = try decodeJSON(from: bytes) }
+
+  /// Reads ``schema`` alone, also from an entry of a later version; nil when the bytes have none.
+  package static func schema(of bytes: [UInt8]) -> Int? { try? decodeJSON(Version.self, from: bytes).schema }
+
+  /// What each version of an entry has.
+  private struct Version: Codable { var schema: Int }
+
+  /// A number that no gateway of this version writes (``StoredRange``), in words; nil when there is none.
+  package var fault: String? {
+    for change in changes {
+      for (column, value) in [change.key, change.values].joined() {
+        guard let number = value.integer else { continue }
+        let range = StoredRange.range(ofColumn: column, in: change.table)
+        if !range.contains(number) { return "\(change.table).\(column) is \(number), beyond \(range)" }
+      }
+    }
+    return nil
+  }
 }
 
 extension RowValue: Codable {

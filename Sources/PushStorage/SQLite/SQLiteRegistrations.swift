@@ -264,8 +264,9 @@ package final class SQLiteRegistrations: Sendable {
     guard ShownName.isValid(name) else {
       throw Refusal(kind: .invalid, description: "an app's name has \(ShownName.expected)")
     }
-    guard (1...2).contains(icon.count) else {
-      throw Refusal(kind: .invalid, description: "an icon is one emoji or two letters, not \"\(icon)\"")
+    guard ShownName.isValid(icon), icon.count <= 2 else {
+      throw Refusal(
+        kind: .invalid, description: "an icon is one emoji or two letters, of at most \(ShownName.maximumSize) bytes")
     }
     if let team { try requireTeam(team) }
     return try await write { [self] db in

@@ -47,6 +47,20 @@ package final class ScheduledPushes: Sendable {
   package struct Row: Sendable {
     package var number: Int64
     package var push: ScheduledPush
+
+    package var place: Place { Place(at: push.at, number: number) }
+  }
+
+  /// A place in the order in which pushes are delivered.
+  package struct Place: Sendable, Equatable {
+    /// In milliseconds since 1970.
+    package var at: Int64
+    package var number: Int64
+
+    package init(at: Int64, number: Int64) { (self.at, self.number) = (at, number) }
+
+    /// Comes before each push.
+    fileprivate static let start = Place(at: -1, number: -1)
   }
 
   fileprivate struct Waiting {
@@ -184,9 +198,11 @@ package final class ScheduledPushes: Sendable {
 
   // MARK: Reading
 
-  /// The first that are due at `now`, in milliseconds since 1970, in the order of their times.
-  package func due(at now: Int64, limit: Int) async throws -> [Row] {
-    try await rows("WHERE at <= ? ORDER BY at, number LIMIT \(limit)", [now])
+  /// Reads pushes that are due at `now`, in milliseconds since 1970, in the order of their times, from behind `place`.
+  package func due(at now: Int64, after place: Place? = nil, limit: Int) async throws -> [Row] {
+    let place = place ?? .start
+    return try await rows(
+      "WHERE (at, number) > (?, ?) AND at <= ? ORDER BY at, number LIMIT \(limit)", [place.at, place.number, now])
   }
 
   /// Looks anew when the first is due, where nothing was found to be: what was to be kept may not have been.
@@ -201,10 +217,9 @@ package final class ScheduledPushes: Sendable {
     }
   }
 
-  /// Those after the time and number of a row, in the order of their times; nil: the first ones.
-  package func list(after row: (at: Int64, number: Int64)?, limit: Int) async throws -> [Row] {
-    try await rows(
-      "WHERE (at, number) > (?, ?) ORDER BY at, number LIMIT \(limit)", [row?.at ?? -1, row?.number ?? -1])
+  /// Those after `place`, in the order of their times; nil: the first ones.
+  package func list(after place: Place?, limit: Int) async throws -> [Row] {
+    try await due(at: .max, after: place, limit: limit)
   }
 
   private func rows(_ condition: String, _ values: [Int64]) async throws -> [Row] {
@@ -297,8 +312,8 @@ package final class ScheduledPushes: Sendable {
         return gone
       }
     } catch {
-      // What is there is looked for anew.
-      state.withLock { $0.next = 0 }
+      // The commit may have happened. An early time is harmless; without one, zero makes the schedule read it again.
+      state.withLock { $0.next = $0.next ?? 0 }
       throw SQLiteStore.explain(error, path: store.path)
     }
   }

@@ -390,8 +390,11 @@ package enum Schema {
   /// What is a gateway's own also in a cell, whose mailboxes are elsewhere.
   private static let ownTables: Set = ["mailbox", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations"]
 
-  /// Whether the gateways of a cell share a table.
-  static func isShared(_ table: String) -> Bool { !ownTables.contains(table) && !table.hasPrefix("sqlite_") }
+  /// Whether the gateways of a cell share a table. Case does not count, as in SQLite.
+  static func isShared(_ table: String) -> Bool {
+    let table = table.lowercased()
+    return !ownTables.contains(table) && !table.hasPrefix("sqlite_")
+  }
 
   /// All tables of a gateway.
   static func tables(_ db: Database) throws -> [String] {

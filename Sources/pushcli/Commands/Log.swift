@@ -77,16 +77,27 @@ struct Log: AsyncParsableCommand {
       // A gateway that has not answered yet hands over what it has of this time, and not all of its log.
       query.append("since=\(Int64((Date().timeIntervalSince1970 - Log.followedTime) * 1000))")
     }
+    // Whether the last request to wait was refused: the next one asks for the rows that are there.
+    var isRefused = false
     while true {
-      let page = try await self.page(query, after: after, seconds: Limits.maximumLogWaitTime / 2, admin, path)
-      unanswered.tell(page.unanswered)
-      page.rows.forEach(print)
-      after = page.after
+      do {
+        let seconds = isRefused ? 0 : Limits.maximumLogWaitTime / 2
+        let page = try await self.page(query, after: after, seconds: seconds, admin, path)
+        unanswered.tell(page.unanswered)
+        page.rows.forEach(print)
+        after = page.after
+        if isRefused, page.rows.isEmpty { try await Task.sleep(for: Log.refusedPause) }
+        isRefused = false
+      } catch let failure as CommandFailure where failure.status == 503 && !isRefused {
+        isRefused = true
+      }
     }
   }
 
   /// How far back rows begin that a gateway of a cell hands over late while the log is followed, in seconds.
   private static let followedTime = 600.0
+  /// The pause before a request that waits, after one was refused and there was nothing to print.
+  private static let refusedPause = Duration.seconds(1)
 
   /// Prints the rows of pushes by their texts: each device of this state folder finds its own, and the admin socket those
   /// of persons who let senders find them.

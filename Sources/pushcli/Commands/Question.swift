@@ -124,7 +124,10 @@ final class Question: Sendable {
     while true {
       let isOver = ContinuousClock.now >= end
       if let outcome = progress.end, hasEscalated || isOver || progress.answer != nil { return outcome }
-      if isOver { return .expired }
+      if isOver {
+        if let failure = events.failure { throw failure }
+        return .expired
+      }
       if !hasEscalated, progress.end != nil || ContinuousClock.now >= escalation {
         hasEscalated = true
         Output.words(

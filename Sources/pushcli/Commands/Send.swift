@@ -429,6 +429,7 @@ struct Send: AsyncParsableCommand {
         if try progress.take(record.event, record.facts) { return }
       }
     }
+    if let failure = events.failure { throw failure }
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout.seconds) seconds")
   }
 }
@@ -459,6 +460,7 @@ extension Send {
       }
       if let failure = failures.values.first, failures.count == progress.count { throw failure }
     }
+    if let failure = events.failure { throw failure }
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout)")
   }
 

@@ -16,6 +16,10 @@ struct PushEvents {
   /// What has been handed out, which a look back finds again.
   private var seen: Set<String> = []
   private var unanswered = UnansweredGateways()
+  /// Whether the gateway refused the last request to wait: the next one asks for the rows that are there.
+  private var isRefused = false
+  /// Why the gateway said nothing lately; nil when it did, and when it is away.
+  private(set) var failure: CommandFailure?
   private var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
 
   /// How far before the start a look back goes: clocks are set.
@@ -35,25 +39,35 @@ struct PushEvents {
     while ContinuousClock.now < end {
       do {
         let page = try await page(until: end)
-        backoff.reset()
+        failure = nil
         after = page.after
         unanswered.tell(page.unanswered)
         let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event) \($0.gateway ?? "")").inserted }
+        if !isRefused { backoff.reset() }
+        defer { isRefused = false }
         if !rows.isEmpty { return rows }
+        if isRefused { try await pause(until: end) }
+      } catch let failure as CommandFailure where failure.status == 503 && !isRefused {
+        isRefused = true
       } catch let failure as CommandFailure where failure.exit == .unreachable || failure.status == 503 {
         admin?.close()
-        (admin, after) = (nil, nil)
-        try await Task.sleep(for: min(backoff.next(), max(.zero, end - .now)))
+        (admin, after, isRefused) = (nil, nil, false)
+        self.failure = failure.status == nil ? nil : failure
+        try await pause(until: end)
       }
     }
     return nil
+  }
+
+  private mutating func pause(until end: ContinuousClock.Instant) async throws {
+    try await Task.sleep(for: min(backoff.next(), max(.zero, end - .now)))
   }
 
   private mutating func page(until end: ContinuousClock.Instant) async throws -> LogPage {
     if admin == nil { (admin, path) = try await LogPath.connect(state, for: nil) }
     guard let admin else { throw CommandFailure(.unreachable) }
     let left = max(.zero, end - .now)
-    let seconds = min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1))
+    let seconds = isRefused ? 0 : min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1))
     var values = query + ["seconds=\(seconds)"]
     if let after {
       values.append("after=\(pathPart(after))")

@@ -44,6 +44,8 @@ final class PhoneJournal {
 
   deinit {
     close(file)
+    // `close` alone keeps the lock while a child process holds a copy of the descriptor, between `fork` and `exec`.
+    flock(lock, LOCK_UN)
     close(lock)
   }
 

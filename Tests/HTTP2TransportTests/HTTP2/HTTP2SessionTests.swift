@@ -367,6 +367,23 @@ import Testing
     #expect(pair.server.exceeded == [.headerList])
   }
 
+  @Test func `a header list of more than four times the limit ends the connection, also where a server would answer`()
+    throws
+  {
+    let pair = try SessionPair()
+    pair.server.answersExcessFields = true
+    answer(pair, 431)
+    // 39 bytes each, and one on the wire.
+    let fields = [(HeaderName, String)](repeating: (.accept, "a"), count: Limits.maximumDroppedHeaderListSize / 39 + 1)
+    _ = try pair.request(fields, path: "/v1/x", body: [1])
+    _ = try pair.request(path: "/v1/y", body: [1])
+    try pair.run()
+    #expect(pair.server.messages.isEmpty)
+    #expect(pair.client.messages.isEmpty)
+    #expect(pair.client.goAways.count == 1)
+    #expect(pair.server.exceeded == [.headerList])
+  }
+
   @Test func `what is kept of incomplete messages is bounded, and given back when they end`() throws {
     let pair = try SessionPair()
     pair.server.session.maximumIncompleteSize = 10_000

@@ -63,6 +63,40 @@ import Testing
     #expect(try seen(server, files)?.topics == [])
   }
 
+  /// The signatures of such a chain would be computed with keys that the client has chosen for their cost. If
+  /// OpenSSL goes on to the signatures, the fault is "unable to verify the first certificate".
+  @Test func `a chain without a trusted end is left before its signatures are looked at`() throws {
+    let (files, other) = (try TLSFiles(), try TLSFiles())
+    #expect(try seen(try issue(other), files)?.fault == "unable to get local issuer certificate")
+  }
+
+  @Test func `a chain is no larger than its limit`() throws {
+    let files = try TLSFiles()
+    let identity = try issue(files)
+    let pem = try files.folder.read("client.pem")
+    func chain(of count: Int) throws -> ClientIdentity {
+      let path = try files.folder.write(Array(repeatElement(pem, count: count).joined()), "\(count).pem")
+      return ClientIdentity(certificatePath: path, keyPath: identity.keyPath)
+    }
+    #expect(try seen(chain(of: 4), files)?.fault == nil)
+    #expect(throws: TLSError.self) { try seen(chain(of: 75), files) }
+  }
+
+  @Test func `the largest list of topics that is issued fits into the chain's limit`() throws {
+    let files = try TLSFiles()
+    let entry = PeerIdentity.maximumEntrySize(topic: "com.example.0000", kind: "app")
+    let topics = (0..<PeerIdentity.maximumListSize / entry).map { (topic: "com.example.\(1000 + $0)", kind: "app") }
+    func issued(_ topics: [(topic: String, kind: String)]) throws -> ClientIdentity {
+      let pem = try files.authority.issueProvider(
+        topic: topic, topics: topics, environments: [.development, .production], days: 1)
+      return ClientIdentity(
+        certificatePath: try files.folder.write(pem.certificatePEM, "large.pem"),
+        keyPath: try files.folder.write(pem.keyPEM, "large.key"))
+    }
+    #expect(try seen(issued(topics), files)?.topics.count == topics.count)
+    #expect(throws: TLSError.self) { try issued(topics + [("com.example.more", "app")]) }
+  }
+
   @Test func `a list of topics is read with and without another wrapping`() {
     let long = String(repeating: "x", count: 200)
     let topics = [("com.example.a", "app"), ("com.example.a.voip", "voip"), (long, "app")]

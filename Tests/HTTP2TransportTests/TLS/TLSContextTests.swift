@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 import NIOCore
 import PushTesting
 import Testing
@@ -81,6 +82,22 @@ import Testing
     _ offered: String, _ selected: String?
   ) throws {
     #expect(try cipher(offering: offered) == selected)
+  }
+
+  /// A share of a finite field costs the server a hundred times what one of a curve does.
+  @Test(arguments: [
+    ("X25519", true), ("P-256", true), ("P-384", true), ("ffdhe2048", false), ("ffdhe8192", false), ("P-521", false),
+    ("X448", false), ("ffdhe8192:P-256", true),
+  ])
+  func `keys are agreed on by curves alone`(_ groups: String, _ isTaken: Bool) throws {
+    let isDone: Bool? = try unsafe handshake { client in
+      let list = unsafe strdup(groups)
+      unsafe SSL_ctrl(client, SSL_CTRL_SET_GROUPS_LIST, 0, list)
+      unsafe free(list)
+    } read: { _ in
+      true
+    }
+    #expect(isDone == (isTaken ? true : nil))
   }
 
   /// The protocol that is selected of those that a client offers; nil offers nothing.

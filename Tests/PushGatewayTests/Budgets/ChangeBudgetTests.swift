@@ -24,11 +24,12 @@ import Testing
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await change(client, device, #"{"badge":false}"#).status == 200)
       let before = gateway.registrations.preferences(of: device.id)
-      let long = String(repeating: "x", count: Limits.maximumPreferencesSize)
+      let many = (0..<400).map { #""\#(String(repeating: "x", count: 250))\#($0)":{"badge":false}"# }.joined(
+        separator: ",")
       let topics = (0..<6000).map { #""com.example.\#($0)""# }.joined(separator: ",")
       for (path, body) in [
-        ("", #"{"focus":{"work":[\#(topics)]}}"#), ("", #"{"apps":{"\#(long)":{"badge":false}}}"#),
-        ("/apps/com.example.news", #"{"categories":{"\#(long)":{"badge":false}}}"#),
+        ("", #"{"focus":{"work":[\#(topics)]}}"#), ("", #"{"apps":{\#(many)}}"#),
+        ("/apps/com.example.news", #"{"categories":{\#(many)}}"#),
       ] {
         let answer = try await change(client, device, at: path, body)
         #expect(answer.status == 400, "\(path)")

@@ -39,7 +39,7 @@ import Testing
     let router = CellRouter(link, mailbox: mailbox, partitions: 4, origin: "0")
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let streams = (1...600).map { row in
-      (DeviceID(row: row), RouterConformance.Stream(loop: loop, timeLimit: .seconds(20)))
+      (DeviceID(row: row), RouterConformance.Stream(loop: loop, timeLimit: .seconds(300)))
     }
     try await loop.submit { for (device, stream) in streams { _ = router.attach(device, stream, loop: loop) } }.get()
     // Each is looked after soon, since what it read may have been old.
@@ -63,7 +63,7 @@ import Testing
       JetStream(link), partitions: 2, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
       removed: { _ in })
     let router = CellRouter(link, mailbox: mailbox, partitions: 2, origin: "0")
-    let stream = RouterConformance.Stream(loop: MultiThreadedEventLoopGroup.singleton.next(), timeLimit: .seconds(20))
+    let stream = RouterConformance.Stream(loop: MultiThreadedEventLoopGroup.singleton.next(), timeLimit: .seconds(300))
     _ = try await stream.loop.submit { router.attach(1, stream, loop: stream.loop) }.get()
     link.set(.disconnected)
     for _ in 0..<2 { await router.look() }

@@ -35,7 +35,7 @@ struct RouterConformance {
   ]
 
   /// Runs one check on a router.
-  static func run(_ name: String, on router: any PushRouter, timeLimit: Duration = .seconds(20)) async throws {
+  static func run(_ name: String, on router: any PushRouter, timeLimit: Duration = .seconds(300)) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
     let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator().prefix(2))
     try await check.run(RouterConformance(router: router, loops: loops, timeLimit: timeLimit))
@@ -52,8 +52,8 @@ struct RouterConformance {
 
     let loop: any EventLoop
     private let timeLimit: Duration
-    private let list = Mutex<[Event]>([])
-    var events: [Event] { list.withLock { $0 } }
+    private let state = Mutex((events: [Event](), waiter: CheckedContinuation<Void, Never>?.none))
+    var events: [Event] { state.withLock { $0.events } }
     /// The numbers of what was stored.
     var numbers: [UInt64] { events.compactMap { if case .stored(let seq) = $0 { seq } else { nil } } }
 
@@ -71,7 +71,10 @@ struct RouterConformance {
 
     private func note(_ event: Event) {
       loop.preconditionInEventLoop()
-      list.withLock { $0.append(event) }
+      state.withLock { state in
+        state.events.append(event)
+        return state.waiter.take()
+      }?.resume()
     }
 
     /// What a check waits for has not come.
@@ -81,12 +84,26 @@ struct RouterConformance {
       let events: [Event]
     }
 
-    /// Waits until an event has come.
+    /// Returns when an event has come. One task waits at a time.
+    ///
+    /// - Throws: ``Missing`` after the time limit.
     func awaits(_ event: Event) async throws {
+      let limit = Task {
+        try await Task.sleep(for: timeLimit)
+        state.withLock { $0.waiter.take() }?.resume()
+      }
+      defer { limit.cancel() }
       let deadline = ContinuousClock.now + timeLimit
       while !events.contains(event) {
         guard ContinuousClock.now < deadline else { throw Missing(event: event, events: events) }
-        try await Task.sleep(for: .milliseconds(1))
+        await withCheckedContinuation { waiter in
+          let isHere = state.withLock { state in
+            if state.events.contains(event) || ContinuousClock.now >= deadline { return true }
+            state.waiter = waiter
+            return false
+          }
+          if isHere { waiter.resume() }
+        }
       }
     }
   }

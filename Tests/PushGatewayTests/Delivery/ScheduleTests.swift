@@ -50,7 +50,7 @@ import Testing
       #expect(line.text.contains("later") && line.json["id"] as? String == id.description)
       // It was received when it was delivered: it has not waited.
       #expect(line.text.contains(#""received":"2027-01-15T09:00:00.000Z""#))
-      try await settle { gateway.services.schedule.pushes.count == 0 }
+      await eventually { gateway.services.schedule.pushes.count == 0 }
       let rows = try await gateway.services.log.rows(.init(id: id))
       #expect(rows.map(\.row.event) == [.accepted, .stored, .transmitted])
       #expect(rows.first?.row.detail == .scheduled("2027-01-15T09:00:00.000Z"))
@@ -154,11 +154,11 @@ import Testing
       let row = try #require(try await gateway.services.schedule.pushes.due(at: .max / 2, limit: 1).first)
       advance(gateway, 60)
       #expect(try await stream.next()?.json["id"] as? String == SampleRequest.id)
-      try await settle { gateway.services.schedule.pushes.count == 0 }
+      await eventually { gateway.services.schedule.pushes.count == 0 }
       await withCheckedContinuation { continuation in
         gateway.services.schedule.add(row.push) { _ in continuation.resume() }
       }
-      try await settle { gateway.services.schedule.pushes.count == 0 }
+      await eventually { gateway.services.schedule.pushes.count == 0 }
       _ = try await gateway.push(try await gateway.client(), to: device.token)
       #expect(try await stream.next()?.json["id"] as? String != SampleRequest.id)
     }
@@ -185,13 +185,7 @@ import Testing
       _ = try await send(gateway, to: device, in: 60)
       #expect(gateway.services.schedule.isWaiting)
       advance(gateway, 60)
-      try await settle { !gateway.services.schedule.isWaiting }
+      await eventually { !gateway.services.schedule.isWaiting }
     }
-  }
-
-  private func settle(_ condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
-    #expect(condition())
   }
 }

@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: [
     ("localhost", true), ("LOCALHOST:2198", true), ("push.localhost", true), ("127.0.0.1", true),
-    ("127.8.9.255:80", true), ("[::1]", true), ("[::1]:2198", true),
+    ("127.8.9.255:80", true), ("[::1]", true), ("[::1]:2198", true), ("[::1]evil.example", false), ("[::1", false),
     ("example.com", false), ("127.0.0.1.example.com", false), ("localhost.example.com", false), ("127.0.0.256", false),
     ("127.0.0", false), ("10.0.0.1", false), ("[::2]:2198", false), ("xlocalhost", false), ("", false),
   ])

@@ -119,7 +119,7 @@ import Testing
       try await gateway.services.groups.remove(gateway.registrations.person(named: "ada").id, from: group)
       gateway.clock.advance(seconds: 61)
       gateway.services.schedule.wake()
-      while gateway.services.schedule.pushes.count > 0 { await Task.yield() }
+      await eventually { gateway.services.schedule.pushes.count == 0 }
       #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
     }
   }

@@ -9,7 +9,7 @@ import Testing
   private static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }
-    return knownSeeds + Array(1...(environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 2000))
+    return knownSeeds + Array(1...(environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 300))
   }
 
   @Test func `nothing accepted is lost, repeated or out of order, whatever fails`() {

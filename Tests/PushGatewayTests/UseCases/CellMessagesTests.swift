@@ -38,7 +38,7 @@ import Testing
       there.note(.number(number), of: 3, at: Int64(time))
     }
     AlertHandover.tell(cells[1], 7)
-    while conditions[1].recentAlerts(on: 7, at: 7_200_000).count < 2 { await Task.yield() }
+    await eventually { conditions[1].recentAlerts(on: 7, at: 7_200_000).count == 2 }
     #expect(conditions[1].recentAlerts(on: 7, at: 7_200_000).map(\.id) == [.number(2), .number(3)])
     #expect(conditions[1].recentAlerts(on: 8, at: 7_200_000).isEmpty)
   }

@@ -141,17 +141,15 @@ import Testing
     let (first, cell) = try gateway("a", [row(1)])
     let (second, _) = try gateway("b")
     defer { for log in [first, second] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    // Only the other gateway's report can end the wait in time.
+    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100), lookInterval: .seconds(3600))
     let before = try await merged.next(.init(id: .number(1)), after: nil)
     async let awaited = merged.next(
-      .init(id: .number(1), events: [.viewed]), after: before.position, within: .seconds(60))
-    while hub.questions < 2 { await Task.yield() }
-    let start = ContinuousClock.now
+      .init(id: .number(1), events: [.viewed]), after: before.position, within: .seconds(300))
+    await eventually { hub.questions == 2 }
     second.append([row(2, .accepted, id: 2), row(3, .viewed)])
     let rows = try #require(try await awaited)
     #expect(times(rows) == [3] && rows.records.map(\.gateway) == ["b"])
-    // It was told, and has not just looked again.
-    #expect(.now - start < .seconds(4) || hub.questions <= 3)
   }
 
   @Test func `nobody is told of rows while nobody waits`() async throws {

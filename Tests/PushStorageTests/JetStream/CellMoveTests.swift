@@ -13,7 +13,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct CellMoveTests {
   private let folder: TemporaryFolder
-  private let broker: BrokerCluster
   private let engine: JetStream
   private let clock = TestClock()
   private let home: SQLiteHome
@@ -21,8 +20,8 @@ struct CellMoveTests {
   private let app: AppID
 
   init() async throws {
-    (folder, broker) = (try TemporaryFolder(), try BrokerCluster())
-    engine = JetStream(try await NATSConnection.connect(broker.options))
+    folder = try TemporaryFolder()
+    engine = JetStream(try await NATSConnection.connect(BrokerCluster.account()))
     home = try SQLiteHome(clock: clock, cap: 5)
     let registrations = try SQLiteRegistrations(store: home.store)
     app = try await registrations.putApp(topic: "a.b", name: "News", icon: "N", policyMode: .enforce).id
@@ -45,10 +44,10 @@ struct CellMoveTests {
     return path
   }
 
-  private func fill(from path: String) async throws {
+  private func fill(from path: String, timeout: Duration = .seconds(300)) async throws {
     let backup = try RestoredBackup(path, draft: folder.file("draft"))
     defer { backup.remove() }
-    try await CellFilling(engine, logger: .silent, now: { [clock] in clock.seconds })
+    try await CellFilling(engine, logger: .silent, timeout: timeout, now: { [clock] in clock.seconds })
       .fill(from: backup, partitions: 2, replicas: 1) {
         try backup.writeFiles(into: StateFolder(folder.file("first")))
         return ["ca.pem": Array("authority".utf8)]
@@ -185,7 +184,7 @@ struct CellMoveTests {
       try db.execute(sql: "UPDATE mailbox SET payload = zeroblob(3000000), checksum = NULL WHERE seq = 2")
     }
     try queue.close()
-    let error = await #expect(throws: StoreError.self) { try await fill(from: path) }
+    let error = await #expect(throws: StoreError.self) { try await fill(from: path, timeout: .seconds(1)) }
     #expect(error?.description.contains("was not stored") == true)
     for stream in ["CELL_ABOUT", "CELL", "CELL_SNAPSHOTS", "MB_000", "MB_001"] {
       #expect(try await engine.streamInfo(stream) == nil, "\(stream)")

@@ -14,7 +14,7 @@ import Testing
   private static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }
-    return Array(1...max(60, (environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 0) / 100))
+    return Array(1...max(20, (environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 0) / 100))
   }
 
   @Test func `nothing is lost, repeated or brought back by an engine that fails`() async throws {
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `an engine that does not fail loses nothing either`() async throws {
-    for seed in UInt64(1)...20 {
+    for seed in UInt64(1)...10 {
       let simulation = CellSimulation(seed: seed, CellSimulation.Plan(faults: .none))
       do { try await simulation.run() } catch { Issue.record("seed \(seed): \(error)") }
     }

@@ -19,14 +19,13 @@ struct CellSnapshotTests {
   }
 
   private let folder: TemporaryFolder
-  private let broker: BrokerCluster
   private let engine: JetStream
   private let snapshots: CellSnapshots
   private let cell: CellIdentity
 
   init() async throws {
-    (folder, broker) = (try TemporaryFolder(), try BrokerCluster())
-    engine = JetStream(try await NATSConnection.connect(broker.options))
+    folder = try TemporaryFolder()
+    engine = JetStream(try await NATSConnection.connect(BrokerCluster.account()))
     snapshots = CellSnapshots(engine)
     cell = try await CellIdentity.find(engine, partitions: 1, replicas: 1)
     _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))

@@ -17,9 +17,9 @@ struct JetStreamCellTests {
     let connection: NATSConnection
 
     init(
-      _ broker: BrokerCluster, _ clock: TestClock, cap: Int = 1000, partitions: Int = 2, replicas: Int = 1
+      _ broker: NATSOptions, _ clock: TestClock, cap: Int = 1000, partitions: Int = 2, replicas: Int = 1
     ) async throws {
-      connection = try await NATSConnection.connect(broker.options)
+      connection = try await NATSConnection.connect(broker)
       mailbox = JetStreamMailbox(
         JetStream(connection), partitions: partitions, replicas: replicas, cap: cap, logger: .silent,
         now: { clock.seconds }, removed: { [removals] in removals.add($0) })
@@ -38,12 +38,12 @@ struct JetStreamCellTests {
     }
   }
 
-  private func pair(_ broker: BrokerCluster, _ clock: TestClock, cap: Int = 1000) async throws -> (Gateway, Gateway) {
+  private func pair(_ broker: NATSOptions, _ clock: TestClock, cap: Int = 1000) async throws -> (Gateway, Gateway) {
     (try await Gateway(broker, clock, cap: cap), try await Gateway(broker, clock, cap: cap))
   }
 
   @Test func `what one gateway stored another reads and takes out`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let clock = TestClock()
     let (one, other) = try await pair(broker, clock)
     let numbers = await one.mailbox.append((1...5).map { samplePush($0) }).compactMap(\.seq)
@@ -62,7 +62,7 @@ struct JetStreamCellTests {
   }
 
   @Test func `an acknowledgement of what was never given out takes nothing`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let gateway = try await Gateway(broker, TestClock())
     let seq = try #require(await gateway.mailbox.append([samplePush()]).first?.seq)
     gateway.mailbox.acknowledge(1, through: seq + 1000)
@@ -73,7 +73,7 @@ struct JetStreamCellTests {
   }
 
   @Test func `a collapse id replaces across gateways, and one of them tells`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let (one, other) = try await pair(broker, TestClock())
     async let first = one.mailbox.append((1...40).map { samplePush($0, collapse: "a") })
     async let second = other.mailbox.append((41...80).map { samplePush($0, collapse: "a") })
@@ -87,7 +87,7 @@ struct JetStreamCellTests {
   }
 
   @Test func `the cap holds for what several gateways store`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let (one, other) = try await pair(broker, TestClock(), cap: 20)
     var numbers: [UInt64] = []
     for round in 0..<10 {
@@ -108,7 +108,7 @@ struct JetStreamCellTests {
   }
 
   @Test func `a retry that the stream forgot is sent once`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let gateway = try await Gateway(broker, TestClock())
     let engine = JetStream(gateway.connection)
     let subject = "mb.00\(gateway.mailbox.partition(of: 1)).1"
@@ -125,13 +125,13 @@ struct JetStreamCellTests {
   }
 
   @Test func `a push is told live with what was before it`() async throws {
-    let broker = try BrokerCluster()
+    let broker = try await BrokerCluster.account()
     let (one, other) = try await pair(broker, TestClock())
     let live = AsyncStream<NATSMessage>.makeStream()
     _ = try other.connection.subscribe(JetStreamMailbox.liveSubject(1, partitions: 2), queue: nil) {
       live.continuation.yield($0)
     }
-    _ = try await other.connection.request("$JS.API.INFO", [], timeout: .seconds(5))
+    _ = try await other.connection.request("$JS.API.INFO", [], timeout: .seconds(120))
     let sent = [samplePush(1, collapse: "é"), samplePush(2), samplePush(3, to: 2), samplePush(4)]
     let numbers = await one.mailbox.append(sent).compactMap(\.seq)
     try #require(numbers.count == 4)
@@ -152,14 +152,14 @@ struct JetStreamCellTests {
   }
 
   @Test func `what is appended while the broker is away is stored once when it is back`() async throws {
-    let broker = try BrokerCluster()
-    let gateway = try await Gateway(broker, TestClock())
+    let broker = try await BrokerCluster.start()
+    let gateway = try await Gateway(broker.options, TestClock())
     #expect(gateway.mailbox.problem == nil)
-    broker.kill(0)
+    await broker.kill(0)
     async let outcomes = gateway.mailbox.append((1...50).map { samplePush($0) })
-    while gateway.connection.link.isConnected { await Task.yield() }
+    await gateway.connection.waitUntilDisconnected()
     #expect(gateway.mailbox.problem?.part == HealthProblem.storing)
-    try broker.start(0)
+    try await broker.start(0)
     #expect(await outcomes.compactMap(\.seq).count == 50)
     #expect(gateway.mailbox.problem == nil)
     let waiting = try await gateway.mailbox.pending(for: 1, after: 0, limit: .max).entries
@@ -172,7 +172,7 @@ struct JetStreamCellTests {
   ///
   /// - Returns: the ids of those that were stored.
   private func appended(
-    _ count: Int, from number: Int, _ gateway: Gateway, round: @Sendable (Int) -> Void = { _ in }
+    _ count: Int, from number: Int, _ gateway: Gateway, round: @Sendable (Int) async -> Void = { _ in }
   ) async -> [APNSID] {
     var stored: [APNSID] = []
     for batch in 0..<count / 10 {
@@ -180,18 +180,18 @@ struct JetStreamCellTests {
       for (push, outcome) in zip(pushes, await gateway.mailbox.append(pushes)) where outcome.seq != nil {
         stored.append(push.id)
       }
-      round(batch)
+      await round(batch)
     }
     return stored
   }
 
   @Test func `three brokers lose nothing with one of them`() async throws {
-    let brokers = try BrokerCluster(count: 3)
+    let brokers = try await BrokerCluster.start(count: 3)
     let clock = TestClock()
-    let one = try await Gateway(brokers, clock, replicas: 3)
-    let other = try await Gateway(brokers, clock, replicas: 3)
+    let one = try await Gateway(brokers.options, clock, replicas: 3)
+    let other = try await Gateway(brokers.options, clock, replicas: 3)
     let total = 600
-    async let first = appended(total / 2, from: 1, one) { if $0 == 5 { brokers.kill(1) } }
+    async let first = appended(total / 2, from: 1, one) { if $0 == 5 { await brokers.kill(1) } }
     async let second = appended(total / 2, from: 10_001, other)
     let queued = await first + second
     #expect(queued.count == total)
@@ -213,10 +213,10 @@ struct JetStreamCellTests {
   }
 
   @Test func `a closed mailbox takes nothing, and a broker that is away hands out nothing`() async throws {
-    let broker = try BrokerCluster()
-    let gateway = try await Gateway(broker, TestClock())
-    broker.kill(0)
-    while gateway.connection.link.isConnected { await Task.yield() }
+    let broker = try await BrokerCluster.start()
+    let gateway = try await Gateway(broker.options, TestClock())
+    await broker.kill(0)
+    await gateway.connection.waitUntilDisconnected()
     await #expect(throws: StoreError.self) { try await gateway.mailbox.waiting() }
     gateway.mailbox.close()
     #expect(await gateway.mailbox.append([samplePush()]).map(\.isUnavailable) == [true])

@@ -7,26 +7,8 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// Mailboxes of JetStream: on one real broker, each with streams of its own, or each on a model of the engine.
+/// Mailboxes of JetStream: on a real broker, each in an account of its own, or each on a model of the engine.
 enum JetStreamHome {
-  /// One broker for all of them, and one connection to it.
-  private actor Shared {
-    static let one = Shared()
-    private var opening: Task<NATSConnection, any Error>?
-    private var broker: BrokerCluster?
-
-    func connection() async throws -> NATSConnection {
-      if let opening { return try await opening.value }
-      let broker = try BrokerCluster()
-      self.broker = broker
-      let task = Task<NATSConnection, any Error> { try await NATSConnection.connect(broker.options) }
-      opening = task
-      return try await task.value
-    }
-  }
-
-  private static let last = Atomic<Int>(0)
-
   /// Why a check of ``MailboxConformance`` can't be passed on streams.
   static let exceptions: [String: String] = [
     "a retry is stored once": "the stream forgets ids after 300 s of its own clock, which no test can move",
@@ -35,9 +17,8 @@ enum JetStreamHome {
   ]
 
   static let home = MailboxHome(testDescription: "JetStream") { clock, cap in
-    let engine = JetStream(try await Shared.one.connection())
-    let prefix = "t\(last.add(1, ordering: .relaxed).newValue)"
-    return try await open(engine, prefix, clock, cap, DenseNumbers.Table())
+    let engine = JetStream(try await NATSConnection.connect(BrokerCluster.account()))
+    return try await open(engine, clock, cap, DenseNumbers.Table())
   }
 
   /// What the checks of ``MailboxConformance`` can't have on the model either.
@@ -45,22 +26,22 @@ enum JetStreamHome {
 
   static let model = MailboxHome(testDescription: "model") { clock, cap in
     let engine = ModelEngine(clock: { .seconds(clock.seconds) })
-    return try await open(JetStream(engine.connect()), "", clock, cap, DenseNumbers.Table())
+    return try await open(JetStream(engine.connect()), clock, cap, DenseNumbers.Table())
   }
 
   private static func open(
-    _ engine: JetStream, _ prefix: String, _ clock: TestClock, _ cap: Int, _ table: DenseNumbers.Table
+    _ engine: JetStream, _ clock: TestClock, _ cap: Int, _ table: DenseNumbers.Table
   ) async throws -> MailboxHome.Opened {
     let removals = SQLiteHome.Removals()
     let mailbox = JetStreamMailbox(
       engine, partitions: 2, replicas: 1, cap: cap, logger: .silent, now: { clock.seconds },
-      removed: { removals.add($0) }, prefix: prefix)
+      removed: { removals.add($0) })
     try await mailbox.start()
     return MailboxHome.Opened(
       mailbox: DenseNumbers(mailbox, table), removals: removals, close: { mailbox.close() },
       reopened: {
         mailbox.close()
-        return try await open(engine, prefix, clock, cap, table)
+        return try await open(engine, clock, cap, table)
       })
   }
 }

@@ -80,4 +80,64 @@ import Testing
       try await members[1].store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T1", "T2"])
     #expect(members[1].log.problem == nil)
   }
+
+  @Test func `what no gateway wrote is passed over, and only a later version stops`() async throws {
+    let engine = JetStream(ModelEngine().connect())
+    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+    let schema = StoreSchema.current.version
+    func add(_ entry: String) async throws {
+      let stored: Result<PublishAcknowledgement, JetStreamError> = await withCheckedContinuation { continuation in
+        engine.publish(CellLog.subject, Array(entry.utf8)) { continuation.resume(returning: $0) }
+      }
+      _ = try stored.get()
+    }
+    try await add("{")
+    try await add(
+      #"{"schema":\#(schema),"changes":[{"table":"scheduled","kind":"insert","key":{"number":1},"#
+        + #""values":{"at":-9223372036854775808}}]}"#)
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
+    try await store.becomeReplica(of: "cell")
+    let found = Mutex<[UInt64: String]>([:])
+    let log = CellLog(
+      engine, store: store, snapshotIsDue: {}, failed: { _ in },
+      passedOver: { position, fault in found.withLock { $0[position] = fault } })
+    try await log.start()
+    defer { log.stop() }
+    store.replica.join(log)
+    #expect(found.withLock { $0.keys.sorted() } == [1, 2])
+    #expect(found.withLock { $0[2]?.hasPrefix("scheduled.at is -9223372036854775808") } == true)
+    try await store.write { try $0.execute(sql: "INSERT INTO team VALUES ('T')") }
+    try await add("[]")
+    try await log.catchUp()
+    #expect(try await store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T"])
+    #expect(log.problem == nil)
+    try await add(#"{"schema":\#(schema + 1),"changes":0}"#)
+    await #expect(throws: StoreError.self) { try await log.catchUp() }
+    #expect(log.problem?.problem.contains("upgrade this gateway") == true)
+  }
+
+  @Test(arguments: [
+    ("App", "-1"), ("App", "4294967296"), ("Received", "-9223372036854775808"), ("Received", "9223372036854775807"),
+    ("Expires", "9223372036854775807"), ("Expires", "-1"), ("Priority", "256"),
+  ])
+  func `a push with a number that no gateway writes is none`(_ name: String, _ number: String) {
+    let push = samplePush(1)
+    let headers = PushHeaders.write(push, now: push.expires)
+    let changed = headers.map { $0.name == name ? (name: name, value: number) : $0 }
+    #expect(PushHeaders.read(headers, push.payload, of: 1)?.id == push.id)
+    #expect(PushHeaders.read(changed, push.payload, of: 1) == nil)
+    let broadcast = BroadcastMessage(
+      channel: ChannelID(bytes: Array(repeating: 1, count: 16))!, app: 1, number: 0, id: .number(1),
+      uniqueID: .number(2),
+      received: push.received, expires: 0, priority: 10, payload: push.payload)
+    let message = PassingMessages.message(of: broadcast)
+    func read(_ headers: [(name: String, value: String)]) -> BroadcastMessage? {
+      PassingMessages.broadcast(of: NATSMessage(subject: "s", headers: headers, body: message.body))
+    }
+    #expect(read(message.headers)?.id == .number(1))
+    if name != "Expires" {
+      #expect(read(message.headers.map { $0.name == name ? (name: name, value: number) : $0 }) == nil)
+    }
+  }
 }

@@ -34,20 +34,16 @@ import Testing
     (try await Gateway(engine, clock), try await Gateway(engine, clock))
   }
 
-  private func waitUntil(_ isDone: () -> Bool) async {
-    while !isDone() { await Task.yield() }
-  }
-
   @Test func `an acknowledgement takes also what another gateway stored before`() async throws {
     let (one, other) = try await pair()
     let first = try #require(await one.mailbox.append([samplePush()]).first?.seq)
     // From now on this gateway has looked for what others stored.
     one.mailbox.acknowledge(1, through: first)
-    await waitUntil { engine.count(of: "mb.000.1") == 0 }
+    await eventually { engine.count(of: "mb.000.1") == 0 }
     _ = await other.mailbox.append([samplePush(), samplePush()])
     let last = try #require(await one.mailbox.append([samplePush()]).first?.seq)
     one.mailbox.acknowledge(1, through: last)
-    await waitUntil { engine.count(of: "mb.000.1") == 0 }
+    await eventually { engine.count(of: "mb.000.1") == 0 }
     #expect(try await other.mailbox.waiting() == [])
   }
 
@@ -69,7 +65,7 @@ import Testing
     let first = try #require(await one.mailbox.append([samplePush(1)]).first?.seq)
     other.mailbox.acknowledge(1, through: first)
     #expect(try await other.mailbox.waiting() == [])
-    await waitUntil { engine.count(of: "mb.000.1") == 0 }
+    await eventually { engine.count(of: "mb.000.1") == 0 }
     clock.advance(seconds: Int64(Limits.duplicateWindow))
   }
 

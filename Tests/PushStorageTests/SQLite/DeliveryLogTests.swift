@@ -90,7 +90,7 @@ import Testing
     #expect(log.problem?.part == "delivery-log")
     try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     // Nothing happens that could be logged: the log tries by itself.
-    while log.problem != nil { try await Task.sleep(for: .milliseconds(10)) }
+    await eventually { log.problem == nil }
     log.append([row(2)])
     #expect(try await log.rows(.init()).map(\.row.at) == [1002])
   }

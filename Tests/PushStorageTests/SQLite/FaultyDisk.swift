@@ -48,7 +48,8 @@ import Synchronization
 
   /// Watches a folder, whose files are as they are now.
   ///
-  /// - Parameter stopped: hears of what a machine that stops now would find, after about every `operations` operations.
+  /// - Parameter stopped: receives the files that a machine that stops now would find, after about every `operations` operations.
+  ///   No other operation happens during the call.
   init(folder: String, seed: UInt64, operations: Int, stopped: @escaping @Sendable ([String: [UInt8]]) -> Void) throws {
     var random = SplitMix64(state: seed)
     var files: [String: File] = [:]
@@ -82,16 +83,16 @@ import Synchronization
   func durableSize(of name: String) -> Int { state.withLock { $0.files[name]?.durable.count ?? 0 } }
 
   private func performed(_ operation: faulty_operation, _ name: String, _ data: [UInt8], _ offset: Int) -> Int32 {
-    let (code, image) = state.withLock { state -> (Int32, [String: [UInt8]]?) in
+    state.withLock { state in
       state.untilStop -= 1
-      var image: [String: [UInt8]]?
       if state.untilStop == 0 {
         state.untilStop = Int.random(in: 1...everyOperations, using: &state.random)
-        image = FaultyDisk.image(of: state.files, using: &state.random)
+        // Under the lock: no thread can sync, and so have a push accepted, between the image and what the sender knows by then.
+        stop(FaultyDisk.image(of: state.files, using: &state.random))
       }
       if state.failures > 0 {
         state.failures -= 1
-        return (operation == FAULTY_SYNC ? Int32(SQLITE_IOERR) : SQLITE_FULL, image)
+        return operation == FAULTY_SYNC ? Int32(SQLITE_IOERR) : SQLITE_FULL
       }
       var file = state.files[name] ?? File()
       switch operation {
@@ -102,10 +103,8 @@ import Synchronization
         file.pending = []
       }
       state.files[name] = file
-      return (SQLITE_OK, image)
+      return SQLITE_OK
     }
-    if let image { stop(image) }
-    return code
   }
 
   /// Each write since the last sync is there, is not, or is torn between two sectors.

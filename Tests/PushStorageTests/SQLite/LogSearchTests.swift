@@ -263,8 +263,24 @@ import Testing
     waits.end(wait)
   }
 
+  @Test func `a device has a few waits, all devices half, and administrators always some`() throws {
+    let waits = LogWaits()
+    let each = Limits.maximumDeviceLogWaits
+    let first = (0..<each).map { waits.begin(.number($0), for: 1) }
+    #expect(first.allSatisfy { $0 != nil })
+    #expect(waits.begin(.number(1), for: 1) == nil)
+    waits.end(try #require(first[0]))
+    #expect(waits.begin(nil, for: 1) != nil)
+    for number in each..<Limits.maximumLogWaits / 2 {
+      #expect(waits.begin(nil, for: DeviceID(row: Int64(1 + number / each))) != nil)
+    }
+    #expect(waits.begin(nil, for: 1_000) == nil)
+    for _ in 0..<Limits.maximumLogWaits / 2 { #expect(waits.begin(nil) != nil) }
+    #expect(waits.begin(nil) == nil)
+  }
+
   @Test func `a wait that was notified before it began to wait goes on at once`() async {
-    let wait = LogWaits.Wait(nil)
+    let wait = LogWaits.Wait(nil, for: nil)
     wait.notify()
     await wait.next()
     wait.end()
@@ -292,7 +308,7 @@ import Testing
       let batch = rows(0..<2000)
       for _ in 0..<25 {
         // As fast as it is taken, and no faster: what a gateway does beyond that is dropped without any search, too.
-        while log.waitingCount > Limits.maximumLogBacklog / 2 { await Task.yield() }
+        await eventually { log.waitingCount <= Limits.maximumLogBacklog / 2 }
         log.append(batch)
       }
       isOver.isSet.store(true, ordering: .relaxed)

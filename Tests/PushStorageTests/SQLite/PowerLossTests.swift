@@ -24,10 +24,11 @@ import Testing
     var known: Known
   }
 
-  /// `PUSHGATEWAY_SEED=7` runs that seed alone.
-  private static var seeds: [UInt64] {
+  /// `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS` runs a thousandth of that number.
+  static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
-    return environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init).map { [$0] } ?? Array(1...6)
+    if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }
+    return Array(1...max(2, (environment["PUSHGATEWAY_SEEDS"].flatMap(UInt64.init) ?? 0) / 1000))
   }
 
   @Test func `nothing accepted is lost when the machine stops between any two writes`() async throws {

@@ -183,6 +183,12 @@ import Testing
     #expect(try await stores[0].replicaPosition() == 1)
   }
 
+  @Test(arguments: ["replica", "REPLICA", "Mailbox", "mailbox_State", "SQLITE_sequence", "sqlite_master"])
+  func `a table of a gateway's own is not shared, however its name is written`(_ table: String) {
+    #expect(!Schema.isShared(table))
+    #expect(Schema.isShared("app") && Schema.isShared("scheduled"))
+  }
+
   @Test func `a database of a gateway that was alone is no replica`() async throws {
     let store = try SQLiteStore(path: folder.file("alone.sqlite"), durability: .normal)
     try await SQLiteRegistrations(store: store).addTeam("TEAM000001")

@@ -123,7 +123,7 @@ import Testing
     #expect(problem.since == home.clock.seconds)
     try await home.store.pool.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
     // Nobody sends: the mailbox tries by itself.
-    while home.mailbox.problem != nil { try await Task.sleep(for: .milliseconds(10)) }
+    await eventually { home.mailbox.problem == nil }
     #expect(await home.mailbox.append([samplePush(1, payload: large)]).compactMap(\.seq).count == 1)
   }
 

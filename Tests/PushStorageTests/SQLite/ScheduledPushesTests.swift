@@ -93,10 +93,10 @@ import Testing
 
   @Test func `it is listed page by page`() async throws {
     for number in 1...5 { _ = try await add(push(number, at: Int64(1000 * (number / 2)))) }
-    var (found, last): ([APNSID], (at: Int64, number: Int64)?) = ([], nil)
+    var (found, last): ([APNSID], ScheduledPushes.Place?) = ([], nil)
     while case let page = try await scheduled.list(after: last, limit: 2), let row = page.last {
       found += page.map(\.push.id)
-      last = (row.push.at, row.number)
+      last = row.place
     }
     #expect(found == (1...5).map { .number($0) })
   }

@@ -352,6 +352,7 @@ package final class MemoryRegistrations: Registrations {
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App {
     try Self.require(Topic.isWellFormed(topic.utf8) && !name.isEmpty, .invalid)
+    try Self.require(ShownName.isValid(icon) && icon.count <= 2, .invalid)
     try Self.require(team.map(teams.contains) ?? true, .unknown)
     return state.withLock { state in
       if fault != .keepsGeneration { state.generation += 1 }

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayProtocol
 import PushPolicy
+import PushTesting
 import Testing
 
 @testable import pushcli
@@ -61,6 +62,16 @@ import Testing
       try journal.compact(restored)
     }
     #expect(expected.alerts.count == 1 && expected.entries.count == 3 && expected.droppedCount == 2)
+  }
+
+  @Test func `a journal that was closed comes back while a child process still holds the lock's descriptor`() throws {
+    var journal: PhoneJournal? = try PhoneJournal(folder: folder, device: "studio")
+    _ = try journal?.load()
+    try journal?.append([.gap(dropped: 4)])
+    let held = try #require(HeldDescriptor(of: path + ".lock"))
+    journal = nil
+    #expect(try PhoneJournal(folder: folder, device: "studio").load().state.droppedCount == 4)
+    withExtendedLifetime(held) {}
   }
 
   @Test func `what is appended to a compacted journal comes back, too`() throws {

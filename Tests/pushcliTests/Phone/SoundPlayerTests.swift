@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import PushPolicy
+import PushTesting
 import Synchronization
 import Testing
 
@@ -57,8 +59,11 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let program = folder.appending(path: "aplay")
-    // It plays until the file is there.
-    let script = "#!/bin/sh\nwhile [ ! -e \(folder.path())/end ]; do sleep 0.01; done\n"
+    // It plays until a line comes.
+    let pipe = "\(folder.path())/end"
+    try #require(unsafe mkfifo(pipe, 0o600) == 0)
+    let end = try #require(FileHandle(forUpdatingAtPath: pipe))
+    let script = "#!/bin/sh\nread -r line <\(pipe)\n"
     try Data(script.utf8).write(to: program)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path())
     let player = SoundPlayer(folder: folder.path(), cache: folder.path(), searchPath: [folder.path()]) {}
@@ -66,8 +71,8 @@ import Testing
     #expect(player.play("ding", now: start) == .started([program.path(), "-q", "\(folder.path())/ding-100.wav"]))
     #expect(player.isPlaying)
     #expect(player.play("ding", now: start + .seconds(5)) == .skipped)
-    try Data().write(to: folder.appending(path: "end"))
-    while player.isPlaying { try await Task.sleep(for: .milliseconds(1)) }
+    try end.write(contentsOf: Data("end\n".utf8))
+    await eventually { !player.isPlaying }
   }
 
   @Test func `what is more urgent comes when the second is over, once`() {

@@ -1,0 +1,125 @@
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Scheduled pushes whose time has come, and a mailbox that refuses some of them.
+@Suite(.timeLimit(.minutes(5))) struct DeliverScheduledTests {
+  /// A mailbox that refuses an append of more than `limit` pushes, and each push for one of `devices`.
+  private final class RefusingMailbox: Mailbox {
+    let stored = Mutex<[StoredPush]>([])
+    let refused = Mutex<Set<DeviceID>>([])
+    private let limit: Int
+
+    init(limit: Int = .max) { self.limit = limit }
+
+    func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+      let refused = refused.withLock { $0 }
+      completion(
+        pushes.map { push in
+          guard pushes.count <= limit, !refused.contains(push.device) else { return .unavailable }
+          return stored.withLock { stored in
+            stored.append(push)
+            return .queued(seq: UInt64(stored.count), replaced: nil)
+          }
+        })
+    }
+
+    func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
+      throw StoreError("nothing is read here")
+    }
+    func acknowledge(_ device: DeviceID, through seq: UInt64) {}
+    func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
+    func retract(
+      _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
+    ) { completion(true) }
+    func discard(_ device: DeviceID, seq: UInt64) {}
+    func expire(now: Int64) {}
+    var problem: HealthProblem? { nil }
+    func waitingCount(for device: DeviceID) -> Int { 0 }
+  }
+
+  private func add(
+    _ number: Int, to device: DeviceID, of app: AppID, at time: Int64, _ services: Services
+  ) async throws {
+    let push = StoredPush(
+      device: device, app: app, id: .number(number), isSenderID: true, uniqueID: .number(1_000_000 + number),
+      received: time, expires: 0, priority: 10, collapseID: "", payload: Array(#"{"aps":{"alert":"later"}}"#.utf8))
+    let outcome = try await withCheckedThrowingContinuation { continuation in
+      services.schedule.pushes.add(ScheduledPush(push, at: time, expires: nil, team: nil)) {
+        continuation.resume(with: $0)
+      }
+    }
+    #expect(outcome == .stored)
+  }
+
+  private func deliver(_ services: Services) -> DeliverScheduled {
+    DeliverScheduled(
+      scheduled: services.schedule.pushes, groups: services.groups, registrations: services.registrations,
+      mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock)
+  }
+
+  @Test func `the copies for groups are stored in parts that the mailbox takes`() async throws {
+    // As much as the mailbox would take of one commit, in proportion.
+    let mailbox = RefusingMailbox(limit: 2 * Limits.scheduledCopiesAtOnce)
+    try await TestGateway.run(mailbox: mailbox) { gateway in
+      for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let ada = try gateway.registrations.person(named: "ada").id
+      let group = try await gateway.services.groups.add("ops", [ada])
+      let now = gateway.clock.seconds * 1000
+      for number in 1...Limits.scheduleSlice {
+        try await add(number, to: group.address(in: .development), of: app, at: now, gateway.services)
+      }
+      #expect(Limits.scheduleSlice * 41 > 2 * Limits.scheduledCopiesAtOnce)
+      #expect(await deliver(gateway.services)() == .done)
+      #expect(mailbox.stored.withLock { $0.count } == Limits.scheduleSlice * 41)
+      #expect(gateway.services.schedule.pushes.count == 0)
+    }
+  }
+
+  @Test func `pushes that can't be stored hold up no other`() async throws {
+    let mailbox = RefusingMailbox()
+    try await TestGateway.run(mailbox: mailbox) { gateway in
+      let (bad, good) = (try await gateway.enroll("bad"), try await gateway.enroll("good"))
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let now = gateway.clock.seconds * 1000
+      for number in 1...Limits.scheduleSlice { try await add(number, to: bad.id, of: app, at: now, gateway.services) }
+      try await add(1000, to: good.id, of: app, at: now + 1, gateway.services)
+      gateway.clock.advance(seconds: 1)
+      mailbox.refused.withLock { $0 = [bad.id] }
+      let deliver = deliver(gateway.services)
+      guard case .incomplete(let place?) = await deliver() else {
+        Issue.record("the slice that was refused is done, or is tried for ever")
+        return
+      }
+      #expect(await deliver(after: place) == .incomplete(next: nil))
+      #expect(mailbox.stored.withLock { $0.map(\.id) } == [.number(1000)])
+      #expect(gateway.services.schedule.pushes.count == Limits.scheduleSlice)
+      mailbox.refused.withLock { $0 = [] }
+      #expect(await deliver() == .done)
+      #expect(gateway.services.schedule.pushes.count == 0)
+    }
+  }
+
+  @Test func `health reports pushes that are late by more than a minute`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll("phone")
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let time = gateway.clock.seconds * 1000
+      try await add(1, to: device.id, of: app, at: time, gateway.services)
+      let checkHealth = CheckHealth(gateway.services)
+      gateway.clock.advance(seconds: 60)
+      #expect(checkHealth().problems.isEmpty)
+      gateway.clock.advance(seconds: 1)
+      let problem = try #require(checkHealth().problems.first)
+      #expect((problem.part, problem.since) == ("schedule", time / 1000 + 60))
+      #expect(problem.problem.contains(Schedule.timestamp(time)))
+      #expect(await deliver(gateway.services)() == .done)
+      #expect(checkHealth().problems.isEmpty)
+    }
+  }
+}
