@@ -11,8 +11,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from gateway import Gateway, poll
+from gateway import Gateway
 from relay import Relay
+from waiting import HANG, eventually
 
 NATS_SERVER = os.environ.get("NATS_SERVER")
 
@@ -85,12 +86,12 @@ class Brokers:
                 self.processes[number] = subprocess.Popen(
                     [NATS_SERVER, "-c", str(self.folder / f"{number}.conf")], stdout=log, stderr=log)
         for number in numbers or range(self.count):
-            poll(lambda: self.is_well(number), f"broker {number} is well", timeout=60)
+            eventually(lambda: self.is_well(number), f"broker {number} is well")
         return self
 
     def is_well(self, number):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.monitors[number]}/healthz", timeout=2) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.monitors[number]}/healthz", timeout=HANG) as answer:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
@@ -115,7 +116,7 @@ class Brokers:
         """The number of the broker that a gateway is connected to."""
         for number in range(self.count):
             if self.processes[number] and self.is_well(number):
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.monitors[number]}/connz", timeout=2) as answer:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.monitors[number]}/connz", timeout=HANG) as answer:
                     names = [one.get("name", "") for one in json.load(answer)["connections"]]
                 if any(str(gateway.state) in name for name in names):
                     return number
@@ -142,6 +143,14 @@ class Cell:
         for gateway in self.gateways:
             gateway.start()
         return self
+
+    def mend(self):
+        """Starts again what a test has killed."""
+        if dead := [number for number, process in enumerate(self.brokers.processes) if process is None]:
+            self.brokers.start(*dead)
+        for gateway in self.gateways:
+            if gateway.process is None or gateway.process.poll() is not None:
+                gateway.restart()
 
     def close(self):
         for gateway in self.gateways:
@@ -195,11 +204,11 @@ class BalancedCell(Gateway):
         self.second.terminate()
         super().terminate()
 
-    def ended(self, timeout=10) -> int:
-        code = super().ended(timeout)
+    def ended(self) -> int:
+        code = super().ended()
         if self.second.process.poll() is None:
             self.second.terminate()
-        return max(code, self.second.ended(timeout))
+        return max(code, self.second.ended())
 
     def kill(self):
         self.second.kill()

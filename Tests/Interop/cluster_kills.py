@@ -19,8 +19,9 @@ from collections import Counter
 from pathlib import Path
 
 from brokers import Brokers, Cell
-from gateway import CRASH, poll
+from gateway import CRASH
 from kills import Book, Recorder, Sender, compare, summary
+from waiting import HANG, eventually, wait_for
 
 #: The share of gateways that are killed once more while they start.
 DURING_START = 0.2
@@ -100,7 +101,7 @@ def replicas(brokers) -> list[dict]:
     """What each broker says of its streams: name to numbers, deleted messages included."""
     states = []
     for port in brokers.monitors:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/jsz?streams=1", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/jsz?streams=1", timeout=HANG) as answer:
             report = json.load(answer)
         streams = [stream for account in report["account_details"] for stream in account["stream_detail"]]
         states.append({
@@ -146,7 +147,7 @@ def storm(folder, *, kills, seed, gateways=3, devices=4, pace=150, between=200, 
     try:
         for number in range(kills):
             goal, start = book.accepted + chance.randrange(2 * between), time.monotonic()
-            poll(lambda: grown(goal), f"{goal} pushes are accepted", 120)
+            wait_for(lambda: grown(goal), f"{goal} pushes are accepted", book.changed)
             longest = max(longest, time.monotonic() - start)
             event = hurricane.strike()
             if progress:
@@ -154,7 +155,7 @@ def storm(folder, *, kills, seed, gateways=3, devices=4, pace=150, between=200, 
         for sender in crew:
             sender.is_finishing.set()
         for sender in crew:
-            sender.join(120)
+            sender.join(HANG)
             assert not sender.is_alive(), "a sender does not come to its end"
         check()
         for client in clients:
@@ -168,19 +169,19 @@ def storm(folder, *, kills, seed, gateways=3, devices=4, pace=150, between=200, 
 
         settled = True
         try:
-            poll(is_settled, "everything is acknowledged, and the replicas agree", 120)
+            eventually(is_settled, "everything is acknowledged, and the replicas agree")
         except AssertionError:
             settled = False
         for client in clients:
             client.is_finishing.set()
         for client in clients:
-            client.join(30)
+            client.join(HANG)
         check()
         # What a device has stored never comes back to it, at any gateway.
         returned = 0
         for phone, gateway in zip(phones, cell.gateways * devices):
             stream = gateway.stream(phone)
-            returned += len(stream.caught_up(60))
+            returned += len(stream.caught_up())
             stream.connection.close()
         log = "".join(gateway.log for gateway in cell.gateways)
         for gateway in cell.gateways:
@@ -190,7 +191,7 @@ def storm(folder, *, kills, seed, gateways=3, devices=4, pace=150, between=200, 
         for thread in crew + clients:
             thread.is_finishing.set()
         for client in clients:
-            client.join(30)
+            client.join(HANG)
         cell.close()
         brokers.close()
 

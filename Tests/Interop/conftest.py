@@ -1,5 +1,6 @@
 import os
 import signal
+import uuid
 
 import pytest
 
@@ -42,16 +43,29 @@ def start(tmp_path):
         gateway.close()
 
 
-@pytest.fixture
-def cell(tmp_path):
-    """Two gateways that share three brokers."""
-    brokers = Brokers(tmp_path / "brokers").start()
-    cell = Cell(tmp_path, brokers)
+@pytest.fixture(scope="module")
+def cell_of_module(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cell")
+    brokers = Brokers(folder / "brokers").start()
+    cell = Cell(folder, brokers)
     try:
         yield cell.start()
     finally:
         cell.close()
         brokers.close()
+
+
+@pytest.fixture
+def cell(cell_of_module):
+    """Two gateways that share three brokers, those of the module; what a test kills is started again after it."""
+    yield cell_of_module
+    cell_of_module.mend()
+
+
+@pytest.fixture
+def name():
+    """A name that no other device has."""
+    return f"phone-{uuid.uuid4().hex[:8]}"
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ import h2.exceptions
 import httpx2
 from aioapns.connection import APNsTLSClientProtocol
 
-from gateway import ALERT, CRASH, TOPIC, Gateway, poll, run
+from gateway import ALERT, CRASH, TOPIC, Gateway, run
+from waiting import HANG, Bell, wait_for
 from wire import Closed, Connection, tls_context
 
 ACCEPTED, UNANSWERED = "200", "unanswered"
@@ -42,6 +43,7 @@ class Sender(threading.Thread):
         self.gateway, self.device, self.chance = gateway, gateway.device(), random.Random(seed)
         self.is_finishing = threading.Event()
         self.outcomes: dict[str, str] = {}
+        self.accepted, self.changed = 0, Bell()
         self.failure = None
 
     def offer(self):
@@ -49,6 +51,11 @@ class Sender(threading.Thread):
         apns_id = str(uuid.UUID(int=self.chance.getrandbits(128)))
         self.outcomes[apns_id] = UNANSWERED
         return apns_id
+
+    def note(self, apns_id, outcome):
+        self.outcomes[apns_id] = outcome
+        self.accepted += outcome == ACCEPTED
+        self.changed.ring()
 
     def counts(self):
         return collections.Counter(self.outcomes.values())
@@ -62,6 +69,7 @@ class Sender(threading.Thread):
             self.send()
         except Exception as failure:
             self.failure = failure
+            self.changed.ring()
 
 
 class H2Sender(Sender):
@@ -88,7 +96,9 @@ class H2Sender(Sender):
                     connection.send("POST", self.path, fields, ALERT, flush=self.chance.random() < 0.1)
                 connection.pump()
                 self.settle(connection, flying)
-            connection.drain()
+            # A gateway that drains closes the connection; one that runs on keeps it for hours.
+            if connection.goaway is not None:
+                connection.drain()
         except Closed:
             # The gateway hangs up while this writes: what it said before can still be read.
             connection.drain()
@@ -99,7 +109,7 @@ class H2Sender(Sender):
     def settle(self, connection, flying):
         for stream in [stream for stream in flying if connection.responses[stream].is_ended]:
             response = connection.responses.pop(stream)
-            self.outcomes[flying.pop(stream)] = str(response.status)
+            self.note(flying.pop(stream), str(response.status))
         connection.frames.clear()
 
 
@@ -124,14 +134,14 @@ class AsyncSender(Sender):
         while not self.is_finishing.is_set():
             apns_id = self.offer()
             try:
-                self.outcomes[apns_id] = await asyncio.wait_for(self.one(client, apns_id), 30)
+                self.note(apns_id, await asyncio.wait_for(self.one(client, apns_id), HANG))
             except self.failures:
                 await asyncio.sleep(0.01)
 
 
 class HTTPXSender(AsyncSender):
     def client(self):
-        return httpx2.AsyncClient(verify=tls_context(self.gateway.trust), http2=True, timeout=30)
+        return httpx2.AsyncClient(verify=tls_context(self.gateway.trust), http2=True, timeout=HANG)
 
     async def one(self, client, apns_id):
         fields = dict(self.gateway.fields(apns_id=apns_id))
@@ -171,7 +181,7 @@ class CommandSender(Sender):
                 "send", "--token", self.device.token, "--topic", TOPIC, "--title", "Hello", "--id", apns_id, "--gateway",
                 self.gateway.address, state=self.gateway.state)
             assert done.code in (0, 6), done.err
-            self.outcomes[apns_id] = ACCEPTED if done.code == 0 else UNANSWERED
+            self.note(apns_id, ACCEPTED if done.code == 0 else UNANSWERED)
 
 
 SENDERS = {"h2": H2Sender, "httpx": HTTPXSender, "aioapns": AioapnsSender, "pushcli": CommandSender}
@@ -180,7 +190,7 @@ SENDERS = {"h2": H2Sender, "httpx": HTTPXSender, "aioapns": AioapnsSender, "push
 def compare(sender):
     """What the device's mailbox says beside its sender's account."""
     stream = sender.gateway.stream(sender.device)
-    stored = collections.Counter(line["id"] for line in stream.caught_up(60))
+    stored = collections.Counter(line["id"] for line in stream.caught_up())
     stream.connection.close()
     outcome = lambda apns_id: sender.outcomes.get(apns_id, "unknown")
     return {
@@ -209,7 +219,7 @@ def drain(folder, *, drains, seed, between=300, progress=None):
         for name, sender in crew.items():
             if sender.failure:
                 raise AssertionError(f"{name} failed") from sender.failure
-        return {name: sender.counts()[ACCEPTED] for name, sender in crew.items()}
+        return {name: sender.accepted for name, sender in crew.items()}
 
     times = []
     try:
@@ -217,13 +227,13 @@ def drain(folder, *, drains, seed, between=300, progress=None):
             # A moment among the pushes, when each of the libraries is connected again.
             before = accepted()
             goal = sum(before.values()) + chance.randrange(2 * between)
-            poll(
+            wait_for(
                 lambda: sum((now := accepted()).values()) >= goal
                 and all(now[name] > before[name] for name in ("h2", "httpx", "aioapns")),
-                "all of them send", 60)
+                "all of them send", *[sender.changed for sender in crew.values()])
             began = time.monotonic()
             gateway.terminate()
-            code = gateway.ended(20)
+            code = gateway.ended()
             times.append(time.monotonic() - began)
             assert code == 0 and not CRASH.search(gateway.log), gateway.log
             gateway.restart()
@@ -232,7 +242,7 @@ def drain(folder, *, drains, seed, between=300, progress=None):
         for sender in crew.values():
             sender.is_finishing.set()
         for name, sender in crew.items():
-            sender.join(60)
+            sender.join(HANG)
             assert not sender.is_alive(), f"{name} does not come to its end"
         accepted()
         found = {name: compare(sender) for name, sender in crew.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway import poll
+from waiting import HANG, wait_for
 
 
 def resident(pid) -> int:
@@ -41,15 +41,11 @@ def descriptors(pid) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def is_stopped(pid) -> bool:
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
-
-
 @contextlib.contextmanager
 def stopped(process):
     """A process that does nothing for a while, as one whose machine swaps or sleeps."""
     process.send_signal(signal.SIGSTOP)
-    poll(lambda: is_stopped(process.pid), "it has stopped")
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
     try:
         yield
     finally:
@@ -75,11 +71,12 @@ def injected(process, fault, path):
             ["strace", "-f", "-y", "-p", str(process.pid), "-o", str(path), "-e", f"trace={calls}", "-e", f"inject={fault}"],
             stderr=err, stdin=subprocess.DEVNULL)
     words = Path(f"{path}.err")
-    poll(lambda: "attached" in words.read_text() or tracer.poll() is not None, "strace is attached")
+    wait_for(
+        lambda: "attached" in words.read_text() or tracer.poll() is not None, "strace is attached", words, tracer)
     assert tracer.poll() is None, words.read_text()
     try:
         yield
     finally:
         if tracer.poll() is None:
             tracer.send_signal(signal.SIGINT)
-        tracer.wait(10)
+        tracer.wait(HANG)

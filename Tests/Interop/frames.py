@@ -3,8 +3,8 @@
 import socket
 import ssl
 import struct
-import time
 
+from waiting import HANG
 from wire import Closed, tls_context
 
 NO_ERROR, PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR = 0x0, 0x1, 0x3, 0x5, 0x6
@@ -31,7 +31,7 @@ class Raw:
     """A client that says what a test says, frame by frame, and remembers what came."""
 
     def __init__(self, gateway, acknowledges=True, preface=PREFACE + frame(SETTINGS, 0, 0)):
-        raw = socket.create_connection((gateway.host, gateway.port), timeout=10)
+        raw = socket.create_connection((gateway.host, gateway.port), timeout=HANG)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = tls_context(gateway.trust).wrap_socket(raw, server_hostname=gateway.host)
         self.frames, self.rest, self.settled = [], b"", 0
@@ -45,14 +45,14 @@ class Raw:
         self.socket.close()
 
     def send(self, data):
-        self.socket.settimeout(20)
+        self.socket.settimeout(HANG)
         try:
             self.socket.sendall(data)
         except (OSError, ssl.SSLError) as error:
             raise Closed(str(error)) from error
 
-    def pump(self, timeout=10.0):
-        self.socket.settimeout(timeout)
+    def pump(self):
+        self.socket.settimeout(HANG)
         try:
             data = self.socket.recv(1 << 16)
         except TimeoutError:
@@ -75,10 +75,9 @@ class Raw:
     def all(self, kind, stream=None):
         return [each for each in self.frames if each[0] == kind and stream in (None, each[2])]
 
-    def until(self, condition, timeout=10.0):
-        end = time.monotonic() + timeout
+    def until(self, condition):
         while not condition():
-            self.pump(max(0.001, end - time.monotonic()))
+            self.pump()
 
     def drain(self):
         """Takes what comes until the gateway closes."""

@@ -8,6 +8,7 @@ import threading
 import h2.config
 import h2.connection
 import h2.events
+from waiting import HANG
 
 
 class HostileGateway:
@@ -44,7 +45,8 @@ class HostileGateway:
         connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
         connection.initiate_connection()
         peer.sendall(connection.data_to_send())
-        streams, partial = {}, b""
+        # What is left to send on each stream, and the streams that end with it.
+        streams, answered, partial = {}, set(), b""
         while data := peer.recv(1 << 16):
             for event in connection.receive_data(data):
                 match event:
@@ -63,23 +65,25 @@ class HostileGateway:
                     case h2.events.StreamEnded() if event.stream_id in streams:
                         del streams[event.stream_id]
                         connection.end_stream(event.stream_id)
-                    case h2.events.StreamEnded():
+                    case h2.events.StreamEnded() if self.status is not None:
                         # After a request without a body, too.
-                        self.answer(connection, event.stream_id)
+                        connection.send_headers(event.stream_id, [(":status", str(self.status))])
+                        streams[event.stream_id] = self.body
+                        answered.add(event.stream_id)
+                    case h2.events.StreamReset():
+                        streams.pop(event.stream_id, None)
             for stream, rest in streams.items():
                 while rest and (room := min(connection.local_flow_control_window(stream), 16_384)):
                     connection.send_data(stream, rest[:room])
                     rest = rest[room:]
                 streams[stream] = rest
+            for stream in [stream for stream in answered if not streams.get(stream)]:
+                answered.discard(stream)
+                if streams.pop(stream, None) is not None:
+                    connection.end_stream(stream)
             peer.sendall(connection.data_to_send())
 
-    def answer(self, connection, stream):
-        if self.status is None:
-            return
-        connection.send_headers(stream, [(":status", str(self.status))])
-        connection.send_data(stream, self.body, end_stream=True)
-
-    def wait(self, condition, timeout=10):
+    def wait(self, condition):
         """Returns when what was received fulfils a condition."""
         with self.arrived:
-            assert self.arrived.wait_for(lambda: condition(self.received), timeout), self.received
+            assert self.arrived.wait_for(lambda: condition(self.received), HANG), self.received

@@ -23,7 +23,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway import CRASH, PUSHCLI, Gateway, poll
+from gateway import CRASH, PUSHCLI, Gateway
+from waiting import HANG, Bell, Flag, wait_for
 from wire import Closed, Connection
 
 IN_FLIGHT = 64
@@ -47,13 +48,14 @@ class Book:
     def __init__(self):
         self.time = itertools.count()
         self.pushes: dict[str, Push] = {}
-        self.accepted = 0
+        self.accepted, self.changed = 0, Bell()
 
     def accept(self, apns_id):
         push = self.pushes[apns_id]
         if push.accepted is None:
             push.accepted = next(self.time)
             self.accepted += 1
+            self.changed.ring()
 
 
 class Sender(threading.Thread):
@@ -85,6 +87,7 @@ class Sender(threading.Thread):
                 self.talk(connection)
         except Exception as failure:
             self.failure = failure
+            self.book.changed.ring()
 
     def take(self):
         """The id of the push that goes out next; None while there is none."""
@@ -112,7 +115,7 @@ class Sender(threading.Thread):
                 if not flying and self.is_finishing.is_set():
                     return
                 try:
-                    connection.pump(0.01 if len(flying) < IN_FLIGHT else 10)
+                    connection.pump(0.01 if len(flying) < IN_FLIGHT else HANG)
                 except TimeoutError:
                     continue
                 self.settle(connection, flying)
@@ -146,7 +149,7 @@ class Recorder(threading.Thread):
         self.gateway, self.device, self.path, self.interval = gateway, device, Path(path), interval
         self.options = options
         self.chance = random.Random(seed)
-        self.is_spared, self.is_finishing = threading.Event(), threading.Event()
+        self.is_spared, self.is_finishing = Flag(), Flag()
         self.kills, self.failure = 0, None
         self.path.touch()
 
@@ -155,13 +158,15 @@ class Recorder(threading.Thread):
             while not self.is_finishing.is_set():
                 process = self.spawn()
                 wanted = self.path.stat().st_size + self.chance.randrange(2 * self.interval)
-                while not self.is_finishing.is_set() and (self.is_spared.is_set() or self.path.stat().st_size < wanted):
-                    assert process.poll() is None, f"a client ended with {process.returncode}: {self.words}"
-                    self.is_finishing.wait(0.002)
+                is_grown = lambda: not self.is_spared.is_set() and self.path.stat().st_size >= wanted
+                wait_for(
+                    lambda: self.is_finishing.is_set() or is_grown() or process.poll() is not None, "a client's next end",
+                    self.path, process, self.is_finishing, self.is_spared, limit=86_400)
+                assert process.poll() is None, f"a client ended with {process.returncode}: {self.words}"
                 if self.is_finishing.is_set():
                     process.terminate()
                     # Of the signal itself, when it came before the client could listen to it.
-                    code = process.wait(20)
+                    code = process.wait(HANG)
                     assert code in (130, -signal.SIGTERM), f"a client ended with {code}: {self.words}"
                 else:
                     process.kill()
@@ -263,7 +268,7 @@ def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, c
         for number in range(kills):
             # A moment among the pushes, not among the milliseconds: there is always load.
             goal = book.accepted + chance.randrange(2 * between)
-            poll(lambda: grown(goal), f"{goal} pushes are accepted", 60)
+            wait_for(lambda: grown(goal), f"{goal} pushes are accepted", book.changed)
             gateway.kill()
             gateway.listen = gateway.address
             if chance.random() < DURING_START:
@@ -279,25 +284,22 @@ def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, c
         for sender in crew:
             sender.is_finishing.set()
         for sender in crew:
-            sender.join(60)
+            sender.join(HANG)
             assert not sender.is_alive(), "a sender does not come to its end"
         check()
 
         def waiting():
             check()
-            return {record["name"]: record["waiting"] for record in gateway.run("devices", "--json").records}
+            return {record["name"]: record["waiting"] for record in gateway.devices()}
 
         # A client that met no gateway many times in a row comes again after up to a minute.
         for client in clients:
             client.is_spared.set()
-        try:
-            poll(lambda: not any(waiting().values()), "everything is acknowledged", 120)
-        except AssertionError as failure:
-            raise AssertionError(f"{failure}: {waiting()}") from None
+        gateway.when(lambda: not any(waiting().values()), lambda: f"everything is acknowledged: {waiting()}")
         for client in clients:
             client.is_finishing.set()
         for client in clients:
-            client.join(30)
+            client.join(HANG)
         check()
         # What a device has stored never comes back to it, also not after one more crash.
         gateway.kill()
@@ -306,7 +308,7 @@ def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, c
         for phone in phones:
             cursor = int((gateway.state / "devices" / f"{phone.name}.cursor").read_text())
             stream = gateway.stream(phone, cursor=cursor)
-            returned += len(stream.caught_up(60))
+            returned += len(stream.caught_up())
             stream.connection.close()
         log = gateway.log
         gateway.stop()
@@ -314,7 +316,7 @@ def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, c
         for thread in crew + clients:
             thread.is_finishing.set()
         for client in clients:
-            client.join(30)
+            client.join(HANG)
         if gateway.process:
             gateway.kill()
 

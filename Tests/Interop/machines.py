@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 from gateway import CRASH, PUSHCLI, Done
+from waiting import HANG
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a network namespace takes root")
 
@@ -24,9 +25,9 @@ class Machine:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PUSHGATEWAY_", "XDG_"))}
         return kept | {"HOME": str(self.home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
-    def try_run(self, *arguments, stdin="", timeout=30) -> Done:
+    def try_run(self, *arguments, stdin="") -> Done:
         done = subprocess.run([*self.wrapper, PUSHCLI, *map(str, arguments)], input=stdin, capture_output=True, text=True,
-                              timeout=timeout, cwd=self.home, env=self.environment)
+                              timeout=HANG, cwd=self.home, env=self.environment)
         assert done.returncode >= 0 and not CRASH.search(done.stderr), done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 

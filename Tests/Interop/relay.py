@@ -5,6 +5,8 @@ import socket
 import threading
 import time
 
+from waiting import HANG
+
 
 class Relay:
     """Listens on a port of its own, and connects each connection to one of its targets, one after the other.
@@ -44,7 +46,7 @@ class Relay:
         start = next(self.turn)
         for step in range(len(self.targets)):
             try:
-                far = socket.create_connection(self.targets[(start + step) % len(self.targets)], timeout=5)
+                far = socket.create_connection(self.targets[(start + step) % len(self.targets)], timeout=HANG)
             except OSError:
                 continue
             far.settimeout(None)

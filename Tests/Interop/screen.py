@@ -4,11 +4,14 @@ import os
 import pty
 import shutil
 import subprocess
+import tempfile
 import threading
 import uuid
+from pathlib import Path
 
 import pytest
-from gateway import PUSHCLI, poll
+from gateway import PUSHCLI
+from waiting import Bell, eventually, wait_for
 
 needs_tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 
@@ -21,6 +24,11 @@ class Screen:
         # The shell stays behind, so that what the program leaves on the terminal can be seen.
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", rows,
                   f"{command}; echo ended with $?; exec cat")
+        # What the program writes goes to a file, too, after it is on the screen: the event of a change.
+        self.folder = tempfile.TemporaryDirectory(prefix="pg-screen-")
+        self.written = Path(self.folder.name) / "written"
+        self.written.touch()
+        self.tmux("pipe-pane", f"exec cat >> {self.written}")
 
     def tmux(self, *arguments) -> str:
         line = ["tmux", "-L", self.server, *map(str, arguments)]
@@ -30,21 +38,37 @@ class Screen:
     def text(self) -> str:
         return self.tmux("capture-pane", "-p")
 
-    def shows(self, *words, timeout=10):
+    def until(self, condition, what, *sources):
+        """Waits for a condition on what the screen shows, or on what the program does while it draws."""
+        return wait_for(condition, lambda: f"{what}, but\n{self.text}", self.written, *sources)
+
+    def shows(self, *words):
         def found():
             text = self.text
             return text if all(word in text for word in words) else None
 
-        try:
-            return poll(found, f"a screen with {words}", timeout)
-        except AssertionError as failure:
-            raise AssertionError(f"{failure}, but\n{self.text}") from None
+        return self.until(found, f"a screen with {words}")
+
+    def drops(self, *words):
+        """Returns when none of these words are on the screen."""
+        def found():
+            text = self.text
+            return not any(word in text for word in words)
+
+        self.until(found, f"a screen without {words}")
 
     def press(self, *keys):
         """Presses keys, one after another; an alert that has only just appeared is waited for: no key counts for it."""
         for key in keys:
-            poll(self.takes_keys, "an alert that takes keys")
+            self.until(self.takes_keys, "an alert that takes keys")
             self.tmux("send-keys", key)
+
+    def close_alerts(self):
+        """Closes alerts until none is left: a key is for those that were there half a second before."""
+        while "├" in self.text:
+            before = self.text
+            self.press("c")
+            self.until(lambda: self.text != before, "a key does something")
 
     def takes_keys(self):
         """Whether there is no alert, or one of its buttons has the focus."""
@@ -60,6 +84,7 @@ class Screen:
 
     def close(self):
         subprocess.run(["tmux", "-L", self.server, "kill-server"], capture_output=True)
+        self.folder.cleanup()
 
 
 class Linear:
@@ -74,12 +99,14 @@ class Linear:
         os.close(slave)
         self.text = ""
         self.start = 0
+        self.said = Bell()
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         try:
             while data := os.read(self.master, 4_096):
                 self.text += data.decode(errors="replace")
+                self.said.ring()
         except OSError:
             pass
 
@@ -88,16 +115,16 @@ class Linear:
         self.start = len(self.text)
         os.write(self.master, line.encode() + b"\n")
 
+    def until(self, condition, what, *sources):
+        return wait_for(condition, lambda: f"{what}, but\n{self.text}", self.said, *sources)
+
     def shows(self, *words):
         """Returns what was said since the last line was typed, once it has these words."""
         def found():
             text = self.text[self.start:]
             return text if all(word in text for word in words) else None
 
-        try:
-            return poll(found, f"{words}").replace("\r", "")
-        except AssertionError as failure:
-            raise AssertionError(f"{failure}, but\n{self.text}") from None
+        return self.until(found, f"{words}").replace("\r", "")
 
     def says(self, line, *words):
         """What is said to a line."""
@@ -107,14 +134,11 @@ class Linear:
     def answer(self, line):
         """The first of what is said to a line, whatever it is."""
         self.type(line)
-        return poll(lambda: self.text[self.start:].partition("\n")[2], f"an answer to {line}").replace("\r", "")
+        return self.until(lambda: self.text[self.start:].partition("\n")[2], f"an answer to {line}").replace("\r", "")
 
     def settled(self, line, *words):
         """The same for an alert that has just appeared, which takes lines after half a second."""
-        def said():
-            return "only just appeared" not in self.answer(line)
-
-        poll(said, "an alert that takes lines")
+        eventually(lambda: "only just appeared" not in self.answer(line), "an alert that takes lines")
         return self.shows(*words)
 
     def close(self):

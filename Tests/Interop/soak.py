@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from gateway import ALERT, TOPIC
+from waiting import HANG
 from wire import Closed
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 5))
@@ -138,7 +139,7 @@ def test_memory_is_steady(start):
     gateway = start()
     devices = [gateway.device() for _ in range(20)]
     channel = gateway.run("channels", "create", TOPIC, "--store").out.strip()
-    gateway.run("channels", "subscribe", channel, *[device.name for device in devices])
+    gateway.admin("POST", "channels", channel, "subscriptions", body={"devices": [device.name for device in devices]})
     workers = [Worker(gateway, devices, channel, number) for number in range(WORKERS)]
     for worker in workers:
         worker.start()
@@ -154,7 +155,7 @@ def test_memory_is_steady(start):
     for worker in workers:
         worker.stop.set()
     for worker in workers:
-        worker.join(30)
+        worker.join(HANG)
         assert worker.failure is None
     print(json.dumps({name: sum(worker.counts.get(name, 0) for worker in workers) for name in workers[0].counts}))
     quarter = max(1, len(samples) // 4)

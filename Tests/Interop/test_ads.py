@@ -64,7 +64,7 @@ def test_what_is_held_comes_without_alert_and_sound_until_the_person_allows_it(g
     accepted = gateway.accepted(device.token, payload(AD), topic=topic)
     assert shown(gateway, device) == [{"badge": 3}]
     assert "A9 apps/" in detail(gateway, accepted, "suppressed")
-    gateway.run("prefs", "set", "--device", device.name, "--app", topic, "advertising=allow")
+    gateway.prefer(device.name, "advertising=allow", app=topic)
     assert shown(gateway, device)[0]["alert"]["body"] == AD
 
 
@@ -88,7 +88,7 @@ def test_explain_names_the_rule_and_the_command_that_changes_it(gateway, ads, co
 def test_a_person_who_allowed_it_gets_what_is_refused_to_others(gateway):
     topic, device = mode(gateway, "refuse")
     assert gateway.push(device.token, payload(AD), topic=topic).status == 403
-    gateway.run("prefs", "set", "--device", device.name, "--app", topic, "advertising=allow")
+    gateway.prefer(device.name, "advertising=allow", app=topic)
     gateway.accepted(device.token, payload(AD), topic=topic)
     assert shown(gateway, device)[0]["alert"]["body"] == AD
 

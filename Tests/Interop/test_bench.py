@@ -2,13 +2,15 @@
 
 import json
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import pytest
 
-from gateway import poll, run
+from gateway import run
+from waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = ["--devices", 5, "--providers", 2, "--duration", 0.5, "--warm-up", 0.1]
@@ -22,7 +24,7 @@ def assert_clean(result):
 
 def test_with_a_gateway_of_its_own(tmp_path):
     done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path,
-               "--histogram", tmp_path / "a.hgrm", timeout=60)
+               "--histogram", tmp_path / "a.hgrm")
     assert done.code == 0, done.err
     assert done.err == ""
     result = done.json
@@ -38,11 +40,11 @@ def test_with_a_gateway_of_its_own(tmp_path):
 
 
 def picture(report):
-    return subprocess.run([ROOT / "bench" / "picture"], input=report, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run([ROOT / "bench" / "picture"], input=report, capture_output=True, text=True, timeout=HANG, check=False)
 
 
 def test_a_picture_of_a_report(tmp_path):
-    done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path, timeout=60)
+    done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path)
     assert done.code == 0, done.err
     made = picture(done.out)
     assert made.returncode == 0, made.stderr
@@ -56,21 +58,64 @@ def test_a_picture_of_a_report(tmp_path):
     assert max(labels[:5]) >= slowest
 
 
+def report(folder, *options):
+    done = subprocess.run([folder / "bench" / "report", *options], capture_output=True, text=True, timeout=HANG, check=False)
+    return done.returncode, done.stderr
+
+
+def test_the_page_of_figures_has_no_others(tmp_path):
+    for name in ("bench", "docs"):
+        (tmp_path / name).mkdir()
+    shutil.copy(ROOT / "bench" / "report", tmp_path / "bench")
+    results, page = tmp_path / "bench" / "results", tmp_path / "docs" / "performance.md"
+    results.mkdir()
+    result = {
+        "command": "bench/catch-up", "commit": "0123456789ab", "rounds": 3, "options": {"pushes": 1000},
+        "machine": {"date": "2026-01-02T03:04:05+00:00", "cpu": "one", "cores": 2, "kernel": "6.1", "load_average": 0.2},
+        "values": {"all": {"pushes/s": [110000.0, 120000.0, 140000.0], "lost": [0, 0, 0]}}}
+    (results / "catch-up.json").write_text(json.dumps(result))
+    page.write_text("# Page\n\n## Catch-up\n\n<!-- bench:catch-up -->\n<!-- /bench -->\n\nTLS 1.3.\n\n## Other\n")
+    assert report(tmp_path, "--check")[0] == 1
+    assert report(tmp_path) == (0, "")
+    assert report(tmp_path, "--check") == (0, "")
+    good = page.read_text()
+    assert "| ours | 120,000 (115,000–130,000) | 0 |" in good and "n = 3" in good
+
+    # A figure of the text is in a result of its section, or fails.
+    for text, wrong in [("It had 120,000 a second.", None), ("It had 987,654 a second.", "987,654")]:
+        code, said = report_of(tmp_path, page, good.replace("TLS 1.3.", text))
+        assert (code, "is in no result" in said) == ((1, True) if wrong else (0, False)), said
+    code, said = report_of(tmp_path, page, good + "It had 120,000 a second.\n")
+    assert code == 1 and "120,000 is in no result of its section" in said
+    # A figure of a table that its result does not have.
+    code, said = report_of(tmp_path, page, good.replace("| 120,000 ", "| 987,654 "))
+    assert code == 1 and "run bench/report" in said
+
+
+def report_of(folder, page, text):
+    page.write_text(text)
+    return report(folder, "--check")
+
+
+def test_the_page_of_figures_is_what_the_results_give():
+    assert report(ROOT, "--check") == (0, "")
+
+
 def test_no_picture_of_something_else():
     done = picture("{}")
     assert done.returncode == 1 and "pushcli bench --json" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_flat_out_on_a_gateway_that_is_there(gateway):
-    before = gateway.run("devices", "list", "--json").records
-    done = run("bench", *SHORT, "--streams", 10, "--json", "--ids", "--offline", 20, state=gateway.state, timeout=60)
+    before = gateway.devices()
+    done = run("bench", *SHORT, "--streams", 10, "--json", "--ids", "--offline", 20, state=gateway.state)
     assert done.code == 0, done.err
     assert_clean(done.json)
     assert done.json["connected_devices"] == 4
     assert done.json["pushes"]["delivered"] == done.json["pushes"]["expected"] > 0
     assert done.json["pushes"]["accepted"] > done.json["pushes"]["delivered"]
     # Nothing of it stays.
-    assert gateway.run("devices", "list", "--json").records == before
+    assert gateway.devices() == before
 
 
 @pytest.mark.parametrize("kind, sent", [
@@ -78,7 +123,7 @@ def test_flat_out_on_a_gateway_that_is_there(gateway):
     (["--accept-only", "--expiration", 0, "--pushes", 200], 200)])
 def test_kinds(gateway, kind, sent):
     devices = [] if "--catch-up" in kind else ["--devices", 6]
-    done = run("bench", *devices, "--duration", 1, "--warm-up", 0, *kind, "--json", state=gateway.state, timeout=60)
+    done = run("bench", *devices, "--duration", 1, "--warm-up", 0, *kind, "--json", state=gateway.state)
     assert done.code == 0, done.err
     assert_clean(done.json)
     pushes = done.json["pushes"]
@@ -96,14 +141,14 @@ def test_kinds(gateway, kind, sent):
 
 
 def test_idle_streams(gateway):
-    done = run("bench", "--idle", "--devices", 4, "--json", state=gateway.state, timeout=60)
+    done = run("bench", "--idle", "--devices", 4, "--json", state=gateway.state)
     assert done.code == 0, done.err
     assert done.json["connected_devices"] == 4
     assert "resident_bytes_per_idle_stream" in done.json["gateway_process"]
 
 
 def test_words_for_people(gateway):
-    done = run("bench", *SHORT, "--rate", 100, state=gateway.state, timeout=60)
+    done = run("bench", *SHORT, "--rate", 100, state=gateway.state)
     assert done.code == 0, done.err
     assert re.search(r"^Delivered +60 .*lost 0, duplicated 0, reordered 0$", done.out, re.M), done.out
     assert "█" not in done.err
@@ -111,7 +156,7 @@ def test_words_for_people(gateway):
 
 def test_a_condition_sets_the_exit_code(gateway):
     done = run("bench", *SHORT, "--rate", 100, "--json", "--fail-if", "max>=0ms", "--fail-if", "lost>0",
-               state=gateway.state, timeout=60)
+               state=gateway.state)
     assert done.code == 1
     assert [verdict["failed"] for verdict in done.json["verdicts"]] == [True, False]
     assert done.json["failed"]

@@ -8,16 +8,17 @@ import uuid
 
 import pytest
 
-from gateway import PUSHCLI, Gateway, poll
+from gateway import PUSHCLI, Gateway
+from waiting import HANG, eventually, wait_for
 from wire import Closed
 
 QUESTION = {"aps": {"alert": {"title": "Deploy?", "body": "Version 7"}, "category": "DEPLOY"}}
 
 
-def answered(stream, apns_id, timeout=10.0):
+def answered(stream, apns_id):
     """The action that counts, as the gateway says it."""
     while True:
-        line = stream.next(timeout=timeout)
+        line = stream.next()
         if line["type"] == "answered" and line["id"] == apns_id:
             return line.get("action")
 
@@ -84,7 +85,7 @@ def topic(gateway):
 
 def test_what_an_administrator_did_is_written_down(start):
     gateway = start()
-    gateway.run("apps", "add", "com.example.audited", "--name", "Audited")
+    gateway.app("com.example.audited", name="Audited")
     gateway.kill()
     gateway.restart()
     records = gateway.run("admin", "audit", "--json").records
@@ -99,22 +100,14 @@ def test_what_an_administrator_did_is_written_down(start):
 
 @pytest.mark.parametrize("out", ["> /dev/full", "> /dev/full 2>&1", ">&-", ">&- 2>&-", ">&- 2>&- <&-"])
 def test_it_runs_where_nobody_reads_what_it_says(tmp_path, out):
-    gateway = Gateway(tmp_path / "state")
-    gateway.state.parent.mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        ["sh", "-c", f'exec "$0" serve --state "$1" --listen 127.0.0.1:0 {out}', PUSHCLI, str(gateway.state)])
+    gateway = Gateway(tmp_path / "state", wrapper=["sh", "-c", f'exec "$0" "$@" {out}']).start()
     try:
-        poll(lambda: (gateway.state / "listening").exists() or process.poll() is not None, "it listens", timeout=20)
-        assert process.poll() is None, process.returncode
-        gateway.addresses = [line.rsplit(":", 1) for line in (gateway.state / "listening").read_text().split()]
-        gateway.host, gateway.port = gateway.addresses[0]
         device = gateway.device()
         gateway.accepted(device.token)
         database = (gateway.state / "pushgateway.sqlite").read_bytes()
         assert database.startswith(b"SQLite format 3\0")
     finally:
-        process.terminate()
-        assert process.wait(10) == 0
+        gateway.stop()
 
 
 @pytest.fixture
@@ -152,7 +145,8 @@ def test_it_starts_on_a_full_disk_and_serves_what_waits(small_disk, tmp_path, en
             gateway.kill()
         gateway.listen = f"{gateway.host}:{gateway.port}"
         gateway.spawn()
-        poll(lambda: answers(gateway), "the gateway accepts connections", timeout=20)
+        # It says that it serves, though the file that names its address can't be written.
+        gateway.manager.until("READY", gateway.process)
         stream = gateway.stream(device)
         assert [line["payload"]["number"] for line in stream.caught_up()] == list(range(10))
         stream.connection.close()
@@ -164,18 +158,10 @@ def test_it_starts_on_a_full_disk_and_serves_what_waits(small_disk, tmp_path, en
                 break
         assert 503 in statuses and statuses <= {200, 503}, statuses
         os.remove(small_disk / "fill")
-        poll(lambda: gateway.push(device.token).status == 200, "there is room again")
-        poll(lambda: (gateway.state / "listening").exists(), "commands find the gateway", timeout=30)
+        eventually(lambda: gateway.push(device.token).status == 200, "there is room again")
+        wait_for((gateway.state / "listening").exists, "commands find the gateway", gateway.state)
     finally:
         gateway.stop()
-
-
-def answers(gateway):
-    try:
-        gateway.connect().close()
-        return True
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", ""])
@@ -185,7 +171,7 @@ def test_files_that_are_deleted_under_it_are_noticed_and_nothing_is_lost(start, 
     first = [gateway.accepted(device.token) for _ in range(5)]
     path = gateway.state / f"pushgateway.sqlite{suffix}"
     path.unlink()
-    gateway.wait_for_log("was deleted or replaced while the gateway uses it", timeout=30)
+    gateway.wait_for_log("was deleted or replaced while the gateway uses it")
     with gateway.connect() as connection:
         health = connection.request("GET", "/v1/health")
         assert health.status == 503 and b"database" in health.body
@@ -212,9 +198,9 @@ def test_a_backup_that_was_killed_leaves_nothing(start, tmp_path):
         backup = subprocess.Popen(
             [PUSHCLI, "admin", "backup", place / "gateway.backup", "--state", gateway.state],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        poll(lambda: any(place.iterdir()) or backup.poll() is not None, "the backup has begun", timeout=20)
+        wait_for(lambda: any(place.iterdir()) or backup.poll() is not None, "the backup has begun", place, backup)
         gateway.kill()
-        backup.wait(20)
+        backup.wait(HANG)
         gateway.restart()
         left = {file.name for file in place.iterdir()} - {"gateway.backup"}
         assert not left, left

@@ -7,7 +7,8 @@ import uuid
 
 import pytest
 
-from gateway import TOPIC, poll
+from gateway import TOPIC
+from waiting import eventually, passes
 from test_wire import ERROR, UUID
 
 UPDATE = {"aps": {"timestamp": 1700000000, "event": "update", "content-state": {"minute": 5}}}
@@ -58,7 +59,7 @@ def later(seconds=HOUR):
 
 
 def subscribe(gateway, channel, *devices):
-    gateway.run("channels", "subscribe", channel, *[device.name for device in devices])
+    gateway.admin("POST", "channels", channel, "subscriptions", body={"devices": [device.name for device in devices]})
 
 
 def listed(gateway, channel):
@@ -240,7 +241,7 @@ def has_nothing(gateway, device):
         assert gateway.is_cell
         return None
 
-    return poll(opened, "nothing is due")
+    return eventually(opened, "nothing is due")
 
 
 def test_a_device_cannot_acknowledge_what_it_was_not_sent(gateway, sender, device):
@@ -272,8 +273,7 @@ def test_a_stored_message_ends_with_its_expiration(gateway, sender, device):
     channel = sender.create()
     subscribe(gateway, channel, device)
     sender.sent(channel, apns_expiration=later(1))
-    time_is_over = later(1)
-    poll(lambda: time.time() > time_is_over, "the message has ended")
+    passes(later(1))
     stream = gateway.stream(device)
     assert stream.caught_up() == [] and stream.quiet() == []
 
@@ -314,7 +314,7 @@ def test_only_a_device_that_is_registered_for_the_app_may_subscribe(gateway, sen
     assert "is not registered for" in done.err and done.err.count("\n") == 1
     member = gateway.device()
     subscribe(gateway, channel, member)
-    gateway.run("devices", "unregister", member.name, TOPIC)
+    gateway.unregister(member.name, TOPIC)
     assert listed(gateway, channel)["subscriptions"] == 0
 
 
@@ -334,7 +334,7 @@ def test_the_persons_choices_hold_for_broadcasts(gateway, sender):
     sender = Sender(gateway, topic)
     channel = sender.create()
     subscribe(gateway, channel, device)
-    gateway.run("prefs", "set", "--device", device.name, "--app", topic, "alert=off")
+    gateway.prefer(device.name, "alert=off", app=topic)
     stream = gateway.stream(device)
     stream.caught_up()
     sender.sent(channel, {"aps": {"event": "update", "alert": {"title": "Goal"}, "content-state": {}}})
@@ -367,7 +367,7 @@ def test_others_are_served_while_a_broadcast_goes_out(start, tmp_path):
 def test_subscribe_and_send_by_command(gateway, device, subscribe, tmp_path):
     channel = gateway.run("channels", "create", TOPIC, "--store").out.strip()
     subscriber = subscribe(gateway, device, "--channel", channel, "--count", 2)
-    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    subscriber.connected()
     (tmp_path / "state.json").write_text(json.dumps(UPDATE))
     for _ in range(2):
         done = gateway.run(
@@ -429,7 +429,7 @@ def full(gateway, sender, start):
 
 
 def of_other_topic(gateway, sender, start):
-    key = gateway.new_key("--topic", gateway.app())
+    key = gateway.new_key(topics=[gateway.app()])
     return Sender(gateway).send("A" * 22 + "==", key=key)
 
 
@@ -448,12 +448,12 @@ def rate(gateway, sender, start):
         answers = [sender.send(channel) for _ in range(2)]
         return answers[1] if answers[1].status == 429 else None
 
-    return poll(second, "two broadcasts in one second")
+    return eventually(second, "two broadcasts in one second")
 
 
-def certificate(*options, revoked=False):
+def certificate(*, revoked=False, **options):
     def provoke(gateway, sender, start):
-        shown = gateway.certificate(*options)
+        shown = gateway.certificate(**options)
         if revoked:
             gateway.run("certs", "revoke", "--file", shown[0])
         connection = gateway.connect(certificate=shown)
@@ -512,7 +512,7 @@ PROVOKED = {
     "BroadcastFeatureNotEnabled": off(),
     "MissingChannelQueueSize": created({"push-type": "LiveActivity"}),
     "BadCertificate": certificate(revoked=True),
-    "BadCertificateEnvironment": certificate("--environment", "production"),
+    "BadCertificateEnvironment": certificate(environment="production"),
     "TopicMismatch": of_other_topic,
     "MissingProviderToken": sent(channel="A" * 22 + "==", authorization=None),
     "ExpiredProviderToken": lambda gateway, sender, start: sender.send(

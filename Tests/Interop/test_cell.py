@@ -8,7 +8,8 @@ import uuid
 
 import pytest
 from brokers import needs_brokers
-from gateway import PUSHCLI, TOPIC, poll, run
+from gateway import PUSHCLI, TOPIC, run
+from waiting import HANG, eventually, wait_for
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
 
@@ -17,7 +18,7 @@ class Receiver:
     """A device that receives lines of JSON, from the gateways of a cell."""
 
     def __init__(self, gateway, name, *options):
-        self.path = gateway.state.parent / f"{name}.jsonl"
+        self.name, self.path = name, gateway.state.parent / f"{name}.jsonl"
         with open(self.path, "ab") as out:
             self.process = subprocess.Popen(
                 [PUSHCLI, "subscribe", "--device", name, "--app", TOPIC, "--enroll", "--json", "--state",
@@ -29,48 +30,50 @@ class Receiver:
         lines = [json.loads(line) for line in self.path.read_text().splitlines()]
         return [line["payload"]["aps"]["alert"]["body"] for line in lines if "payload" in line]
 
-    def has(self, *titles, timeout=30):
-        poll(lambda: self.titles == list(titles), f"{titles}, in this order and once; there are {self.titles}", timeout)
+    def has(self, *titles):
+        wait_for(lambda: self.titles == list(titles), lambda: f"{titles}, in this order and once; there are {self.titles}",
+                 self.path, self.process)
 
     def close(self):
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(HANG)
 
 
 @pytest.fixture
-def receiver(cell):
-    receiver = Receiver(cell.gateways[1], "phone")
-    poll(lambda: "phone" in cell.gateways[0].run("devices", "list").out, "the device is known at the other gateway")
-    poll(lambda: TOPIC in cell.gateways[0].run("devices", "list").out, "it is registered")
+def receiver(cell, name):
+    receiver = Receiver(cell.gateways[1], name)
+    eventually(lambda: any(row["name"] == name and row["apps"] == [TOPIC] for row in cell.gateways[0].devices()),
+               "the device is registered at the other gateway")
     yield receiver
     receiver.close()
 
 
-def send(gateway, title, *options, code=0):
-    done = run("send", "--to", f"phone/{TOPIC}", title, *options, state=gateway.state, timeout=60)
+def send(gateway, receiver, title, *options, code=0):
+    done = run("send", "--to", f"{receiver.name}/{TOPIC}", title, *options, state=gateway.state)
     assert done.code == code, f"{title}: {done.code}\n{done.out}{done.err}"
 
 
 def test_what_is_done_at_one_gateway_holds_at_the_other(cell, receiver):
     first, second = cell.gateways
     assert (first.state / "ca.pem").read_bytes() == (second.state / "ca.pem").read_bytes()
-    send(first, "from the first")
-    send(second, "from the second")
+    send(first, receiver, "from the first")
+    send(second, receiver, "from the second")
     receiver.has("from the first", "from the second")
-    send(first, "now or never", "--expires", "0")
+    send(first, receiver, "now or never", "--expires", "0")
     receiver.has("from the first", "from the second", "now or never")
-    first.run("prefs", "set", "--device", "phone", "--app", TOPIC, "sound=off")
-    poll(lambda: second.run("prefs", "show", "--device", "phone", "--json").json["apps"][TOPIC].get("sound") is False,
-         "the choice holds at the other gateway")
-    first.run("apps", "add", "com.example.mail", "--name", "Mail")
-    poll(lambda: "com.example.mail" in second.run("apps", "list").out, "the app is known at the other gateway")
+    first.prefer(receiver.name, "sound=off", app=TOPIC)
+    eventually(
+        lambda: second.run("prefs", "show", "--device", receiver.name, "--json").json["apps"][TOPIC].get("sound") is False,
+        "the choice holds at the other gateway")
+    first.app("com.example.mail", name="Mail")
+    eventually(lambda: "com.example.mail" in second.run("apps", "list").out, "the app is known at the other gateway")
 
 
 def test_the_same_id_at_two_gateways_is_one_push(cell, receiver):
     one = str(uuid.uuid4())
     for gateway in [*cell.gateways, *cell.gateways]:
-        send(gateway, "once", "--id", one)
-    send(cell.gateways[0], "and another")
+        send(gateway, receiver, "once", "--id", one)
+    send(cell.gateways[0], receiver, "and another")
     receiver.has("once", "and another")
 
 
@@ -80,33 +83,32 @@ def test_nothing_is_lost_when_brokers_die_one_after_another(cell, receiver):
         cell.brokers.kill(number)
         for place, gateway in enumerate(cell.gateways):
             sent.append(f"{number}-{place}")
-            send(gateway, sent[-1])
+            send(gateway, receiver, sent[-1])
         cell.brokers.start(number)
     receiver.has(*sent)
 
 
 def test_a_gateway_that_dies_and_comes_back_has_all_of_it(cell, receiver):
     first, second = cell.gateways
-    send(first, "before")
+    send(first, receiver, "before")
     receiver.has("before")
     second.kill()
-    send(first, "while it was away")
-    first.run("apps", "add", "com.example.late", "--name", "Late")
-    second.listen = f"127.0.0.1:{second.port}"
-    second.start()
+    send(first, receiver, "while it was away")
+    first.app("com.example.late", name="Late")
+    second.restart()
     receiver.has("before", "while it was away")
     assert "com.example.late" in second.run("apps", "list").out
 
 
 def test_without_a_majority_a_push_is_refused_and_later_taken(cell, receiver):
     first = cell.gateways[0]
-    send(first, "before")
+    send(first, receiver, "before")
     cell.brokers.kill(1, 2)
     one = str(uuid.uuid4())
-    done = run("send", "--to", f"phone/{TOPIC}", "after", "--id", one, state=first.state, timeout=60)
+    done = run("send", "--to", f"{receiver.name}/{TOPIC}", "after", "--id", one, state=first.state)
     assert done.code != 0 and "ServiceUnavailable" in done.out + done.err, done.out + done.err
     cell.brokers.start(1, 2)
-    send(first, "after", "--id", one)
+    send(first, receiver, "after", "--id", one)
     receiver.has("before", "after")
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 from brokers import Brokers, Cell, free_ports, needs_brokers
-from gateway import PUSHCLI, TOPIC, Gateway, poll, run
+from gateway import PUSHCLI, TOPIC, Gateway, run
 from machines import machine  # noqa: F401
+from waiting import HANG, Bell, eventually, wait_for
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
 
@@ -47,20 +48,20 @@ class Phone:
                 [PUSHCLI, "subscribe", "--app", TOPIC, "--json"], stdout=out, stderr=subprocess.DEVNULL,
                 stdin=subprocess.DEVNULL, cwd=self.machine.home, env=self.machine.environment)
         try:
-            poll(lambda: self.titles == list(titles), f"{titles}; there are {self.titles}", 40)
+            wait_for(lambda: self.titles == list(titles), lambda: f"{titles}; there are {self.titles}", self.path)
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(HANG)
 
 
 def send(gateway, *titles):
     for title in titles:
-        done = run("send", "--to", f"phone/{TOPIC}", title, state=gateway.state, timeout=60)
+        done = run("send", "--to", f"phone/{TOPIC}", title, state=gateway.state)
         assert done.code == 0, f"{title}: {done.code}\n{done.out}{done.err}"
 
 
 def move(command, *arguments, state, code=0):
-    done = run("admin", command, *arguments, state=state, timeout=120)
+    done = run("admin", command, *arguments, state=state)
     assert done.code == code, f"{command} ended with {done.code}:\n{done.out}{done.err}"
     return done
 
@@ -183,14 +184,14 @@ def test_the_lines_of_the_page_move_a_gateway(tmp_path, brokers, start):
         text = blocks[name].replace("nats://a:4222,b:4222,c:4222", brokers.backend)
         text = text.replace("nats://127.0.0.1:4333", rehearsal.backend)
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+            ["bash", "-euo", "pipefail", "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=HANG,
             env=os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "PUSHGATEWAY_STATE": str(alone.state)})
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
     def waits(folder, *options):
         gateway = start(*options, "--http-listen", "none", name=folder)
-        found = poll(lambda: gateway.run("subscribe", "--device", "phone", "--json", "--count", 2).records, "it waits")
+        found = gateway.run("subscribe", "--device", "phone", "--json", "--count", 2).records
         gateway.stop()
         return [record["payload"]["aps"]["alert"]["body"] for record in found]
 
@@ -246,7 +247,7 @@ def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, st
     arguments = ["admin", "restore", str(file), "--backend", brokers.backend, "--cell-partitions", "2"]
     restore = subprocess.Popen([PUSHCLI, *arguments, "--state", str(first.state)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
-    poll(lambda: stored(brokers) > 500 or restore.poll() is not None, "something is stored", 60)
+    eventually(lambda: stored(brokers) > 500 or restore.poll() is not None, "something is stored")
     assert restore.poll() is None, restore.communicate()
     restore.send_signal(signal.SIGSTOP)
     assert 0 < stored(brokers) < count, "it stopped in the middle"
@@ -256,13 +257,13 @@ def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, st
             end()
             restore.communicate()
         early = run("serve", "--listen", "127.0.0.1:0", "--http-listen", "none", "--backend", brokers.backend,
-                    state=tmp_path / "early", timeout=60)
+                    state=tmp_path / "early")
         assert early.code == 1 and "is being restored into this cell" in early.err
     move(*arguments[1:], state=first.state)
     assert stored(brokers) == count
     first.start()
     try:
-        records = first.run("subscribe", "--device", device.name, "--json", "--count", count, timeout=60).records
+        records = first.run("subscribe", "--device", device.name, "--json", "--count", count).records
         assert [record["payload"]["aps"]["alert"]["body"] for record in records] == [
             str(number) for number in range(1, count + 1)]
     finally:
@@ -274,7 +275,7 @@ def test_a_backup_of_a_cell_under_load_has_all_that_was_accepted_before(tmp_path
     try:
         first, second = cell.gateways
         device = first.device(name="phone")
-        accepted, is_over = [], threading.Event()
+        accepted, is_over, changed = [], threading.Event(), Bell()
 
         def send_on():
             with first.connect() as connection:
@@ -282,12 +283,13 @@ def test_a_backup_of_a_cell_under_load_has_all_that_was_accepted_before(tmp_path
                     one = str(uuid.uuid4())
                     if first.push(device.token, connection=connection, apns_id=one).status == 200:
                         accepted.append(one)
+                        changed.ring()
 
         sender = threading.Thread(target=send_on)
         sender.start()
         try:
             for round in range(3):
-                poll(lambda: len(accepted) >= 100 * (round + 1), "pushes are accepted", 30)
+                wait_for(lambda: len(accepted) >= 100 * (round + 1), "pushes are accepted", changed)
                 before = list(accepted)
                 file = tmp_path / f"{round}.backup"
                 second.run("admin", "backup", file)

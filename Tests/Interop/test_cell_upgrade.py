@@ -9,7 +9,8 @@ import os
 import pytest
 from brokers import Brokers, Cell, needs_brokers
 from cluster_kills import replicas
-from gateway import PUSHCLI, poll
+from gateway import PUSHCLI
+from waiting import eventually
 from test_cell_failures import accepted, has, phone_of, record  # noqa: F401 (a fixture)
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell-upgrade")]
@@ -35,7 +36,7 @@ def upgrade(gateway):
 
 
 def names(gateway):
-    return sorted(each["name"] for each in gateway.run("devices", "--json").records)
+    return sorted(each["name"] for each in gateway.devices())
 
 
 def test_gateways_are_upgraded_one_after_the_other(cell, record):  # noqa: F811
@@ -54,7 +55,7 @@ def test_gateways_are_upgraded_one_after_the_other(cell, record):  # noqa: F811
     has(recorder, *sent)
     here = [first.device().name, second.device().name]
     for gateway in cell.gateways:
-        poll(lambda: set(here) <= set(names(gateway)), "both know what was made at either")
+        eventually(lambda: set(here) <= set(names(gateway)), "both know what was made at either")
 
     upgrade(second)
     sent += [accepted(gateway, phone) for gateway in cell.gateways * 5]

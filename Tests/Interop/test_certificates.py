@@ -2,7 +2,6 @@
 
 import datetime
 import ssl
-import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from gateway import ALERT, TOPIC, poll
+from gateway import ALERT, TOPIC
 from test_wire import assert_error
 from wire import Closed, Connection, tls_context
 
@@ -20,7 +19,7 @@ DEVELOPMENT, PRODUCTION, VOIP, TOPICS = (f"1.2.840.113635.100.6.3.{number}" for 
 
 @pytest.fixture(scope="module")
 def certificate(gateway):
-    return gateway.certificate("--kind", "voip")
+    return gateway.certificate(kinds=["voip"])
 
 
 def post(connection, token, fields=(), payload=ALERT):
@@ -128,7 +127,7 @@ def test_a_sender_without_a_certificate_is_asked_and_served(gateway, device):
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_certificate_of_the_other_environment_ends_in_goaway(gateway, version):
-    production = gateway.certificate("--environment", "production")
+    production = gateway.certificate(environment="production")
     with gateway.connect(certificate=production, version=version) as connection:
         stream = connection.send("POST", "/3/device/" + "0" * 64, [("apns-topic", TOPIC)], ALERT)
         assert goaway(connection) == b'{"reason":"BadCertificateEnvironment"}'
@@ -293,8 +292,8 @@ WORLDS = {
 
 def test_each_listener_serves_its_environments_tokens_and_keys(both):
     device = both.device()
-    tokens = {world: both.register(device.name, TOPIC, "--environment", world) for world in WORLDS}
-    keys = {world: both.new_key("--environment", world) for world in WORLDS}
+    tokens = {world: both.register(device.name, TOPIC, environment=world) for world in WORLDS}
+    keys = {world: both.new_key(environment=world) for world in WORLDS}
     assert tokens["development"] == device.token != tokens["production"]
     for world, other in [("development", "production"), ("production", "development")]:
         for where in WORLDS[world]:
@@ -307,7 +306,7 @@ def test_each_listener_serves_its_environments_tokens_and_keys(both):
                 assert both.push(tokens[world], connection=connection, key=keys[world]).status == 200
                 assert_error(
                     both.push(tokens[world], connection=connection, key=keys[other]), 403, "BadEnvironmentKeyInToken")
-            certificate = both.certificate("--environment", other)
+            certificate = both.certificate(environment=other)
             with both.connect(certificate=certificate, **where) as connection:
                 assert goaway(connection) == b'{"reason":"BadCertificateEnvironment"}'
 
@@ -324,7 +323,7 @@ def test_a_device_registers_in_the_environment_of_its_listener(both):
 def test_send_finds_the_listener_and_the_token_of_an_environment(both):
     device = both.device()
     for world in WORLDS:
-        both.register(device.name, TOPIC, "--environment", world)
+        both.register(device.name, TOPIC, environment=world)
         line = ["send", "--to", f"{device.name}/{TOPIC}", "--title", "Hello", "--environment", world, "--json"]
         sent = both.run(*line).json
         assert sent["status"] == 200 and ("apns_unique_id" in sent) == (world == "development")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from brokers import NATS_SERVER, needs_brokers
-from gateway import PUSHCLI, poll
+from gateway import PUSHCLI
+from waiting import HANG, eventually
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
 SCRIPT = Path(__file__).parents[2] / "scripts" / "cluster"
@@ -33,12 +34,12 @@ def is_left(folder):
 
 
 def test_nothing_is_lost_when_a_gateway_and_a_broker_are_killed(tmp_path):
-    out, err = (process := begin(tmp_path)).communicate(timeout=150)
+    out, err = (process := begin(tmp_path)).communicate(timeout=HANG)
     assert process.returncode == 0, out + err
     for words in ["Two Gateways, One Service", "gateway 2 was killed", "broker 1 was killed", "accepted (200):   20 of 20",
                   "on the phone:     20 of these", "lost:             0", "shown twice:      0"]:
         assert words in out, out + err
-    poll(lambda: not is_left(tmp_path), "nothing is left")
+    eventually(lambda: not is_left(tmp_path), "nothing is left")
 
 
 @pytest.mark.parametrize("when", ["Three brokers", "was killed"])
@@ -48,12 +49,12 @@ def test_an_interrupted_one_leaves_nothing(tmp_path, when):
         if when in line:
             break
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANG)
     assert process.returncode == 130
-    poll(lambda: not is_left(tmp_path), "nothing is left", timeout=30)
+    eventually(lambda: not is_left(tmp_path), "nothing is left")
 
 
 def test_what_does_not_start_is_said_and_leaves_nothing(tmp_path):
-    out, err = (process := begin(tmp_path, "/bin/false", NATS_SERVER)).communicate(timeout=100)
+    out, err = (process := begin(tmp_path, "/bin/false", NATS_SERVER)).communicate(timeout=HANG)
     assert process.returncode == 1 and "gateway 1 did not start" in err, out + err
-    poll(lambda: not is_left(tmp_path), "nothing is left")
+    eventually(lambda: not is_left(tmp_path), "nothing is left")

@@ -10,12 +10,12 @@ import socket
 import sqlite3
 import subprocess
 import threading
-import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
-from gateway import PUSHCLI, TOPIC, Gateway, poll, run
+from gateway import PUSHCLI, SOAK, TOPIC, Gateway, run
+from waiting import Readable, wait_for
 
 
 def assert_fails(done, code, *words):
@@ -31,7 +31,7 @@ def assert_fails(done, code, *words):
 
 def serve(state, *options, **more):
     """A gateway that is expected not to start."""
-    return run("serve", "--listen", "127.0.0.1:0", *options, state=state, timeout=20, **more)
+    return run("serve", "--listen", "127.0.0.1:0", *options, state=state, **more)
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def lines_of_failure(done):
 
 
 def test_two_listeners_of_which_one_is_in_use_end_the_gateway(gateway, tmp_path):
-    done = run("serve", "--state", tmp_path / "second", "--listen", "127.0.0.1:0", "--listen", gateway.address, timeout=20)
+    done = run("serve", "--state", tmp_path / "second", "--listen", "127.0.0.1:0", "--listen", gateway.address)
     assert_fails(done, 1, gateway.address, "in use")
     assert not (tmp_path / "second" / "listening").exists()
 
 
 def test_an_address_that_is_not_this_machines_is_said(tmp_path):
-    assert_fails(run("serve", "--state", tmp_path / "s", "--listen", "192.0.2.1:0", timeout=20), 1, "192.0.2.1:0", "does not have that address")
+    assert_fails(run("serve", "--state", tmp_path / "s", "--listen", "192.0.2.1:0"), 1, "192.0.2.1:0", "does not have that address")
 
 
 @pytest.mark.parametrize("address", ["nonsense", "127.0.0.1", "127.0.0.1:", ":2197", "127.0.0.1:70000", "127.0.0.1:x", ""])
@@ -165,16 +165,14 @@ def test_a_database_with_a_broken_page_in_the_middle_is_said(stopped):
     path = stopped.state / "pushgateway.sqlite"
     settle(path)
     pages = os.path.getsize(path) // 4096
-    refused = 0
     whole = path.read_bytes()
-    for page in range(1, pages):
+    # Each page in a long run; the first, the last and some between them in a short one.
+    for page in range(1, pages) if SOAK else sorted({1, pages - 1, *range(2, pages, pages // 5)}):
         path.write_bytes(whole)
         overwrite(path, page * 4096, b"\xde\xad\xbe\xef" * 1024)
         for extra in ["-wal", "-shm"]:
             (stopped.state / (path.name + extra)).unlink(missing_ok=True)
         assert_fails(serve(stopped.state), 1, path.name, "damaged", "backup")
-        refused += 1
-    assert refused == pages - 1
 
 
 def test_a_database_that_is_cut_off_is_said(stopped):
@@ -506,12 +504,15 @@ def test_a_gateway_that_is_none_is_6(gateway, device):
         sender = subprocess.Popen(
             [PUSHCLI, "send", "--token", device.token, "--topic", TOPIC, "--title", "x", "--gateway", address, "--state", gateway.state],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        other.settimeout(0.1)
-        while sender.poll() is None:
-            try:
-                other.accept()[0].close()
-            except TimeoutError:
-                pass
+        other.setblocking(False)
+
+        def hangs_up():
+            with suppress(BlockingIOError):
+                while True:
+                    other.accept()[0].close()
+            return sender.poll() is not None
+
+        wait_for(hangs_up, "the sender gives up", Readable(other), sender)
         out, err = sender.communicate()
     assert sender.returncode == 6 and err.startswith(f"pushcli: {address}") and len(err.splitlines()) == 1, err
 
@@ -552,8 +553,7 @@ class Cutter(threading.Thread):
 
 
 def test_a_push_whose_answer_was_lost_is_sent_again_and_delivered_once(gateway, device):
-    waiting = lambda: [entry["waiting"] for entry in gateway.run("devices", "--json").records if entry["name"] == device.name][0]
-    cutter = Cutter(gateway, lambda: waiting() > 0)
+    cutter = Cutter(gateway, lambda: gateway.waiting(device) > 0)
     done = send(gateway, "--token", device.token, "--topic", TOPIC, "--title", "x", "--gateway", cutter.address, "--json")
     cutter.listener.close()
     assert cutter.cut == 1
@@ -586,10 +586,8 @@ def test_wait_ends_when_the_push_is_acknowledged(gateway, device, subscribe):
 
 
 def test_wait_that_is_in_vain_is_7(gateway, device):
-    began = time.monotonic()
     done = send(gateway, "--to", f"{device.name}/{TOPIC}", "--title", "x", "--wait", "viewed", "--timeout", "0.3")
     assert done.code == 7 and "not viewed" in done.err.splitlines()[-1]
-    assert time.monotonic() - began < 5
 
 
 def test_wait_for_a_push_that_is_dropped_is_3(gateway, device):
@@ -622,7 +620,7 @@ def test_subscribe_enrolls_a_device_that_is_new(gateway, subscribe):
     from gateway import Device
 
     subscriber = subscribe(gateway, Device("fresh", "", ""), "--enroll", "--app", TOPIC, "--once")
-    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    subscriber.connected()
     assert send(gateway, "--to", f"fresh/{TOPIC}", "--title", "x").code == 0
     assert subscriber.wait() == 0
     assert subscriber.lines[0]["presentation"]["alert"]["title"] == "x"
@@ -631,7 +629,7 @@ def test_subscribe_enrolls_a_device_that_is_new(gateway, subscribe):
 def test_subscribe_interrupted_is_130(gateway, device, subscribe):
     for number in [signal.SIGINT, signal.SIGTERM]:
         subscriber = subscribe(gateway, device)
-        poll(lambda: subscriber.is_connected, "the subscriber is connected")
+        subscriber.connected()
         subscriber.process.send_signal(number)
         assert subscriber.wait() == 130
 
@@ -645,7 +643,7 @@ def test_a_reader_that_leaves_ends_subscribe_quietly(gateway, device):
     subscriber.stdout.close()
     # It learns that its reader has gone when it has something to say.
     second = gateway.accepted(device.token)
-    assert subscriber.wait(10) == 0
+    assert subscriber.wait() == 0
     assert subscriber.stderr.read() == "pushcli: connected to pushgateway\n"
     # What nobody read was not acknowledged.
     [push] = gateway.run("subscribe", "--device", device.name, "--json", "--once").records
@@ -662,7 +660,7 @@ def test_a_device_of_another_gateway_is_3(start, gateway):
     other = start()
     device = other.device()
     shutil.copy(other.state / "devices" / f"{device.name}.json", gateway.state / "devices")
-    done = run("subscribe", "--device", device.name, "--once", state=gateway.state, timeout=10)
+    done = run("subscribe", "--device", device.name, "--once", state=gateway.state)
     assert done.code == 3 and "does not know this device" in done.err
 
 

@@ -8,11 +8,11 @@ import select
 import shutil
 import subprocess
 import termios
-import time
 
 import pytest
 
 from gateway import PUSHCLI, TOPIC, run
+from waiting import HANG
 
 #: How each is started without anybody's own settings, and how it takes the script.
 SHELLS = {
@@ -79,11 +79,10 @@ class Shell:
     def send(self, text):
         os.write(self.terminal, text.encode())
 
-    def wait(self, pattern, timeout=30):
+    def wait(self, pattern):
         """Returns what follows once a pattern is there."""
-        end = time.monotonic() + timeout
         while not (match := re.search(pattern, self.seen)):
-            assert select.select([self.terminal], [], [], max(0, end - time.monotonic()))[0], f"in vain: {pattern} in {self.seen!r}"
+            assert select.select([self.terminal], [], [], HANG)[0], f"in vain: {pattern} in {self.seen!r}"
             chunk = os.read(self.terminal, 65536).decode(errors="replace")
             # A terminal that is asked what it is answers as a plain one.
             if "\x1b[c" in chunk or "\x1b[0c" in chunk:

@@ -1,7 +1,6 @@
 """The device API: enrolment, the stream both ways, what waits, what goes (design §2, §4)."""
 
 import json
-import os
 import re
 import subprocess
 import time
@@ -9,7 +8,8 @@ import uuid
 
 import pytest
 
-from gateway import TOPIC, poll
+from gateway import TOPIC
+from waiting import wait_for, passes
 
 
 def call(connection, method, path, body=None, secret=None):
@@ -58,7 +58,7 @@ def test_what_waits_of_an_app_goes_when_it_is_unregistered(gateway):
     device = gateway.device()
     token = gateway.register(device.name, other)
     gone, kept = gateway.accepted(device.token), gateway.accepted(token, topic=other)
-    gateway.run("devices", "unregister", device.name, TOPIC)
+    gateway.unregister(device.name, TOPIC)
     stream = gateway.stream(device)
     assert [line["id"] for line in stream.caught_up()] == [kept]
     assert gateway.events(gone, "dropped")[-1]["detail"] == "unregistered"
@@ -322,7 +322,7 @@ def test_what_has_expired_is_not_delivered(gateway, device):
     now = int(time.time())
     short = gateway.accepted(device.token, apns_expiration=now + 1)
     long = gateway.accepted(device.token, apns_expiration=now + 1000)
-    poll(lambda: time.time() >= now + 1.01, "the first push expires", timeout=3)
+    passes(now + 1)
     stream = gateway.stream(device)
     assert [push["id"] for push in stream.caught_up()] == [long]
     assert short != long
@@ -445,10 +445,10 @@ def test_the_stream_as_events_with_curl(gateway, device, tmp_path):
             for block in out.read_text().replace("\r\n", "\n").partition("\n\n")[2].split("\n\n")[:-1]
         ]
         found = lambda kind: [event for event in events() if json.loads(event["data"])["type"] == kind]
-        poll(lambda: found("caught-up"), "the stream caught up")
+        wait_for(lambda: found("caught-up"), "the stream caught up", out, curl)
         assert "content-type: text/event-stream" in out.read_text()
         second = gateway.accepted(device.token)
-        poll(lambda: len(found("push")) == 2, "both pushes came")
+        wait_for(lambda: len(found("push")) == 2, "both pushes came", out, curl)
         pushes = [json.loads(event["data"]) for event in found("push")]
         assert [push["id"] for push in pushes] == [first, second] and gateway.are_numbered(pushes, 1, 2)
         # A cell's are behind its epoch.
@@ -463,8 +463,7 @@ def test_the_stream_as_events_with_curl(gateway, device, tmp_path):
     finally:
         curl.kill()
         curl.wait()
-    waiting = lambda: [entry["waiting"] for entry in gateway.run("devices", "--json").records if entry["name"] == device.name]
-    poll(lambda: waiting() == [0], "nothing waits")
+    gateway.when(lambda: gateway.waiting(device) == 0, "nothing waits")
 
 
 def test_events_go_on_from_last_event_id(gateway, device, connection):
@@ -489,7 +488,7 @@ def test_a_stream_of_events_says_in_its_query_that_the_device_is_silent(gateway,
     response = connection.responses[stream]
     connection.until(lambda: b"caught-up" in response.body)
     assert response.status == 200
-    [record] = [entry for entry in gateway.run("devices", "--json").records if entry["name"] == device.name]
+    [record] = [entry for entry in gateway.devices() if entry["name"] == device.name]
     assert (record["silent"], record["focus"]) == (True, "work")
 
 
@@ -524,9 +523,9 @@ def test_a_subscriber_reconnects_after_a_restart_and_goes_on(start, subscribe):
     gateway = start()
     device = gateway.device()
     subscriber = subscribe(gateway, device, "--count", 2)
-    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    subscriber.connected()
     first = gateway.accepted(device.token)
-    poll(lambda: len(subscriber.lines) == 1, "the first push came")
+    subscriber.has(1)
     gateway.stop()
     gateway.restart()
     second = gateway.accepted(device.token)

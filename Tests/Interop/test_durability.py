@@ -1,18 +1,17 @@
 """What was answered 200 arrives once and in order, through crashes of the gateway and of the subscriber."""
 
-import json
 import random
 import select
 import signal
 import threading
-import time
 import uuid
 from collections import deque
 
-from gateway import poll
+from gateway import SOAK
+from waiting import HANG, Bell, wait_for
 from wire import Closed, Connection
 
-PUSHES = 10_000
+PUSHES = 10_000 if SOAK else 3_000
 SENDERS = 3
 IN_FLIGHT = 200
 
@@ -23,7 +22,7 @@ class Sender(threading.Thread):
     def __init__(self, gateway, token, ids):
         super().__init__(daemon=True)
         self.gateway, self.token = gateway, token
-        self.waiting, self.accepted, self.failure = deque(ids), [], None
+        self.waiting, self.accepted, self.failure, self.changed = deque(ids), [], None, Bell()
         self.retried = 0
 
     def run(self):
@@ -32,6 +31,8 @@ class Sender(threading.Thread):
                 self.send()
         except Exception as error:
             self.failure = error
+        finally:
+            self.changed.ring()
 
     def send(self):
         try:
@@ -49,6 +50,7 @@ class Sender(threading.Thread):
                     flying[connection._next] = offered
                     connection.send("POST", path, fields + [("apns-id", offered)], body, flush=False)
                 connection.pump()
+                self.changed.ring()
                 for stream in [stream for stream in flying if connection.responses[stream].is_ended]:
                     response = connection.responses.pop(stream)
                     offered = flying.pop(stream)
@@ -71,7 +73,7 @@ class Sender(threading.Thread):
             connection.close()
 
 
-def test_ten_thousand_pushes_survive_two_kills_of_the_gateway_and_one_of_the_subscriber(start, subscribe):
+def test_thousands_of_pushes_survive_two_kills_of_the_gateway_and_one_of_the_subscriber(start, subscribe):
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
     # Moments, as shares of the pushes that have arrived.
@@ -91,7 +93,8 @@ def test_ten_thousand_pushes_survive_two_kills_of_the_gateway_and_one_of_the_sub
 
     moments = sorted([(share, "gateway") for share in kills] + [(leave, "subscriber")])
     for share, what in moments:
-        poll(lambda: accepted() >= share * PUSHES or any(s.failure for s in senders), f"{share:.0%} are accepted", 60)
+        wait_for(lambda: accepted() >= share * PUSHES or any(s.failure for s in senders), f"{share:.0%} are accepted",
+                 *[sender.changed for sender in senders])
         if what == "gateway":
             gateway.kill()
             gateway.restart()
@@ -102,7 +105,7 @@ def test_ten_thousand_pushes_survive_two_kills_of_the_gateway_and_one_of_the_sub
             saved = int(cursor_file.read_text() or 0)
             subscribers.append(subscribe(gateway, device))
     for sender in senders:
-        sender.join(60)
+        sender.join(HANG)
         assert not sender.is_alive() and sender.failure is None, sender.failure
     assert accepted() == PUSHES
     print("sent again:", sum(sender.retried for sender in senders))
@@ -110,8 +113,8 @@ def test_ten_thousand_pushes_survive_two_kills_of_the_gateway_and_one_of_the_sub
     def lines(subscriber):
         return subscriber.lines
 
-    poll(lambda: lines(subscribers[-1]) and lines(subscribers[-1])[-1]["seq"] and
-        len({line["id"] for each in subscribers for line in lines(each)}) == PUSHES, "all have arrived", 30)
+    subscribers[-1].until(
+        lambda: len({line["id"] for each in subscribers for line in lines(each)}) == PUSHES, "all have arrived")
     subscribers[-1].process.send_signal(signal.SIGTERM)
     assert subscribers[-1].wait() == 130
 
@@ -128,8 +131,7 @@ def test_ten_thousand_pushes_survive_two_kills_of_the_gateway_and_one_of_the_sub
     assert all(line["payload"] == {"aps": {"alert": line["id"]}} for line in before + after)
 
     # Everything is acknowledged, and nothing comes back.
-    waiting = lambda: gateway.run("devices", "--json").records[0]["waiting"]
-    poll(lambda: waiting() == 0, "all are acknowledged")
+    gateway.when(lambda: gateway.waiting(device) == 0, "all are acknowledged")
     stream = gateway.stream(device)
     assert stream.caught_up() == []
     stream.connection.close()
@@ -151,11 +153,11 @@ def test_a_subscriber_that_is_asked_to_stop_in_the_middle_has_printed_exactly_wh
     while len(printed) < len(ids):
         goal = min(len(ids), len(printed) + 500)
         subscriber = subscribe(gateway, device)
-        poll(lambda: len(printed) + len(subscriber.lines) >= goal, f"{goal} have arrived", 30)
+        subscriber.until(lambda: len(printed) + len(subscriber.lines) >= goal, f"{goal} have arrived")
         subscriber.process.send_signal(signal.SIGTERM)
         assert subscriber.wait() == 130
         printed += subscriber.lines
-    sender.join(30)
+    sender.join(HANG)
     assert sender.failure is None
     assert [line["seq"] for line in printed] == list(range(1, len(ids) + 1))
     assert sorted(line["id"] for line in printed) == sorted(ids)

@@ -15,7 +15,8 @@ import pytest
 import kills
 from damage import Layout, damage
 from faultlib import cpu_seconds, descriptors, injected, stopped
-from gateway import CRASH, PUSHCLI, Gateway, poll, run
+from gateway import CRASH, PUSHCLI, SOAK, Gateway, run
+from waiting import HANG, eventually
 from wire import DeviceStream
 
 
@@ -56,11 +57,11 @@ def test_the_count_finds_what_is_lost_doubled_misdelivered_and_out_of_order():
 
 
 def test_every_200_is_recorded_once_and_in_order_through_kills_of_gateway_and_clients(tmp_path):
-    """SIGKILL fifteen times; `make kills` does it five hundred times."""
-    figures = kills.storm(tmp_path, kills=15, seed=random.randrange(1 << 32), devices=3)
+    """SIGKILL a few times; `make soak` does it five hundred times."""
+    figures = kills.storm(tmp_path, kills=15 if SOAK else 5, seed=random.randrange(1 << 32), devices=3)
     print(kills.summary(figures))
     assert figures["is_good"], json.dumps(figures)
-    assert figures["accepted"] > 1_000 and figures["client_kills"] > 0
+    assert figures["accepted"] > 300 and figures["client_kills"] > 0
 
 
 # Processes that stand still
@@ -78,9 +79,7 @@ def test_a_gateway_that_stands_still_for_a_while_loses_nothing_and_no_connection
                     "POST", f"/3/device/{device.token}", gateway.fields(apns_id=name), b'{"aps":{"badge":1}}')
                 for name in ids
             ]
-            late = socket.create_connection((gateway.host, gateway.port), timeout=5)
-            with pytest.raises(TimeoutError):
-                connection.pump(0.2)
+            late = socket.create_connection((gateway.host, gateway.port), timeout=HANG)
         assert [connection.wait(number).status for number in sent] == [200] * len(ids)
     assert [stream.next("push")["id"] for _ in ids] == ids
     late.close()
@@ -92,13 +91,13 @@ def test_a_client_that_stands_still_too_long_is_given_up_and_gets_everything_aft
     device = gateway.device()
     subscriber = subscribe(gateway, device)
     ids = [gateway.accepted(device.token) for _ in range(20)]
-    poll(lambda: len(subscriber.lines) == 20, "the first are there")
+    subscriber.has(20)
     connected = descriptors(gateway.process.pid)
     with stopped(subscriber.process), gateway.connect() as connection:
         ids += send(gateway, device, 20, connection)
         # Two intervals without a sign of life: of the two connections there are, the device's goes.
-        poll(lambda: descriptors(gateway.process.pid) == connected, "the gateway has given it up", 10)
-    poll(lambda: len(subscriber.lines) == 40, "the rest is there", 20)
+        eventually(lambda: descriptors(gateway.process.pid) == connected, "the gateway has given it up")
+    subscriber.has(40)
     assert [line["id"] for line in subscriber.lines] == ids
 
 
@@ -107,11 +106,11 @@ def test_a_client_notices_a_gateway_that_stands_still_and_comes_back(start, subs
     device = gateway.device()
     subscriber = subscribe(gateway, device, "--ping-interval", 1)
     ids = [gateway.accepted(device.token)]
-    poll(lambda: len(subscriber.lines) == 1, "the first is there")
+    subscriber.has(1)
     with stopped(gateway.process):
-        poll(lambda: "no sign of life" in subscriber.words, "the client has given it up", 10)
+        subscriber.until(lambda: "no sign of life" in subscriber.words, "the client has given it up")
     ids += [gateway.accepted(device.token) for _ in range(20)]
-    poll(lambda: len(subscriber.lines) == 21, "the rest is there", 30)
+    subscriber.has(21)
     assert [line["id"] for line in subscriber.lines] == ids
 
 
@@ -133,7 +132,7 @@ def test_without_a_sync_there_is_no_200(start, tmp_path):
         assert "-wal" in (tmp_path / "calls").read_text()
         more = [str(uuid.uuid4()) for _ in range(5)]
         assert [push(name).status for name in more] == [200] * 5
-        poll(lambda: connection.request("GET", "/v1/health").status == 200, "health is well again")
+        eventually(lambda: connection.request("GET", "/v1/health").status == 200, "health is well again")
     gateway.kill()
     gateway.restart()
     stream = gateway.stream(device)
@@ -144,17 +143,13 @@ def test_without_a_sync_there_is_no_200(start, tmp_path):
 # The client
 
 
-def waiting(gateway, device):
-    return [record["waiting"] for record in gateway.run("devices", "--json").records if record["name"] == device.name][0]
-
-
 @pytest.mark.parametrize("failing, number", [("file", 1), ("cursor", 2)])
 def test_a_push_is_acknowledged_only_when_it_and_the_cursor_are_on_disk(
     gateway, device, subscribe, tmp_path, failing, number
 ):
     """The sync of the file that pushes go to, or of the cursor, fails: no acknowledgement may go out."""
     subscriber = subscribe(gateway, device)
-    poll(lambda: subscriber.is_connected, "it is connected")
+    subscriber.connected()
     calls = tmp_path / "calls"
     with injected(subscriber.process, f"fdatasync:error=EIO:when={number}", calls):
         first = gateway.accepted(device.token)
@@ -163,7 +158,7 @@ def test_a_push_is_acknowledged_only_when_it_and_the_cursor_are_on_disk(
     paths = [str(subscriber.path), f"{device.name}.cursor"]
     assert len(synced) == number and all(path in line for path, line in zip(paths, synced)), synced
     assert "EIO" in synced[-1] and "can't be" in subscriber.words
-    assert waiting(gateway, device) == 1, "acknowledged, and not on disk"
+    assert gateway.waiting(device) == 1, "acknowledged, and not on disk"
 
     # The next one shows what the first has not saved, and nothing twice.
     with open(subscriber.path, "ab") as out:
@@ -172,7 +167,7 @@ def test_a_push_is_acknowledged_only_when_it_and_the_cursor_are_on_disk(
             stderr=subprocess.DEVNULL)
     try:
         second = gateway.accepted(device.token)
-        poll(lambda: waiting(gateway, device) == 0, "it is acknowledged")
+        gateway.when(lambda: gateway.waiting(device) == 0, "it is acknowledged")
         assert [line["id"] for line in subscriber.lines] == [first, second]
     finally:
         again.kill()
@@ -202,11 +197,11 @@ def test_without_descriptors_accepting_pauses_and_nothing_open_breaks(start):
 
     def is_short():
         # The gateway ends idle connections of strangers to make room, so that there have to be new ones.
-        taken.append(socket.create_connection((gateway.host, gateway.port), timeout=5))
+        taken.append(socket.create_connection((gateway.host, gateway.port), timeout=HANG))
         return descriptors(pid) >= limit - 64
 
     try:
-        poll(is_short, "accepting pauses")
+        eventually(is_short, "accepting pauses")
         # Connections that the system has made for the gateway and that nobody accepts.
         for _ in range(200):
             is_short()
@@ -216,19 +211,20 @@ def test_without_descriptors_accepting_pauses_and_nothing_open_breaks(start):
         ids += send(gateway, device, 300, connection)
         assert [stream.next("push")["id"] for _ in ids] == ids
         assert connection.request("GET", "/v1/health").status == 200
-        assert gateway.run("devices", "--json").records[0]["name"] == device.name
+        assert gateway.devices()[0]["name"] == device.name
         streams = [DeviceStream(each, device.secret) for each in others]
         for each in streams:
             assert [line["id"] for line in each.caught_up()] == ids
 
-        poll(is_short, "accepting still pauses")
+        eventually(is_short, "accepting still pauses")
         assert descriptors(pid) < limit - 32
-        # And it does not spin while it waits.
-        before, begun = cpu_seconds(pid), time.monotonic()
-        with pytest.raises(TimeoutError):
-            stream.connection.until(lambda: False, 1.0)
-        share = (cpu_seconds(pid) - before) / (time.monotonic() - begun)
-        assert share < 0.5, f"{share:.0%} of a core while accepting pauses"
+        # And it does not spin while it waits for two seconds of its own clock, those of a push for later.
+        before, at = cpu_seconds(pid), int(time.time()) + 3
+        later = gateway.accepted(device.token, connection=connection, apns_deliver_at=at)
+        assert stream.next("push")["id"] == later
+        spent = cpu_seconds(pid) - before
+        assert spent < 1, f"{spent} s of processor time while accepting pauses"
+        ids.append(later)
     finally:
         for other in taken:
             other.close()
@@ -278,9 +274,7 @@ def examine(sound, folder, seed):
     words = f"seed {seed}: {how}"
     gateway = Gateway(copy)
     gateway.spawn()
-    listening = copy / "listening"
-    poll(lambda: listening.exists() or gateway.process.poll() is not None, f"{words}: it starts or ends", 20)
-    if gateway.process.poll() is None:
+    if gateway.is_ready():
         # Nothing that a check of all pages sees.
         outcome = "started"
         gateway.stop()
@@ -316,5 +310,5 @@ def examine(sound, folder, seed):
 def test_a_damaged_database_is_refused_and_the_repair_keeps_all_that_can_be_read(sound, tmp_path):
     """A few seeds; `make faults` takes hundreds."""
     first = random.randrange(1 << 32)
-    outcomes = [examine(sound, tmp_path, seed) for seed in range(first, first + 6)]
+    outcomes = [examine(sound, tmp_path, seed) for seed in range(first, first + (6 if SOAK else 3))]
     print(outcomes)

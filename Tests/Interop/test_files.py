@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import PUSHCLI, Gateway, run
+from gateway import PUSHCLI, TOPIC, Gateway, run
+from waiting import HANG
 
 #: What everybody may read, if they get at the folder.
 PUBLIC = {"http-listening", "ca.pem", "server.pem", "listening"}
@@ -31,8 +32,10 @@ def test_all_files_are_their_owners_alone_whatever_the_umask(tmp_path):
         device = gateway.device()
         gateway.accepted(device.token)
         gateway.run("subscribe", "--device", device.name, "--json", "--count", 1)
-        key = gateway.new_key()
-        certificate, certificate_key = gateway.certificate()
+        # By the commands, which write the files.
+        out = ("--out", tmp_path / "secrets", "--json")
+        key = gateway.run("keys", "create", "--team", gateway.key.team_id, *out).json["path"]
+        certificate_key = gateway.run("certs", "create", "--topic", TOPIC, *out).json["key"]
         gateway.run("admin", "backup", tmp_path / "all.backup")
         found = modes(gateway.state)
     finally:
@@ -42,7 +45,7 @@ def test_all_files_are_their_owners_alone_whatever_the_umask(tmp_path):
     for name, mode in found.items():
         is_folder = name in ("", "devices")
         assert mode == (0o700 if is_folder else 0o644 if name in PUBLIC else 0o600), (name, oct(mode))
-    for path in (key.path, certificate_key, tmp_path / "all.backup"):
+    for path in (key, certificate_key, tmp_path / "all.backup"):
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
 
 
@@ -72,7 +75,7 @@ def test_an_empty_folder_is_narrowed_and_that_is_said(tmp_path):
 @pytest.mark.parametrize("command", [["serve"], ["devices"], ["subscribe", "--device", "a"], ["doctor"], ["log"]])
 def test_without_a_home_nothing_is_kept_in_a_folder_that_all_share(command):
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_DATA_HOME", "PUSHGATEWAY_STATE")}
-    done = subprocess.run([PUSHCLI, *command], env=environment, capture_output=True, text=True, timeout=30)
+    done = subprocess.run([PUSHCLI, *command], env=environment, capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 2
     assert "--state" in done.stderr
     assert not Path(tempfile.gettempdir(), ".local").exists()

@@ -3,7 +3,8 @@
 import threading
 import uuid
 
-from gateway import TOPIC, poll
+from gateway import TOPIC
+from waiting import HANG, Bell, wait_for
 from wire import Closed
 
 KILLS = 6
@@ -17,7 +18,7 @@ def test_a_gateway_that_is_killed_loses_nothing_of_a_group(start, subscribe):
         phones.append(subscribe(gateway, gateway.device(name=name, person=name)))
     gateway.run("groups", "add", "crew", *MEMBERS)
     token = gateway.run("groups", "register", "crew", TOPIC).out.strip()
-    accepted, sent = [], threading.Event()
+    accepted, sent, changed = [], threading.Event(), Bell()
 
     def send():
         """Sends one push after another, each until it is answered."""
@@ -32,21 +33,22 @@ def test_a_gateway_that_is_killed_loses_nothing_of_a_group(start, subscribe):
                     continue
                 if response.status == 200:
                     accepted.append(name)
+                    changed.ring()
                     break
 
     sender = threading.Thread(target=send)
     sender.start()
     for kill in range(KILLS):
         goal = len(accepted) + 5
-        poll(lambda: len(accepted) >= goal, "five more are accepted", 30)
+        wait_for(lambda: len(accepted) >= goal, "five more are accepted", changed)
         gateway.kill()
         gateway.restart()
     sent.set()
-    sender.join(30)
+    sender.join(HANG)
     assert len(accepted) >= 5 * KILLS
     last = accepted[-1]
     for phone in phones:
-        poll(lambda: any(line.get("id") == last for line in phone.lines), "the last one has arrived", 30)
+        phone.until(lambda: any(line.get("id") == last for line in phone.lines), "the last one has arrived")
         got = [line["id"] for line in phone.lines if line.get("type") == "push"]
         assert len(got) == len(set(got)), "nothing comes twice"
         assert set(accepted) <= set(got), "nothing is lost"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from gateway import PUSHCLI, TOPIC, Gateway
+from waiting import HANG
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: A code of an invitation, and the fingerprint that it begins with.
@@ -46,7 +47,7 @@ class Machines:
         text = text.replace("gateway.example:2197", self.gateway.address.replace("127.0.0.1", "localhost"))
         environment = {"HOME": str(self.home(machine)), "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", **self.known}
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=self.home(machine), env=environment,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=HANG)
         assert done.returncode == 0, f"{text}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
         self.said += done.stdout + done.stderr
         return done.stdout

@@ -11,6 +11,7 @@ import pytest
 
 from gateway import PUSHCLI, TOPIC, run
 from hostile import HostileGateway
+from waiting import HANG
 
 #: Ends a title, asks for the clipboard, clears, forges a line, turns the order, hides.
 HOSTILE = "x\x1b]0;owned\x07\x1b]52;c;AAAA\x07\x9b2J\r\n2026-01-01T00:00:00+0000 error pushgateway: forged\u202egnp\u200f\u061c\u3164\x7f"
@@ -82,7 +83,7 @@ def test_json_is_exact_in_a_pipe_and_the_same_value_on_a_terminal(hostile_gatewa
             shown += data
     except OSError:  # The other end is closed.
         pass
-    assert running.wait(10) == 0
+    assert running.wait(HANG) == 0
     os.close(main)
     shown = shown.decode().replace("\r\n", "\n")
     assert json.loads(shown)["presentation"]["alert"]["body"] == HOSTILE
@@ -125,7 +126,7 @@ def test_a_line_without_an_end_ends_the_stream(gateway):
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         words = next(line for line in running.stderr if "MiB" in line)
         running.terminate()
-        running.communicate(timeout=10)
+        running.communicate(timeout=HANG)
     assert "a line of more than 4 MiB" in words
     assert_safe(words)
 
@@ -137,7 +138,7 @@ def test_a_strangers_certificate_forges_no_line_of_the_log(gateway, tmp_path):
          "-out", tmp_path / "c.pem", "-subj", subject], check=True, capture_output=True)
     subprocess.run(
         ["openssl", "s_client", "-connect", gateway.address, "-cert", tmp_path / "c.pem", "-key", tmp_path / "k.pem", "-alpn", "h2"],
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG)
     gateway.wait_for_log("forged")
     assert_safe(gateway.log_path.read_bytes())
 

@@ -4,7 +4,7 @@ import json
 import re
 import stat
 
-from gateway import Gateway, poll, run
+from gateway import Gateway, run
 
 NAME = re.compile(r"pushgateway-\d{8}T\d{6}Z\.backup")
 

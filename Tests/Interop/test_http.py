@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from gateway import poll, run
+from gateway import run
+from waiting import HANG, eventually
 
 SECRET = "0123456789abcdefghijklmnopqrstuv"
 
@@ -25,7 +26,7 @@ def curl(gateway, path, *options, address=None):
     """Status, fields and body of what curl gets."""
     url = f"http://{address or door(gateway)}{path}"
     done = subprocess.run(
-        ["curl", "-sS", "-i", "--http1.1", "--max-time", "20", *options, url], capture_output=True, timeout=30)
+        ["curl", "-sS", "-i", "--http1.1", *options, url], capture_output=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     head, _, body = done.stdout.partition(b"\r\n\r\n")
     lines = head.decode().split("\r\n")
@@ -33,10 +34,10 @@ def curl(gateway, path, *options, address=None):
     return int(lines[0].split()[1]), fields, body
 
 
-def raw(gateway, request, timeout=20.0, address=None):
+def raw(gateway, request, address=None):
     """All that the gateway says to these bytes until it hangs up."""
     host, port = (address or door(gateway)).rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout) as connection:
+    with socket.create_connection((host, int(port)), HANG) as connection:
         answer = b""
         try:
             connection.sendall(request)
@@ -73,7 +74,7 @@ def test_connections_are_kept_for_the_next_request(gateway):
     url = f"http://{door(gateway)}"
     done = subprocess.run(
         ["curl", "-sSv", "--http1.1", f"{url}/healthz", f"{url}/readyz", f"{url}/metrics"], capture_output=True,
-        text=True, timeout=30)
+        text=True, timeout=HANG)
     assert "Re-using existing connection" in done.stderr
     assert done.stdout.startswith("ok\nready\n#")
 
@@ -81,7 +82,7 @@ def test_connections_are_kept_for_the_next_request(gateway):
 def test_a_monitor_gets_the_format_that_it_asks_for(gateway):
     _, fields, body = curl(gateway, "/metrics")
     assert fields["content-type"].startswith("text/plain; version=0.0.4")
-    assert subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, timeout=30).stdout == b""
+    assert subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, timeout=HANG).stdout == b""
     _, fields, body = curl(gateway, "/metrics", "-H", "accept: application/openmetrics-text; version=1.0.0")
     assert fields["content-type"].startswith("application/openmetrics-text") and body.endswith(b"\n# EOF\n")
 
@@ -89,7 +90,7 @@ def test_a_monitor_gets_the_format_that_it_asks_for(gateway):
 def test_promtool_finds_nothing_to_say(gateway):
     gateway.accepted(gateway.device().token)
     body = curl(gateway, "/metrics")[2]
-    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, timeout=30)
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, timeout=HANG)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -117,20 +118,13 @@ def test_it_is_not_ready_while_it_drains(start):
     address = door(gateway)
     device = gateway.device()
     with gateway.connect() as held:
-        # What keeps the gateway from ending at once: a connection on which something was asked.
-        assert held.request("POST", f"/3/device/{device.token}", gateway.fields(), b"{}").status == 200
+        # What keeps the gateway from ending at once: a request that is not complete, for which it waits.
+        held.write(held.open("POST", f"/3/device/{device.token}", gateway.fields()), b"{")
+        held.ping()
         gateway.terminate()
-        seen = set()
-
-        def is_told():
-            try:
-                seen.add(curl(gateway, "/readyz", address=address)[::2])
-            except AssertionError:
-                return True
-            return any(status == 503 for status, _ in seen)
-
-        poll(is_told, "not ready")
-    assert any(status == 503 and body.startswith(b"draining") for status, body in seen), seen
+        gateway.wait_for_drain()
+        answer = raw(gateway, b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n", address=address)
+    assert answer.startswith(b"HTTP/1.1 503 ") and b"\r\n\r\ndraining" in answer, answer
     gateway.ended()
     gateway.process = None
     assert not (gateway.state / "http-listening").exists()
@@ -148,7 +142,7 @@ def test_a_disk_that_fails_is_told_and_its_end_too(start):
     assert int(re.search(rb"^pushgateway_health_problems (\d+)$", curl(gateway, "/metrics")[2], re.M)[1]) >= 1
     assert curl(gateway, "/healthz")[0] == 200
     resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (whole, whole))
-    poll(lambda: curl(gateway, "/readyz")[0] == 200, "ready again")
+    eventually(lambda: curl(gateway, "/readyz")[0] == 200, "ready again")
 
 
 # Who may read metrics
@@ -226,7 +220,7 @@ def test_an_address_that_is_none_is_a_wrong_usage(tmp_path):
 def test_provider_listeners_go_on_refusing_http_1(gateway):
     done = subprocess.run(
         ["curl", "-sS", "--http1.1", "--cacert", gateway.trust, f"https://{gateway.address}/healthz"],
-        capture_output=True, timeout=30)
+        capture_output=True, timeout=HANG)
     assert done.returncode != 0
 
 
@@ -262,19 +256,17 @@ def test_what_is_malformed_is_refused_once_and_ends(gateway, request_bytes, stat
 
 def test_a_body_that_goes_on_is_not_read_for_ever(gateway):
     host, port = door(gateway).rsplit(":", 1)
-    with socket.create_connection((host, int(port)), 20) as connection:
+    with socket.create_connection((host, int(port)), HANG) as connection:
         connection.sendall(b"POST /readyz HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000\r\n\r\n")
-        began = time.monotonic()
         with pytest.raises(ConnectionError):
-            while time.monotonic() - began < 15:
+            for _ in range(1_000_000_000 // 65_536):
                 connection.sendall(b"x" * 65536)
-        assert time.monotonic() - began < 10
 
 
 def test_slow_requests_are_ended_and_keep_nobody_out(gateway):
     """Slowloris: many heads, a byte now and then."""
     host, port = door(gateway).rsplit(":", 1)
-    slow = [socket.create_connection((host, int(port)), 20) for _ in range(300)]
+    slow = [socket.create_connection((host, int(port)), HANG) for _ in range(300)]
     try:
         for connection in slow:
             try:
@@ -295,8 +287,7 @@ def test_slow_requests_are_ended_and_keep_nobody_out(gateway):
 
 def test_many_requests_whose_answers_nobody_reads_end_the_connection(gateway):
     host, port = door(gateway).rsplit(":", 1)
-    with socket.create_connection((host, int(port)), 20) as connection:
-        connection.settimeout(20)
+    with socket.create_connection((host, int(port)), HANG) as connection:
         with pytest.raises(OSError):
             for _ in range(20_000):
                 connection.sendall(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n" * 20)

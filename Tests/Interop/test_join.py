@@ -5,8 +5,9 @@ import re
 
 import pytest
 import zxingcpp
-from gateway import TOPIC, Gateway, poll
+from gateway import TOPIC, Gateway
 from machines import machine, needs_root, network  # noqa: F401
+from waiting import HANG, wait_for
 
 CODE = re.compile(r"^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}(-[0-9A-Z]{5}){2}@\S+$")
 
@@ -32,15 +33,15 @@ def test_a_code_is_all_that_a_machine_across_the_network_needs(tmp_path, network
                       "person": "ada", "role": "device"}
     # Every command of a device.
     receiving = laptop.begin("subscribe", "--app", TOPIC, "--json", "--once")
-    poll(lambda: gateway.run("devices", "--json").records[0]["streams"] == 1, "the laptop is connected")
+    assert any("connected to" in line for line in iter(receiving.stderr.readline, ""))
     gateway.run("send", "--to", f"laptop/{TOPIC}", "--title", "Over There", "Hello.")
-    out, err = receiving.communicate(timeout=20)
+    out, err = receiving.communicate(timeout=HANG)
     push = json.loads(out)
     assert push["presentation"]["alert"]["title"] == "Over There", err
     assert laptop.run("prefs", "set", "alert=off", "--json").json["alert"] is False
     assert gateway.run("prefs", "--device", "laptop", "--json").json["alert"] is False
-    rows = poll(lambda: [row for row in laptop.run("log", push["id"], "--json").records if row["event"] == "acknowledged"],
-                "the log tells of it")
+    gateway.events(push["id"], "acknowledged")
+    rows = [row for row in laptop.run("log", push["id"], "--json").records if row["event"] == "acknowledged"]
     assert rows[0]["device"] == "laptop"
     assert laptop.run("log", "--text", "over there").out
     told = laptop.run("policy", "explain", "-", "--json", stdin='{"aps":{"alert":"Late"}}', code=3).json
@@ -88,7 +89,7 @@ def test_five_wrong_tries_end_a_code(start, machine):
     assert gateway.run("devices", "invitations", "--json").out == ""
     # Somebody who did not guess is not kept out by who did: a code that is made later is good from elsewhere, and the
     # admin socket is not where guesses come from.
-    gateway.run("devices", "enroll", "other")
+    gateway.enroll("other")
 
 
 def test_a_mistyped_authority_is_somebody_else_and_is_told_nothing(gateway, machine):
@@ -235,7 +236,7 @@ def test_a_new_authority_is_told_before_it_is_used(start, machine):
     # A phone asks by itself.
     trust = tablet.home / ".local/share/pushgateway/contexts/localhost/ca.pem"
     receiving = tablet.begin("subscribe", "--json")
-    poll(lambda: trust.read_text().count("BEGIN CERTIFICATE") == 2, "the next authority is trusted, too")
+    wait_for(lambda: trust.read_text().count("BEGIN CERTIFICATE") == 2, "the next authority is trusted, too", trust)
     receiving.terminate()
     receiving.communicate()
     gateway.run("certs", "rollover", "--finish")

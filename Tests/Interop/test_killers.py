@@ -9,6 +9,7 @@ import pytest
 
 from gateway import ALERT, CRASH, PUSHCLI, TOPIC, run
 from hostile import HostileGateway
+from waiting import HANG
 from wire import Closed
 
 KILLERS = Path(__file__).parent.parent / "Killers"
@@ -229,7 +230,7 @@ def test_no_line_of_a_gateway_ends_a_device(gateway, tmp_path):
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             hostile.wait(lambda received: any(line["type"] == "ack" for line in received))
             running.terminate()
-            _, words = running.communicate(timeout=10)
+            _, words = running.communicate(timeout=HANG)
         assert running.returncode in (0, 130, 143), words
         assert not CRASH.search(words.decode(errors="replace")), words
 

@@ -16,6 +16,7 @@ import pytest
 from aioapns.connection import APNsTLSClientProtocol
 
 from gateway import TOPIC
+from waiting import HANG
 from wire import tls_context
 
 
@@ -65,7 +66,7 @@ def test_aioapns_sends_2000_at_once(gateway, device):
 
 def test_aioapns_sees_errors_with_their_reason(gateway, device):
     gone = gateway.device()
-    gateway.run("devices", "unregister", gone.name, TOPIC)
+    gateway.unregister(gone.name, TOPIC)
     [unknown, unregistered, refused, fine] = with_aioapns(
         gateway,
         aioapns.NotificationRequest("0" * 64, {"aps": {"alert": "x"}}),
@@ -131,7 +132,7 @@ def test_kalyke_sends_and_raises_reasons_as_its_own_types(gateway, device):
         asyncio.run(send("0" * 64))
     with pytest.raises(exceptions.PayloadTooLarge):
         asyncio.run(send(device.token, {"aps": {"alert": "x" * 5000}}))
-    gateway.run("devices", "unregister", device.name, TOPIC)
+    gateway.unregister(device.name, TOPIC)
     with pytest.raises(exceptions.Unregistered) as unregistered:
         asyncio.run(send(device.token))
     assert isinstance(unregistered.value.error["timestamp"], int)
@@ -181,7 +182,7 @@ def test_node_sends_500_at_once_and_reads_the_reason_in_goaway(start):
     assert answers["large"] == {"status": 413, "body": '{"reason":"PayloadTooLarge"}', "hasID": True}
     gateway.terminate()
     assert json.loads(node.stdout.readline()) == [0, '{"reason":"Shutdown"}']
-    assert node.wait(10) == 0
+    assert node.wait(HANG) == 0
     node.stdout.close()
 
 
@@ -228,7 +229,7 @@ def test_javas_http_client_sends_and_sees_the_reason(gateway, device, tmp_path):
     source.write_text(JAVA)
     done = subprocess.run(
         ["java", str(source), f"https://localhost:{gateway.port}", gateway.trust, gateway.bearer(), TOPIC, device.token],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["[HTTP_2 200 ]", '[HTTP_2 400 {"reason":"BadDeviceToken"}]']
 
@@ -283,14 +284,14 @@ print(json.dumps(answers))
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="hyper, on which PyAPNs2 stands, needs Python 3.11 or older")
 def test_pyapns2_sends_and_sees_errors_as_its_own_types(gateway, device):
     gone = gateway.device()
-    gateway.run("devices", "unregister", gone.name, TOPIC)
+    gateway.unregister(gone.name, TOPIC)
     key = gateway.key
     task = dict(
         # It puts the host into the certificate check as a name.
         host="localhost", port=gateway.port, trust=gateway.trust, key=key.path, key_id=key.key_id, team=key.team_id,
         topic=TOPIC, good=device.token, gone=gone.token)
     done = subprocess.run(
-        [sys.executable, "-c", PYAPNS2], input=json.dumps(task), capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", PYAPNS2], input=json.dumps(task), capture_output=True, text=True, timeout=HANG,
         env=os.environ | {"PYTHONPATH": os.environ["PYAPNS2_PACKAGES"]})
     assert done.returncode == 0, done.stderr
     answers = json.loads(done.stdout)
@@ -308,7 +309,7 @@ def curl(gateway, token, payload, *options):
     done = subprocess.run(
         ["curl", "--silent", "--show-error", "--http2", "--include", "--cacert", gateway.trust, "-d", payload,
          "-H", f"authorization: {gateway.key.bearer()}", "-H", f"apns-topic: {TOPIC}", *options,
-         f"https://{gateway.address}/3/device/{token}"], capture_output=True, text=True, timeout=20)
+         f"https://{gateway.address}/3/device/{token}"], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     head, _, body = done.stdout.replace("\r\n", "\n").partition("\n\n")
     return head.splitlines()[0].strip(), body
@@ -339,7 +340,7 @@ def test_h2load_is_answered_200_throughout(gateway, device, tmp_path):
     done = subprocess.run(
         ["h2load", "-n", "2000", "-c", "4", "-m", "250", "-d", str(payload), "-H", f"authorization: {gateway.bearer()}",
          "-H", f"apns-topic: {TOPIC}", f"https://{gateway.address}/3/device/{device.token}"],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=HANG)
     assert "2000 succeeded, 0 failed, 0 errored, 0 timeout" in done.stdout, done.stdout
     assert "status codes: 2000 2xx, 0 3xx, 0 4xx, 0 5xx" in done.stdout, done.stdout
 
@@ -347,7 +348,7 @@ def test_h2load_is_answered_200_throughout(gateway, device, tmp_path):
 def test_curl_with_http_1_1_gets_no_http_status(gateway, device):
     done = subprocess.run(
         ["curl", "--silent", "--http1.1", "--include", "--cacert", gateway.trust, f"https://{gateway.address}/"],
-        capture_output=True, text=True, timeout=20)
+        capture_output=True, text=True, timeout=HANG)
     assert done.returncode != 0 and not done.stdout.startswith("HTTP/1.1")
 
 
@@ -359,7 +360,7 @@ def test_nghttp_shows_the_frames(gateway, device, tmp_path, good, frames):
     done = subprocess.run(
         ["nghttp", "-v", "-n", "-d", str(payload), "-H", ":method: POST", "-H", f"authorization: {gateway.key.bearer()}",
          "-H", f"apns-topic: {TOPIC}", f"https://{gateway.address}/3/device/{device.token if good else '0' * 64}"],
-        capture_output=True, text=True, timeout=20)
+        capture_output=True, text=True, timeout=HANG)
     text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
     seen = re.findall(r"recv (SETTINGS|HEADERS|DATA|RST_STREAM|GOAWAY) frame <length=(\d+), flags=(0x..), stream_id=(\d+)>", text)
     assert seen[0][0] == "SETTINGS"

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import resource
+import select
 import socket
 import sqlite3
 import ssl
@@ -17,6 +18,7 @@ from frames import (
     CALM, CONTINUATION, DATA, DEVICE_REQUEST, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, REQUEST, RST_STREAM, SETTINGS, WINDOW_UPDATE,
     Raw, frame)
 from gateway import TOPIC
+from waiting import HANG, Readable, wait_for
 from wire import Closed, tls_context
 
 
@@ -129,7 +131,7 @@ def test_who_never_reads_costs_no_memory(gateway):
     """Refused streams, of a client that acknowledges nothing and reads nothing: each would leave a frame behind."""
     before = size_of(gateway)
     with Raw(gateway, acknowledges=False) as raw:
-        raw.socket.settimeout(3)
+        raw.socket.settimeout(HANG)
         sent = 0
         try:
             for start in range(1, 1_000_000, 2000):
@@ -145,7 +147,7 @@ def test_who_never_reads_costs_no_memory(gateway):
 def test_pings_of_who_never_reads_cost_no_memory(gateway):
     before = size_of(gateway)
     with Raw(gateway) as raw:
-        raw.socket.settimeout(3)
+        raw.socket.settimeout(HANG)
         try:
             for _ in range(2000):
                 raw.socket.sendall(frame(PING, 0, 0, b"12345678") * 1000)
@@ -218,13 +220,13 @@ def test_idle_connections_lock_nobody_out(start):
     idle = []
 
     def hold():
-        raw = socket.create_connection((gateway.host, gateway.port), timeout=10)
+        raw = socket.create_connection((gateway.host, gateway.port), timeout=HANG)
         idle.append(context.wrap_socket(raw, server_hostname=gateway.host))
 
     for _ in range(150):
         hold()
     for _ in range(60):
-        raw = socket.create_connection((gateway.host, gateway.port), timeout=10)
+        raw = socket.create_connection((gateway.host, gateway.port), timeout=HANG)
         raw.setblocking(False)
         idle.append(raw)
     for _ in range(5):
@@ -312,9 +314,14 @@ def test_the_process_works_on_so_many_requests_at_once(start):
                 body = json.dumps({"name": f"stranger-{next(names)}"}).encode()
                 streams.append((each, each.send("POST", "/v1/devices", body=body, flush=False)))
             each.flush()
-        # Those that are too many are answered while the others wait.
-        connections[-1].until(lambda: [each for each in connections[-1].responses.values() if each.is_ended])
-        refused = next(each for each in connections[-1].responses.values() if each.is_ended)
+        # Those that are too many are answered while the others wait, on whichever connections they came.
+        def ended():
+            for each in connections:
+                while each.socket.pending() or select.select([each.socket], [], [], 0)[0]:
+                    each.pump()
+            return [response for each in connections for response in each.responses.values() if response.is_ended]
+
+        refused = wait_for(ended, "some are refused", *[Readable(each.socket) for each in connections])[0]
         assert refused.status == 503 and "at once" in refused.json["detail"]
     answers = collections.Counter(each.wait(stream).status for each, stream in streams)
     assert answers[503] == len(streams) - 1024, answers

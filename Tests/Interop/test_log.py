@@ -2,15 +2,15 @@
 
 import subprocess
 
-from gateway import PUSHCLI, TOPIC, poll
+from gateway import PUSHCLI, TOPIC
 
 
 def statuses(gateway, id):
-    return [record["status"] for record in gateway.run("log", id, "--json").records if record.get("status")]
+    return [row["status"] for row in gateway.rows(id) if row.get("status")]
 
 
 def until(gateway, id, status):
-    return poll(lambda: (found := statuses(gateway, id)) and status in found and found, status)
+    return gateway.when(lambda: (found := statuses(gateway, id)) and status in found and found, status)
 
 
 def test_a_push_is_looked_up_by_its_unique_id(gateway, connection):
@@ -49,7 +49,7 @@ def test_a_push_that_waits_for_its_device(gateway, device, connection):
 
 def test_a_push_whose_token_ends(gateway, device, connection):
     id = gateway.push(device.token, connection=connection)["apns-unique-id"]
-    gateway.run("devices", "unregister", device.name, TOPIC)
+    gateway.unregister(device.name, TOPIC)
     until(gateway, id, "Discarded – Token Unregistered (From Storage)")
 
 
@@ -61,7 +61,7 @@ def test_a_push_with_no_time_to_wait(gateway, device, connection):
 def test_a_push_of_which_the_person_wants_nothing(gateway, connection):
     topic = gateway.app()
     device = gateway.device(topic=topic)
-    gateway.run("prefs", "set", "--device", device.name, "--app", topic, "notifications=off")
+    gateway.prefer(device.name, "notifications=off", app=topic)
     stream = gateway.stream(device)
     stream.caught_up()
     id = gateway.push(device.token, connection=connection, topic=topic)["apns-unique-id"]
@@ -71,7 +71,7 @@ def test_a_push_of_which_the_person_wants_nothing(gateway, connection):
 
 def test_events_can_be_chosen(gateway, device, connection):
     id = gateway.push(device.token, connection=connection)["apns-id"]
-    poll(lambda: len(gateway.run("log", id, "--json").records) == 2, "both rows")
+    gateway.events(id, "stored")
     chosen = gateway.run("log", id, "--event", "stored,dropped", "--json").records
     assert [record["event"] for record in chosen] == ["stored"]
     assert "is no event; there are accepted" in gateway.run("log", "--event", "lost", code=2).err
@@ -86,22 +86,22 @@ def found(gateway, text, *options):
 def test_a_push_is_found_by_its_text(start):
     gateway = start()
     # A device of this state folder, as `pushcli subscribe` enrolls it.
-    gateway.run("devices", "enroll", "mine")
+    gateway.enroll("mine")
     token = gateway.register("mine", TOPIC)
     for title, body in (("Train in 5 Minutes", "Platform 4"), ("Mail", "A train of thought"), ("Lunch", "Soup")):
         gateway.accepted(token, {"aps": {"alert": {"title": title, "body": body}}})
     gateway.run("subscribe", "--device", "mine", "--json", "--once")
-    poll(lambda: len(found(gateway, "train")) == 2, "both")
+    gateway.when(lambda: len(found(gateway, "train")) == 2, "both")
     assert found(gateway, "TRAIN") == ["Train in 5 Minutes\nPlatform 4", "Mail\nA train of thought"]
     assert found(gateway, "platform 4", "--device", "mine") == ["Train in 5 Minutes\nPlatform 4"]
     assert "“Lunch – Soup”" in gateway.run("log", "--text", "soup").out
     # Not by whoever else may read the log, until the person says so.
     assert all("text" not in record for record in gateway.run("log", "--device", "mine", "--json").records)
-    gateway.run("prefs", "set", "--device", "mine", "log-text=senders")
+    gateway.prefer("mine", "log-text=senders")
     assert sum("text" in record for record in gateway.run("log", "--device", "mine", "--json").records) == 3
     # What was kept goes with the choice, and does not come back.
-    gateway.run("prefs", "set", "--device", "mine", "log-text=off")
-    gateway.run("prefs", "set", "--device", "mine", "log-text=senders")
+    gateway.prefer("mine", "log-text=off")
+    gateway.prefer("mine", "log-text=senders")
     assert found(gateway, "train") == []
     assert not any(b"Platform 4" in path.read_bytes() for path in gateway.state.glob("delivery-log*"))
 
@@ -120,7 +120,7 @@ def test_texts_of_others_are_found_where_they_let_senders(start):
         stream.connection.close()
     send("first words")
     assert found(gateway, "words") == []
-    gateway.run("prefs", "set", "--device", device.name, "log-text=senders")
+    gateway.prefer(device.name, "log-text=senders")
     send("second words")
     assert found(gateway, "words") == ["\nfirst words", "\nsecond words"]
     gateway.run("persons", "remove", device.name)
@@ -129,7 +129,7 @@ def test_texts_of_others_are_found_where_they_let_senders(start):
 
 def test_the_log_shows_local_time(gateway, device, connection):
     id = gateway.push(device.token, connection=connection)["apns-id"]
-    poll(lambda: len(gateway.run("log", id, "--json").records) == 2, "both rows")
+    gateway.events(id, "stored")
     [utc, _] = [record["at"] for record in gateway.run("log", id, "--json").records]
     assert gateway.run("log", id, "--utc").out.startswith(utc)
     hour = (int(utc[11:13]) + 14) % 24
@@ -141,7 +141,7 @@ def test_following_begins_with_ten_rows(start):
     device = gateway.device()
     with gateway.connect() as connection:
         ids = [gateway.accepted(device.token, connection=connection) for _ in range(12)]
-    poll(lambda: len(gateway.run("log", "--json").records) == 24, "all rows")
+    gateway.when(lambda: len(gateway.rows()) == 24, "all rows")
     follow = subprocess.Popen(
         [PUSHCLI, "log", "--follow", "--event", "accepted", "--state", str(gateway.state)], stdout=subprocess.PIPE, text=True)
     try:

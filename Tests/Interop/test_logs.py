@@ -3,11 +3,11 @@
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
-from gateway import PUSHCLI, Gateway, poll
+from gateway import Gateway
+from waiting import eventually
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
@@ -36,7 +36,8 @@ def test_the_log_is_json_with_all_stages_of_a_push(start, subscribe):
     device = gateway.device()
     subscribe(gateway, device)
     apns_id = gateway.accepted(device.token)
-    poll(lambda: {"accepted", "stored", "transmitted", "acknowledged"} <= set(stages(gateway, apns_id)), "all stages")
+    gateway.until_logged(
+        lambda: {"accepted", "stored", "transmitted", "acknowledged"} <= set(stages(gateway, apns_id)), "all stages")
 
 
 def test_where_there_is_no_journal_lines_are_written(start):
@@ -55,13 +56,13 @@ def test_the_level_is_changed_for_a_time_while_it_runs(start):
     said = gateway.run("admin", "log-level", "debug", "--for", "10m", "--json").json
     assert (said["level"], said["configured"]) == ("debug", "warning") and said["until"].endswith("Z")
     second = gateway.accepted(device.token)
-    poll(lambda: "accepted" in stages(gateway, second), "the push's stages are logged")
+    gateway.until_logged(lambda: "accepted" in stages(gateway, second), "the push's stages are logged")
     assert stages(gateway, first) == []
     assert gateway.run("admin", "log-level", "default").out == "warning\n"
     assert "/admin/v1/log-level" in [record["path"] for record in gateway.run("admin", "audit", "--json").records]
     # The gateway looks every ten seconds whether the time is over.
     gateway.run("admin", "log-level", "debug", "--for", "1s")
-    poll(lambda: gateway.run("admin", "log-level").out == "warning\n", "the time is over", timeout=30)
+    eventually(lambda: gateway.admin("GET", "log-level")["level"] == "warning", "the time is over")
 
 
 @pytest.mark.parametrize(
@@ -76,24 +77,18 @@ def test_a_level_that_there_is_not_is_usage(gateway, words, said):
 def test_a_reader_of_the_log_who_is_stuck_stops_no_push(tmp_path):
     """Standard error is a pipe that nobody reads: after 64 KiB whoever wrote to it would wait for ever."""
     reading, writing = os.pipe()
-    gateway = Gateway(tmp_path / "state")
-    gateway.state.parent.mkdir(exist_ok=True)
-    gateway.process = subprocess.Popen(
-        [PUSHCLI, "serve", "--state", gateway.state, "--listen", "127.0.0.1:0", "--log-level", "debug"],
-        stdout=subprocess.DEVNULL, stderr=writing, stdin=subprocess.DEVNULL)
+    gateway = Gateway(tmp_path / "state", "--log-level", "debug", log=writing)
+    gateway.spawn()
     os.close(writing)
     try:
-        listening = gateway.state / "listening"
-        poll(listening.exists, "the gateway is listening", timeout=20)
-        gateway.addresses = [line.rsplit(":", 1) for line in listening.read_text().splitlines()]
-        gateway.host, gateway.port = gateway.addresses[0][0], int(gateway.addresses[0][1])
+        assert gateway.is_ready()
         device = gateway.device()
         with gateway.connect() as connection:
             # Two lines of 110 bytes each.
             for _ in range(1200):
                 assert gateway.push(device.token, connection=connection).status == 200
         gateway.terminate()
-        assert gateway.ended(15) == 0
+        assert gateway.ended() == 0
     finally:
         os.close(reading)
         if gateway.process.poll() is None:

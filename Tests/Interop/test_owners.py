@@ -9,7 +9,8 @@ import uuid
 
 import pytest
 
-from gateway import PUSHCLI, TOPIC, Device, poll, run
+from gateway import PUSHCLI, TOPIC, Device, run
+from waiting import HANG
 
 QUESTION = {"aps": {"alert": {"title": "Deploy?"}, "category": "DEPLOY"}}
 
@@ -46,7 +47,7 @@ def test_a_strangers_answer_does_not_open_the_gate(gateway):
         assert process.poll() is None
     stream.say(type="answer", id=question, action="something")
     stream.say(type="answer", id=question, action="reject")
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=HANG)
     assert (process.returncode, out.strip()) == (11, "reject")
     answers = [event["device"] for event in gateway.events(question) if event["event"] == "action"]
     assert answers == [me.name]
@@ -70,7 +71,7 @@ def test_send_with_wait_believes_the_device_that_it_went_to(gateway):
     stream = gateway.stream(me)
     stream.caught_up()
     stream.say(type="answer", id=apns_id, action="view")
-    waiting.communicate(timeout=30)
+    waiting.communicate(timeout=HANG)
     assert waiting.returncode == 0
 
 
@@ -105,7 +106,7 @@ def test_an_answer_is_believed_after_the_gateway_was_started_again(start, acknow
 def test_a_key_reaches_the_apps_of_its_team(start):
     gateway = start()
     device = gateway.device()
-    gateway.run("teams", "add", "OTHERTEAM1")
+    gateway.add_team("OTHERTEAM1")
     other = gateway.new_key(team="OTHERTEAM1")
     for body in [{"aps": {"badge": 1}}, b"nonsense"]:
         response = gateway.push(device.token, body, key=other)
@@ -131,7 +132,7 @@ def test_apps_without_a_team_are_open_and_everybody_says_so(start):
     """As from a version before, where there were several teams: nothing is refused that was accepted then."""
     gateway = start()
     device = gateway.device()
-    gateway.run("teams", "add", "OTHERTEAM1")
+    gateway.add_team("OTHERTEAM1")
     other = gateway.new_key(team="OTHERTEAM1")
     gateway.stop()
     with contextlib.closing(sqlite3.connect(gateway.state / "pushgateway.sqlite")) as database:
@@ -159,7 +160,7 @@ def enroll(gateway, body, connection=None):
 
 def test_a_program_on_this_machine_enrolls_new_persons_only(start):
     gateway = start()
-    gateway.run("devices", "enroll", "phone", "--person", "ada")
+    gateway.enroll("phone", "ada")
     for body in [{"name": "evil", "person": "ada"}, {"name": "ada"}]:
         response = enroll(gateway, body)
         assert response.status == 403 and "invite" in response.json["detail"]
@@ -170,7 +171,7 @@ def test_a_program_on_this_machine_enrolls_new_persons_only(start):
     heard = code.lower().replace("-", " ").replace("0", "o")
     assert enroll(gateway, {"name": "laptop", "invitation": heard}).status == 201
     assert enroll(gateway, {"name": "tablet", "invitation": code}).status == 403
-    owners = {device["name"]: device["person"] for device in gateway.run("devices", "--json").records}
+    owners = {device["name"]: device["person"] for device in gateway.devices()}
     assert owners == {"phone": "ada", "laptop": "ada", "bob": "bob"}
 
 
@@ -204,7 +205,7 @@ def test_who_may_enroll_is_a_setting(start, options, listen, effective, status):
     code = gateway.run("devices", "invite").out.strip()
     assert enroll(gateway, {"name": "laptop", "invitation": code}).status == (403 if effective == "admin" else 201)
     # The administrator may always.
-    gateway.run("devices", "enroll", "tablet")
+    gateway.enroll("tablet")
 
 
 # What ends
@@ -213,17 +214,17 @@ def test_who_may_enroll_is_a_setting(start, options, listen, effective, status):
 @pytest.mark.parametrize("command", [("devices", "remove", "me"), ("persons", "remove", "ada")])
 def test_a_device_that_is_removed_is_told_and_stays_away(start, subscribe, command):
     gateway = start()
-    gateway.run("devices", "enroll", "me", "--person", "ada")
+    gateway.enroll("me", "ada")
     token = gateway.register("me", TOPIC)
     subscriber = subscribe(gateway, Device("me", "", token))
-    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    subscriber.connected()
     gateway.run(*command)
     assert subscriber.wait() == 3
     assert "revoked" in subscriber.words and "does not know this device" in subscriber.words
     assert gateway.push(token).status == 410
-    assert gateway.run("devices", "--json").records == []
+    assert gateway.devices() == []
     # The name is free, and begins anew.
-    gateway.run("devices", "enroll", "me")
+    gateway.enroll("me")
     apns_id = gateway.accepted(gateway.register("me", TOPIC))
     [push] = gateway.run("subscribe", "--device", "me", "--json", "--once").records
     assert push["id"] == apns_id and gateway.are_numbered([push], 1)
@@ -233,7 +234,7 @@ def test_a_device_of_this_machine_goes_on_with_its_new_secret(start, subscribe):
     gateway = start()
     device = gateway.device(name="me")
     subscriber = subscribe(gateway, device, "--count", 1)
-    poll(lambda: subscriber.is_connected, "the subscriber is connected")
+    subscriber.connected()
     rotated = gateway.run("devices", "rotate", "me", "--json").json
     assert rotated["secret"] != device.secret
     with gateway.connect() as connection:
@@ -248,7 +249,7 @@ def test_a_device_of_this_machine_goes_on_with_its_new_secret(start, subscribe):
 def test_devices_say_when_they_were_last_connected_also_after_a_restart(start):
     gateway = start()
     device = gateway.device()
-    last_seen = lambda: [record.get("last_seen") for record in gateway.run("devices", "--json").records]
+    last_seen = lambda: [record.get("last_seen") for record in gateway.devices()]
     assert last_seen() == [None] and "never" in gateway.run("devices").out
     stream = gateway.stream(device)
     stream.caught_up()
@@ -263,7 +264,7 @@ def test_nothing_of_a_person_is_left(start):
     gateway = start()
     device, other = gateway.device(person="ada"), gateway.device(person="bob")
     secret = f"secret-{uuid.uuid4().hex}"
-    gateway.run("prefs", "set", "--device", device.name, "badge=off")
+    gateway.prefer(device.name, "badge=off")
     ids = [gateway.accepted(each.token, {"aps": {"alert": secret, "category": secret}}) for each in [device, other]]
     stream = gateway.stream(device)
     stream.caught_up()
@@ -274,14 +275,14 @@ def test_nothing_of_a_person_is_left(start):
     gateway.run("persons", "remove", "Ada")
     assert stream.next("bye") == {"type": "bye", "reason": "revoked"}
     stream.connection.close()
-    assert gateway.run("log", ids[0], "--json").records == []
-    assert gateway.run("log", ids[1], "--json").records != []
+    assert gateway.rows(ids[0]) == []
+    assert gateway.rows(ids[1]) != []
     assert gateway.run("persons", "--json").records == [{"name": "bob", "devices": [other.name]}]
     gateway.stop()
     gateway.start()
     assert gateway.run("persons", "--json").records == [{"name": "bob", "devices": [other.name]}]
     assert gateway.push(device.token).status == 410
-    assert gateway.run("log", ids[0], "--json").records == []
+    assert gateway.rows(ids[0]) == []
 
 
 # The admin socket
@@ -298,7 +299,7 @@ def test_the_admin_socket_serves_its_own_user_also_where_its_mode_is_wide(start,
     os.chmod(gateway.state, 0o755)
     talk = (
         "import os, socket, sys; os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))\n"
-        "peer = socket.socket(socket.AF_UNIX); peer.settimeout(10)\n"
+        "peer = socket.socket(socket.AF_UNIX)\n"
         "peer.connect('/proc/self/fd/' + sys.argv[1] + '/admin.sock')\n"
         "try:\n"
         "  peer.sendall(b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\\0\\0\\0\\4\\0\\0\\0\\0\\0')\n"

@@ -3,9 +3,10 @@
 import subprocess
 
 import pytest
-from gateway import PUSHCLI, TOPIC, poll
+from gateway import PUSHCLI, TOPIC
 from machines import machine  # noqa: F401
 from screen import Screen, needs_tmux
+from waiting import HANG
 
 pytestmark = needs_tmux
 
@@ -49,8 +50,8 @@ def test_an_answer_on_one_terminal_takes_the_alert_off_the_other(gateway, phone)
     laptop.shows("Lunch?", "Yes")
     tablet.shows("Lunch?", "Yes")
     tablet.press("v")
-    assert asking.communicate(timeout=20)[0].strip() == "yes" and asking.returncode == 0
-    poll(lambda: "Lunch?" not in laptop.text, "the alert is off the other screen")
+    assert asking.communicate(timeout=HANG)[0].strip() == "yes" and asking.returncode == 0
+    laptop.drops("Lunch?")
 
 
 def test_two_persons_see_what_is_theirs(gateway, phone):

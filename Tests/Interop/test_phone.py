@@ -5,8 +5,9 @@ import signal
 import subprocess
 
 import pytest
-from gateway import PUSHCLI, TOPIC, poll, run
+from gateway import PUSHCLI, TOPIC, run
 from screen import Linear, Screen, needs_tmux
+from waiting import HANG, eventually, wait_for
 
 ALERT = b'{"aps":{"alert":{"title":"Train in 5 Minutes","body":"Platform 4."}},"url":"https://example.com/trains/4"}'
 
@@ -68,13 +69,13 @@ def test_the_centre_reads_searches_clears_and_undoes(gateway, device, phone):
     gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Fairer Weather"}}}', apns_collapse_id="weather")
     screen.shows("4 Notifications", "Fairer Weather", "Close All")
     # Keys are for what was there half a second ago; what has come since follows.
-    poll(lambda: (screen.press("c"), "├" not in screen.text)[1], "all are closed")
+    screen.close_alerts()
     screen.press("2")
     screen.shows("unread of 4")
     text = screen.shows("quakes · 3", "Fairer Weather")
     assert text.count("Weather") == 1
     screen.press("/", "q", "u", "a", "k", "e", "Enter")
-    poll(lambda: "Fairer" not in screen.text, "only what was searched for")
+    screen.drops("Fairer")
     screen.press("Escape", "d")
     screen.shows("Cleared News", "Nothing to Read")
     screen.press("u")
@@ -97,16 +98,16 @@ def test_a_choice_in_the_settings_reaches_the_gateway_and_every_other_screen(gat
     assert "(changed)" not in second.text
     first.press("d")
     second.shows("Badges", "off ●━")
-    poll(lambda: second.text.count("off ●━") == 2, "the badge is off there, too")
-    poll(lambda: gateway.run("prefs", "show", "--device", one.name, "--json").json["badge"] is False, "the gateway knows")
-    gateway.run("prefs", "set", "--device", one.name, "badge=on")
-    poll(lambda: second.text.count("off ●━") == 1, "and it comes back")
+    second.until(lambda: second.text.count("off ●━") == 2, "the badge is off there, too")
+    assert gateway.run("prefs", "show", "--device", one.name, "--json").json["badge"] is False
+    gateway.prefer(one.name, "badge=on")
+    second.until(lambda: second.text.count("off ●━") == 1, "and it comes back")
 
 
 @needs_tmux
 def test_a_focus_that_is_turned_on_keeps_alerts_in_the_centre(gateway, phone):
     device = gateway.device()
-    gateway.run("prefs", "set", "--device", device.name, "focus.work=none")
+    gateway.prefer(device.name, "focus.work=none")
     screen = phone(device)
     screen.shows("● pushgateway")
     screen.press("3")
@@ -114,7 +115,7 @@ def test_a_focus_that_is_turned_on_keeps_alerts_in_the_centre(gateway, phone):
     screen.press("Down", "Space")
     screen.shows("Focus (changed)", "‹ work ›")
     screen.press("d")
-    poll(lambda: " work  " in screen.text.splitlines()[0], "the status bar says so")
+    screen.until(lambda: " work  " in screen.text.splitlines()[0], "the status bar says so")
     apns_id = gateway.accepted(device.token, ALERT)
     gateway.events(apns_id, until="suppressed")
     screen.press("2")
@@ -136,7 +137,7 @@ def test_a_gateway_that_goes_away_is_told_in_the_status_bar_and_nothing_is_lost(
         screen.shows("Nothing to Read", "last connected at")
         gateway.restart()
         gateway.accepted(device.token, ALERT)
-        screen.shows("Train in 5 Minutes", "● pushgateway", timeout=30)
+        screen.shows("Train in 5 Minutes", "● pushgateway")
     finally:
         screen.close()
 
@@ -192,7 +193,7 @@ def test_two_hundred_alerts_are_put_away_with_three_keys(gateway, phone):
     device = gateway.device()
     tokens = [gateway.register(device.name, topic) for topic in apps]
     for topic in apps:
-        gateway.run("prefs", "set", "--device", device.name, "--app", topic, "budget=none")
+        gateway.prefer(device.name, "budget=none", app=topic)
     for number in range(60):
         body = b'{"aps":{"alert":{"title":"Alert %d"}}}' % number
         gateway.accepted(tokens[number % 2], body, topic=apps[number % 2])
@@ -201,7 +202,7 @@ def test_two_hundred_alerts_are_put_away_with_three_keys(gateway, phone):
     screen.press("C")
     screen.shows("Close 30 of", "Close All 60", "Cancel")
     screen.press("2")
-    poll(lambda: "├" not in screen.text, "no alert is left")
+    screen.drops("├")
     screen.press("2")
     screen.shows("2 Center · 60", "30 unread of 30")
 
@@ -267,7 +268,7 @@ def test_the_terminal_says_whether_it_is_light(gateway, device):
             command = f"{PUSHCLI} subscribe --device {device.name} --state {gateway.state}"
             screen.tmux("respawn-pane", "-k", command)
             screen.shows("● pushgateway")
-            poll(lambda: f"{faint}pushgateway" in screen.tmux("capture-pane", "-pe"), f"{faint} on {color}")
+            screen.until(lambda: f"{faint}pushgateway" in screen.tmux("capture-pane", "-pe"), f"{faint} on {color}")
         finally:
             screen.close()
 
@@ -282,7 +283,7 @@ def test_a_push_is_written_on_the_phone(gateway, phone):
     screen.press("H", "i", "Enter", "y", "o", "u", "C-s")
     screen.shows("Hi", "you", "▸ View")
     screen.press("c")
-    poll(lambda: "New Push" not in screen.text, "it is sent")
+    screen.drops("New Push")
 
 
 @needs_tmux
@@ -309,7 +310,7 @@ def test_view_runs_the_command_with_the_link(gateway, device, phone, tmp_path):
     screen.shows("Train in 5 Minutes")
     screen.press("v")
     screen.shows("‹ Back", "https://example.com/trains/4")
-    poll(lambda: seen.exists() and seen.read_text(), "the command has run")
+    wait_for(lambda: seen.exists() and seen.read_text().endswith("/4"), "the command has run", seen)
     assert seen.read_text() == "Train in 5 Minutes|https://example.com/trains/4"
 
 
@@ -322,7 +323,7 @@ def test_every_screen_tells_its_keys(gateway, device, phone):
         screen.press("?")
         screen.shows("Keys", "any key closes this", words)
         screen.press("x")
-        poll(lambda: "any key" not in screen.text, "help closes")
+        screen.drops("any key")
     screen.press("Escape")
 
 
@@ -336,8 +337,9 @@ def test_a_killed_phone_leaves_what_the_next_start_puts_right(gateway, device, p
         pane = screen.tmux("display-message", "-p", "#{pane_pid}").strip()
         subprocess.run(["pkill", "-KILL", "-P", pane, "pushcli"], check=True)
         screen.shows("News", "? keys")
-        poll(lambda: subprocess.run(["pgrep", "-P", pane, "pushcli"], capture_output=True).stdout, "the second one runs")
-        poll(lambda: "● pushgateway" in screen.text, "it is connected")
+        eventually(
+            lambda: subprocess.run(["pgrep", "-P", pane, "pushcli"], capture_output=True).stdout, "the second one runs")
+        screen.shows("● pushgateway")
         screen.press("q")
         words = screen.shows("and so on").replace(";", " ").split()
         assert {"icanon", "echo", "opost", "isig", "icrnl"} <= set(words)
@@ -369,19 +371,19 @@ def test_a_question_is_answered_once_and_its_exit_code_is_the_answer(gateway, ph
     first.press("v")
     first.shows("Reject", "Approve", "Cancel")
     first.press("1")
-    assert question.wait(10) == 11 and question.stdout.read() == "reject\n"
-    poll(lambda: "Deploy" not in second.text, "the other screen drops the alert")
+    assert question.wait(HANG) == 11 and question.stdout.read() == "reject\n"
+    second.drops("Deploy")
     question = ask(gateway, one, "--timeout", "30s", "--json")
     second.shows("Deploy to Production?")
     second.press("v", "2")
-    assert question.wait(10) == 0
+    assert question.wait(HANG) == 0
     assert json.loads(question.stdout.read()) | {"apns_id": ""} == {
         "action": "approve", "title": "Approve", "apns_id": "", "outcome": "answered", "device": one.name}
 
 
 def test_a_question_that_nobody_answers_times_out(gateway, device):
     question = ask(gateway, device, "--timeout", "1s")
-    assert question.wait(15) == 7
+    assert question.wait(HANG) == 7
     assert "nobody answered in time" in question.stderr.read()
 
 
@@ -396,8 +398,8 @@ def test_a_question_whose_time_is_up_leaves_every_screen(gateway, phone):
     screens[1].shows("Lunch?")
     question = ask(gateway, one, "--timeout", "3s")
     screens[0].shows("Deploy to Production?")
-    assert question.wait(15) == 7
-    poll(lambda: "Deploy" not in screens[0].text, "the question leaves the screen")
+    assert question.wait(HANG) == 7
+    screens[0].drops("Deploy")
     assert "Lunch?" in screens[1].text, "nothing else does"
 
 
@@ -408,8 +410,8 @@ def test_a_question_whose_sender_is_interrupted_leaves_the_screen(gateway, devic
     question = ask(gateway, device)
     screen.shows("Deploy to Production?")
     question.send_signal(signal.SIGINT)
-    assert question.wait(15) == 130
-    poll(lambda: "Deploy" not in screen.text, "the question leaves the screen")
+    assert question.wait(HANG) == 130
+    screen.drops("Deploy")
 
 
 def test_a_question_needs_actions_that_an_alert_can_have(gateway, device):
@@ -455,15 +457,15 @@ def test_a_command_of_its_own_for_an_app_a_level_and_an_answer(gateway, device, 
     def is_answered():
         linear.type("view")
         is_early = lambda: "only just appeared" in linear.text[linear.start:]
-        poll(lambda: is_early() or out.exists() and "answered" in out.read_text(), "the answer's command has run")
+        linear.until(lambda: is_early() or out.exists() and "answered" in out.read_text(), "the answer's command has run", out)
         return not is_early()
 
-    poll(is_answered, "a question that takes lines")
+    eventually(is_answered, "a question that takes lines")
     gateway.accepted(device.token, {"aps": {"alert": {"title": "Two"}, "interruption-level": "time-sensitive"}})
-    poll(lambda: len(out.read_text().splitlines()) == 3, "the level's command has run")
+    wait_for(lambda: len(out.read_text().splitlines()) == 3, "the level's command has run", out)
     assert out.read_text().splitlines() == ["all push One ", "answered answered One view", "level push Two "]
     linear.process.terminate()
-    assert linear.process.wait(10) == 130
+    assert linear.process.wait(HANG) == 130
 
 
 @needs_tmux
@@ -488,11 +490,10 @@ def test_a_command_runs_for_each_push_and_only_its_success_acknowledges(gateway,
     process = subprocess.Popen(
         [PUSHCLI, "subscribe", "--state", gateway.state, "--device", device.name, "--json", "--exec", command,
          "--ack-on-success", "--jobs", "4"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    waiting = lambda: [r for r in gateway.run("devices", "--json").records if r["name"] == device.name][0]["waiting"]
-    poll(lambda: out.exists() and len(out.read_text().splitlines()) >= 4, "each has run")
-    assert waiting() == 4
+    wait_for(lambda: out.exists() and len(out.read_text().splitlines()) >= 4, "each has run", out, process)
+    assert gateway.waiting(device) == 4
     fails.unlink()
-    poll(lambda: waiting() == 0, "all are acknowledged once they succeed", 30)
+    gateway.when(lambda: gateway.waiting(device) == 0, "all are acknowledged once they succeed")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 130
+    assert process.wait(HANG) == 130
     assert set(out.read_text().splitlines()) == {f"Push {number} [31m" for number in range(4)}

@@ -132,8 +132,8 @@ CHOICES = [
 
 
 def choose(gateway, device, scope, settings):
-    place = {"": [], "app": ["--app", TOPIC], "category": ["--app", TOPIC, "--category", "SPORT"]}[scope]
-    return gateway.run("prefs", "set", "--device", device.name, *place, *settings.split(), "--json").json
+    place = {"": {}, "app": {"app": TOPIC}, "category": {"app": TOPIC, "category": "SPORT"}}[scope]
+    return gateway.prefer(device, *settings.split(), **place)
 
 
 @pytest.mark.parametrize(("choices", "removed"), CHOICES, ids=[str(choices) for choices, _ in CHOICES])

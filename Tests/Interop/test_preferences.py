@@ -10,8 +10,7 @@ EVERYTHING = {"aps": {"alert": {"title": "Train Delayed"}, "badge": 2, "sound": 
 
 
 def choose(gateway, device, *choices, app=TOPIC):
-    scope = ["--app", app] if app else []
-    return gateway.run("prefs", "set", "--device", device.name, *scope, *choices, "--json").json
+    return gateway.prefer(device, *choices, app=app)
 
 
 def next_push(stream):

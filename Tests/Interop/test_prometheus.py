@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway import poll
 from test_http import door
+from waiting import HANG, eventually
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
 
 
 def promtool(*arguments):
-    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -49,7 +49,7 @@ class Prometheus:
     def get(self, path, **query):
         url = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}"
         try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
+            with urllib.request.urlopen(url, timeout=HANG) as answer:
                 return json.load(answer)["data"]
         except OSError:
             return None  # It is not there yet.
@@ -65,7 +65,7 @@ class Prometheus:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(HANG)
         self.log.close()
 
 
@@ -79,11 +79,11 @@ def prometheus(start, tmp_path):
 
 def test_prometheus_scrapes_a_gateway_and_tells_when_it_is_gone(prometheus):
     gateway, prometheus = prometheus
-    poll(lambda: prometheus.value("up") == 1, "the gateway is up", timeout=60)
+    eventually(lambda: prometheus.value("up") == 1, "the gateway is up")
     device = gateway.device()
     gateway.accepted(device.token)
     query = 'pushgateway_requests_accepted_total{as="stored"}'
-    poll(lambda: prometheus.value(query) == 1, "a push is counted", timeout=30)
+    eventually(lambda: prometheus.value(query) == 1, "a push is counted")
     assert prometheus.value("pushgateway_mailbox_pushes") == 1
     assert prometheus.value("pushgateway_build_info") == 1
     assert prometheus.value("process_cpu_seconds_total") > 0
@@ -99,7 +99,7 @@ def test_prometheus_scrapes_a_gateway_and_tells_when_it_is_gone(prometheus):
         for target in panel.get("targets", []):
             query = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
             assert prometheus.get("query", query=query) is not None, query
-    poll(lambda: prometheus.get("rules"), "the rules are there", timeout=30)
+    eventually(lambda: prometheus.get("rules"), "the rules are there")
     assert prometheus.alerts() == set()
     gateway.kill()
-    poll(lambda: "PushGatewayDown" in prometheus.alerts(), "the alert fires", timeout=30)
+    eventually(lambda: "PushGatewayDown" in prometheus.alerts(), "the alert fires")

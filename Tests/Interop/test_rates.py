@@ -29,7 +29,7 @@ def allowed(answers, limit):
 def test_a_team_sends_no_more_than_its_rate_on_all_its_connections_and_others_send_on(start, loops):
     gateway = start("--team-rate", 20, "--loops", loops)
     device = gateway.device()
-    gateway.run("teams", "add", "OTHERTEAM1")
+    gateway.add_team("OTHERTEAM1")
     other_app = gateway.app(team="OTHERTEAM1")
     other, other_key = gateway.device(other_app), gateway.new_key(team="OTHERTEAM1")
     connections = [gateway.connect() for _ in range(4)]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import ALERT, TOPIC, poll
+from gateway import ALERT, TOPIC
+from waiting import HANG, eventually
 import test_broadcast
 from test_broadcast import certificate
 from test_wire import assert_error
@@ -28,14 +29,14 @@ def field(**fields):
 
 
 def unregistered(gateway, device, start):
-    gateway.run("devices", "unregister", device.name, TOPIC)
+    gateway.unregister(device.name, TOPIC)
     return request(gateway, device)
 
 
 def expired(gateway, device, start):
-    gateway.run("devices", "unregister", device.name, TOPIC)
+    gateway.unregister(device.name, TOPIC)
     before = int(time.time() * 1000)
-    device.token = gateway.register(device.name, TOPIC, "--valid-for", "0")
+    device.token = gateway.register(device.name, TOPIC, valid_seconds=0)
     response = request(gateway, device)
     assert before <= response.json["timestamp"] <= int(time.time() * 1000)
     return response
@@ -55,7 +56,7 @@ def issued(age):
 
 
 def of_topic(gateway):
-    return gateway.new_key("--topic", TOPIC).bearer()
+    return gateway.new_key(topics=[TOPIC]).bearer()
 
 
 def rate(gateway, device, start):
@@ -66,12 +67,12 @@ def rate(gateway, device, start):
             answers = [gateway.push(device.token, connection=connection) for _ in range(2)]
             return answers[1] if answers[1].status == 429 else None
 
-        return poll(second, "two pushes in one second")
+        return eventually(second, "two pushes in one second")
 
 
 def documented(gateway, device, start):
     gateway = start("--environment-key-reason", "BadEnvironmentKeyIdInToken")
-    return request(gateway, gateway.device(), key=gateway.new_key("--environment", "production"))
+    return request(gateway, gateway.device(), key=gateway.new_key(environment="production"))
 
 
 def full(gateway, device, start):
@@ -89,7 +90,7 @@ def damaged(gateway, device, start):
     """The schema of the running gateway's database is broken under its feet."""
     gateway = start()
     device = gateway.device()
-    with sqlite3.connect(gateway.state / "pushgateway.sqlite", timeout=10) as database:
+    with sqlite3.connect(gateway.state / "pushgateway.sqlite", timeout=HANG) as database:
         [version] = database.execute("PRAGMA schema_version").fetchone()
         database.execute("PRAGMA writable_schema = ON")
         database.execute("UPDATE sqlite_master SET sql = 'nonsense' WHERE name = 'mailbox'")
@@ -131,10 +132,10 @@ PROVOKED = {
     "PayloadEmpty": field(payload=b""),
     "TopicDisallowed": field(topic=TOPIC + ".unknown"),
     "BadCertificate": certificate(revoked=True),
-    "BadCertificateEnvironment": certificate("--environment", "production"),
+    "BadCertificateEnvironment": certificate(environment="production"),
     "BadEnvironmentKeyIdInToken": documented,
     "BadEnvironmentKeyInToken": lambda gateway, device, start: request(
-        gateway, device, key=gateway.new_key("--environment", "production")),
+        gateway, device, key=gateway.new_key(environment="production")),
     "ExpiredProviderToken": lambda gateway, device, start: request(gateway, device, authorization=issued(3660)(gateway)),
     "Forbidden": field(payload=b'{"aps":{"badge":"1"}}'),
     "InvalidProviderToken": field(authorization="bearer nonsense"),

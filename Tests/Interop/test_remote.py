@@ -6,6 +6,7 @@ import pytest
 from gateway import TOPIC, Gateway
 from machines import machine  # noqa: F401
 from screen import Screen, needs_tmux
+from waiting import HANG
 
 ROLES = ["reader", "operator", "admin"]
 
@@ -102,7 +103,7 @@ def test_a_question_from_another_machine_is_answered_on_a_phone(office, machine)
                               office.key.path, "--team", office.key.team_id, "--timeout", "20s")
         screen.shows("Lunch?", "Yes")
         screen.press("Enter")
-        out, err = asking.communicate(timeout=20)
+        out, err = asking.communicate(timeout=HANG)
         assert (asking.returncode, out.strip()) == (0, "yes"), err
     finally:
         screen.close()

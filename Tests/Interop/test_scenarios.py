@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import ALERT, TOPIC, poll
+from gateway import ALERT, TOPIC
+from waiting import HANG, eventually
 from test_wire import assert_error
 
 pytestmark = pytest.mark.alone("faults are of one gateway")
@@ -18,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.fixture(autouse=True)
 def no_faults_remain(gateway):
     yield
-    gateway.run("faults", "remove", "--all")
+    gateway.admin("DELETE", "faults")
 
 
 def add(gateway, name, *options):
@@ -26,7 +27,7 @@ def add(gateway, name, *options):
 
 
 def faults(gateway):
-    return {record["rule"]["name"]: record for record in gateway.run("faults", "list", "--json").records}
+    return {record["rule"]["name"]: record for record in gateway.admin("GET", "faults")}
 
 
 def test_a_reason_is_answered_as_often_as_was_said(gateway, device, connection):
@@ -45,9 +46,10 @@ def test_any_reason_has_its_status(gateway, device, connection, reason, status):
 
 
 def test_a_410_has_a_timestamp(gateway, device, connection):
+    before = int(time.time() * 1000)
     add(gateway, "gone", "--reason", "Unregistered")
     response = gateway.push(device.token, connection=connection)
-    assert response.status == 410 and abs(response.json["timestamp"] - time.time() * 1000) < 60_000
+    assert response.status == 410 and before <= response.json["timestamp"] <= time.time() * 1000
 
 
 def test_any_status_and_any_pair_of_status_and_reason(gateway, device, connection):
@@ -101,10 +103,10 @@ def test_a_rate_strikes_that_many_and_the_same_ones_with_a_seed(gateway, device,
 
 
 def test_a_time_ends_it(gateway, device, connection):
-    add(gateway, "soon", "--reason", "InternalServerError", "--for", "2s")
+    add(gateway, "soon", "--reason", "InternalServerError", "--for", "4s")
     assert gateway.push(device.token, connection=connection).status == 500
-    assert faults(gateway)["soon"]["seconds_left"] <= 2
-    poll(lambda: gateway.push(device.token, connection=connection).status == 200, "the fault has ended")
+    assert faults(gateway)["soon"]["seconds_left"] <= 4
+    eventually(lambda: gateway.push(device.token, connection=connection).status == 200, "the fault has ended")
     assert faults(gateway)["soon"]["active"] is False
 
 
@@ -116,7 +118,7 @@ def test_a_delay_alone_delivers_late(gateway, device, connection):
 
 
 def test_a_delayed_answer_lets_others_overtake(gateway, device, connection):
-    add(gateway, "slow", "--delay", "300ms", "--reason", "InternalServerError", "--count", 1)
+    add(gateway, "slow", "--delay", "3s", "--reason", "InternalServerError", "--count", 1)
     late = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
     assert gateway.push(device.token, connection=connection).status == 200
     assert not connection.responses[late].is_ended
@@ -149,7 +151,7 @@ def test_a_connection_is_dropped(gateway, device):
         # The TLS layer calls every end an end; the socket knows that this one was a reset.
         poller = select.poll()
         poller.register(connection.socket, select.POLLIN)
-        [(_, events)] = poller.poll(10_000)
+        [(_, events)] = poller.poll(HANG * 1000)
         assert events & select.POLLERR
     assert gateway.push(device.token).status == 200
 
@@ -158,7 +160,7 @@ def test_a_half_open_connection_answers_nothing_and_stays(gateway, device):
     add(gateway, "dead", "--half-open", "--count", 1)
     with gateway.connect() as connection:
         stream = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
-        poll(lambda: faults(gateway)["dead"]["hits"] == 1, "the fault struck")
+        eventually(lambda: faults(gateway)["dead"]["hits"] == 1, "the fault struck")
         connection.h2.ping(b"12345678")
         connection.flush()
         # Others are served meanwhile, so what this one gets is not merely late.
@@ -197,9 +199,13 @@ def test_a_throttle_lets_so_many_a_second_through(gateway, device, connection):
         streams = [connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT) for _ in range(12)]
         return [response for stream in streams if (response := connection.wait(stream)).status != 200]
 
-    refusals = refused()
-    # Twelve within a second, or within two of them if it turned over meanwhile.
-    assert len(refusals) in (9, 6)
+    def refused_within_a_second():
+        refusals = refused()
+        assert len(refusals) <= 9
+        return refusals if len(refusals) == 9 else None
+
+    # Twelve within a second, and not within two of them.
+    refusals = eventually(refused_within_a_second, "a second in which twelve are sent")
     assert_error(refusals[0], 429, "TooManyRequests")
 
 

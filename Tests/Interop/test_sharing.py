@@ -5,9 +5,10 @@ import re
 import subprocess
 import uuid
 
-from gateway import PUSHCLI, TOPIC, poll, run
+from gateway import PUSHCLI, TOPIC, run
 from machines import machine  # noqa: F401
 from screen import Screen, needs_tmux
+from waiting import HANG
 
 
 def phone(gateway, device):
@@ -37,9 +38,9 @@ def test_a_sender_takes_an_alert_from_two_screens_of_a_person(start):
         done = send(gateway, devices[0].name, "--retract", apns_id)
         assert "taken back" in done.err
         for screen in screens:
-            poll(lambda screen=screen: "Fire Drill" not in screen.text, "the alert to leave")
+            screen.drops("Fire Drill")
             screen.press("c")
-            poll(lambda screen=screen: "Fire Drill" not in screen.text, "the entry to leave the center")
+            screen.drops("Fire Drill")
         # Once more is no error, and a script is told.
         again = send(gateway, devices[1].name, "--retract", apns_id, "--json").json
         assert again == {"result": "already", "apns_id": apns_id}
@@ -94,7 +95,7 @@ def test_a_sender_elsewhere_takes_back_with_the_token_alone(start, tmp_path):
     keyed = ["--key", gateway.key.path, "--key-id", gateway.key.key_id, "--team", gateway.key.team_id]
     target = ["--token", device.token, "--topic", TOPIC]
     # Another team's key, another topic, and a token that is none.
-    other = gateway.new_key(team=gateway.run("teams", "add", "OTHERTEAM1") and "OTHERTEAM1")
+    other = gateway.new_key(team=gateway.add_team("OTHERTEAM1"))
     strange = ["--key", other.path, "--key-id", other.key_id, "--team", other.team_id]
     for arguments, code, reason in [
         ([*target, *strange], 5, "TopicDisallowed"),
@@ -105,7 +106,7 @@ def test_a_sender_elsewhere_takes_back_with_the_token_alone(start, tmp_path):
         assert (done.code, reason in done.err) == (code, True), (done.code, done.err)
     done = run("send", "--retract", apns_id, *target, *keyed, *common, "--json")
     assert (done.code, done.json["result"]) == (0, "retracted"), done.err
-    gateway.run("devices", "unregister", device.name, TOPIC)
+    gateway.unregister(device.name, TOPIC)
     done = run("send", "--retract", apns_id, *target, *keyed, *common)
     assert "Unregistered" in done.err and done.code != 0
 
@@ -131,7 +132,7 @@ def test_who_waits_for_a_push_hears_that_it_was_taken_back(start):
          "--wait", "viewed", "--timeout", "30s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     gateway.events(apns_id, "stored")
     send(gateway, device.name, "--retract", apns_id)
-    _, words = waiting.communicate(timeout=30)
+    _, words = waiting.communicate(timeout=HANG)
     assert waiting.returncode == 3 and ("taken back" in words or "dropped" in words), words
 
 
@@ -142,7 +143,7 @@ def team(gateway, *members, name=None):
     """A group of persons, each with a device that is registered, and its token."""
     name = name or f"ops-{uuid.uuid4().hex[:6]}"
     devices = {member: gateway.device(person=f"{member}-{uuid.uuid4().hex[:6]}") for member in members}
-    people = {row["name"]: row for row in gateway.run("devices", "list", "--json").records}
+    people = {row["name"]: row for row in gateway.devices()}
     persons = {member: people[device.name]["person"] for member, device in devices.items()}
     gateway.run("groups", "add", name, *persons.values())
     token = gateway.run("groups", "register", name, TOPIC).out.strip()
@@ -165,9 +166,9 @@ def test_one_of_a_group_answers_for_all_of_it(start):
         for screen in screens.values():
             screen.shows("Restart the Database?", "Restart ")
         screens["anna"].press("v")
-        out, err = question.communicate(timeout=30)
+        out, err = question.communicate(timeout=HANG)
         for screen in screens.values():
-            poll(lambda screen=screen: "Restart the Database?" not in screen.text, "the alert to leave")
+            screen.drops("Restart the Database?")
         answer = json.loads(out)
         assert answer["outcome"] == "answered" and answer["device"] == devices["anna"].name, (out, err)
     finally:
@@ -255,7 +256,7 @@ def test_a_group_is_addressed_as_a_device_is(start):
 def test_each_member_of_a_group_has_choices(start):
     gateway = start()
     name, token, devices, _ = team(gateway, "anna", "ben")
-    gateway.run("prefs", "set", "--device", devices["ben"].name, "alert=off")
+    gateway.prefer(devices["ben"].name, "alert=off")
     apns_id = gateway.accepted(token)
     parts = {}
     for member, device in devices.items():
@@ -270,7 +271,7 @@ def test_each_member_of_a_group_has_choices(start):
     stream = gateway.stream(devices["anna"])
     stream.caught_up()
     stream.say(type="answer", id=sent, action="view")
-    _, words = waiting.communicate(timeout=30)
+    _, words = waiting.communicate(timeout=HANG)
     # It shows who.
     assert waiting.returncode == 0 and devices["anna"].name in words.splitlines()[-1], words
 
@@ -326,7 +327,7 @@ def test_two_people_on_two_machines_read_a_channel_by_one_link(start, machine):
     # Who has joined a channel administers nothing.
     assert "login" in anna.run("devices", code=4).err
     # Without a name, a machine that is called as another takes the next one; then the link is used up.
-    names = {row["name"] for row in gateway.run("devices", "--json").records}
+    names = {row["name"] for row in gateway.devices()}
     assert machine("cleo").run("join", link, "--json").json["device"] not in names
     assert shares(gateway) == []
     dora = machine("dora")
@@ -379,7 +380,7 @@ def test_who_has_a_device_joins_without_another(start, machine):
     assert (again["device"], again["channel"], again["known"]) == ("laptop", channel, True)
     assert "as before" in laptop.run("join", link, "--device", "laptop").err
     assert shares(gateway)[0]["uses"] == 4
-    assert [row["name"] for row in gateway.run("devices", "--json").records] == ["laptop"]
+    assert [row["name"] for row in gateway.devices()] == ["laptop"]
     broadcast(gateway, channel, "2:1")
     assert heard(laptop) == (channel, "2:1")
     # Another device only by another name.

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from gateway import PUSHCLI, poll
+from gateway import PUSHCLI
 from screen import Screen, needs_tmux
 
 pytestmark = needs_tmux
@@ -32,7 +32,7 @@ def test_an_alert_is_shown_and_close_only_dismisses_it(gateway, device, phone):
     screen = phone()
     screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "7")
     screen.press("c")
-    poll(lambda: "Platform 4." not in screen.text, "the alert goes")
+    screen.drops("Platform 4.")
     assert "News" in screen.text and "7" in screen.text
     events = [event["event"] for event in gateway.events(apns_id, until="closed")]
     assert events[-1] == "closed" and "presented" in events and "acknowledged" in events
@@ -55,7 +55,7 @@ def test_view_opens_the_app(gateway, device, phone):
 def test_a_terminal_that_is_too_small_says_so_and_loses_nothing(gateway, device, phone):
     gateway.accepted(device.token, ALERT)
     screen = phone(19, 5)
-    poll(lambda: "30" in screen.text, "it says how much it needs")
+    screen.shows("30")
     screen.resize(20, 5)
     screen.shows("Train in 5 Minutes", "Close", "View")
     screen.resize(80, 24)

@@ -128,7 +128,7 @@ def test_an_iat_in_milliseconds_is_invalid(gateway, device):
 
 @pytest.mark.parametrize(("environment", "status"), [("development", 200), ("both", 200), ("production", 403)])
 def test_a_key_of_the_other_environment_is_refused(gateway, device, environment, status):
-    key = gateway.new_key("--environment", environment)
+    key = gateway.new_key(environment=environment)
     response = gateway.push(device.token, key=key)
     assert response.status == status
     if status == 403:
@@ -137,7 +137,7 @@ def test_a_key_of_the_other_environment_is_refused(gateway, device, environment,
 
 def test_a_key_for_some_topics_may_push_to_no_other(gateway, device):
     other = gateway.app()
-    key = gateway.new_key("--topic", other)
+    key = gateway.new_key(topics=[other])
     assert_error(gateway.push(device.token, key=key), 400, "TopicDisallowed")
     token = gateway.register(device.name, other)
     assert gateway.push(token, key=key, topic=other).status == 200
@@ -146,7 +146,7 @@ def test_a_key_for_some_topics_may_push_to_no_other(gateway, device):
 
 
 def test_a_key_of_another_team_signs_for_that_team_only(gateway, device):
-    gateway.run("teams", "add", "SECONDTEAM")
+    gateway.add_team("SECONDTEAM")
     key = gateway.new_key(team="SECONDTEAM")
     assert_error(gateway.push(device.token, key=key), 400, "TopicDisallowed")
     topic = gateway.app(team="SECONDTEAM")
@@ -200,9 +200,9 @@ def test_the_interval_between_tokens_is_a_setting(start):
 
 
 def test_a_key_of_topics_may_be_followed_by_its_related_one_only(gateway, device):
-    first = gateway.new_key("--topic", TOPIC)
-    related = gateway.new_key("--topic", TOPIC, "--related", first.key_id)
-    other = gateway.new_key("--topic", TOPIC)
+    first = gateway.new_key(topics=[TOPIC])
+    related = gateway.new_key(topics=[TOPIC], related=first.key_id)
+    other = gateway.new_key(topics=[TOPIC])
     now = int(time.time())
     for key, status, reason in [(related, 200, None), (other, 403, "UnrelatedKeyIdInToken"), (gateway.key, 403, "UnrelatedKeyIdInToken")]:
         with gateway.connect() as connection:
@@ -215,7 +215,7 @@ def test_a_key_of_topics_may_be_followed_by_its_related_one_only(gateway, device
 
 
 def test_another_teams_token_is_invalid_on_a_connection(gateway, device, connection):
-    gateway.run("teams", "add", "THIRDTEAM1")
+    gateway.add_team("THIRDTEAM1")
     other = gateway.new_key(team="THIRDTEAM1")
     assert gateway.push(device.token, connection=connection).status == 200
     assert_error(gateway.push(device.token, connection=connection, key=other), 403, "InvalidProviderToken")
@@ -223,16 +223,16 @@ def test_another_teams_token_is_invalid_on_a_connection(gateway, device, connect
 
 
 def test_a_key_is_rotated_without_a_restart_on_the_same_connection(gateway, device, connection):
-    old = gateway.new_key("--topic", TOPIC)
+    old = gateway.new_key(topics=[TOPIC])
     assert gateway.push(device.token, connection=connection, key=old).status == 200
-    new = gateway.new_key("--topic", TOPIC, "--related", old.key_id)
+    new = gateway.new_key(topics=[TOPIC], related=old.key_id)
     gateway.run("keys", "remove", old.key_id)
     assert_error(gateway.push(device.token, connection=connection, key=old), 403, "InvalidProviderToken")
     assert gateway.push(device.token, connection=connection, key=new).status == 200
 
 
 def test_a_key_that_a_sender_has_already_is_imported(gateway, device, tmp_path):
-    gateway.run("teams", "add", "IMPORTTEAM")
+    gateway.add_team("IMPORTTEAM")
     private = ec.generate_private_key(ec.SECP256R1())
     path = tmp_path / "AuthKey_IMPORTED01.p8"
     path.write_bytes(private.private_bytes(
@@ -254,7 +254,7 @@ def test_a_key_that_a_sender_has_already_is_imported(gateway, device, tmp_path):
 
 def test_the_documented_spelling_of_the_environments_reason_is_a_setting(start):
     gateway = start("--environment-key-reason", "BadEnvironmentKeyIdInToken")
-    key = gateway.new_key("--environment", "production")
+    key = gateway.new_key(environment="production")
     assert_error(gateway.push(gateway.device().token, key=key), 403, "BadEnvironmentKeyIdInToken")
 
 

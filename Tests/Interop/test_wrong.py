@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway import PUSHCLI, TOPIC, run
+from waiting import HANG
 
 TO = f"me/{TOPIC}"
 SEND = ["send", "--to", TO]
@@ -208,7 +209,7 @@ def test_every_code_of_the_readme_is_in_the_table_or_has_a_test_of_its_own():
 def test_what_can_not_be_trusted_is_not_tried_again(me, start):
     other = start(name="other")
     for line in [SEND + ["x"], ["subscribe", "--device", "me", "--once"], ["subscribe", "--device", "me", "--json"]]:
-        done = run(*line, "--gateway", other.address, state=me.state, timeout=10)
+        done = run(*line, "--gateway", other.address, state=me.state)
         assert done.code == 6 and "not trusted" in done.err and "--ca" in done.err, (done.code, done.err)
         assert len(done.err.splitlines()) == 1, done.err
 
@@ -228,7 +229,7 @@ def test_the_page_of_a_group_has_examples(group):
 def test_standard_input_that_can_not_be_read_is_said(me, tmp_path, line):
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
-        done = subprocess.run([PUSHCLI, *line, "--state", me.state], stdin=folder, capture_output=True, text=True, timeout=20)
+        done = subprocess.run([PUSHCLI, *line, "--state", me.state], stdin=folder, capture_output=True, text=True, timeout=HANG)
     finally:
         os.close(folder)
     assert done.returncode == 2 and done.stderr.startswith("pushcli: standard input can't be read"), done.stderr
@@ -264,7 +265,7 @@ def test_a_loop_keeps_its_lines(me, tmp_path, loop):
     (tmp_path / "lines").write_text("a\nb\nc\n")
     done = subprocess.run(
         ["bash", "-c", loop, PUSHCLI, TO, tmp_path / "lines"], env=os.environ | {"PUSHGATEWAY_STATE": str(me.state)},
-        capture_output=True, text=True, timeout=30)
+        capture_output=True, text=True, timeout=HANG)
     assert len(done.stdout.splitlines()) == 3, done.stderr
     assert [next(iter(payload["aps"]["alert"].values())) for payload in sent(me, 3)] == ["a", "b", "c"]
 
@@ -274,7 +275,7 @@ def test_nothing_waits_for_standard_input_when_there_is_a_message(me):
     reader, writer = os.pipe()
     try:
         done = subprocess.run(
-            [PUSHCLI, *SEND, "Hello", "--state", me.state], stdin=reader, capture_output=True, timeout=20)
+            [PUSHCLI, *SEND, "Hello", "--state", me.state], stdin=reader, capture_output=True, timeout=HANG)
         assert done.returncode == 0
     finally:
         os.close(reader)
@@ -336,7 +337,7 @@ def test_run_hands_on_a_signal_that_ends_it(me):
         env=os.environ | {"PUSHGATEWAY_STATE": str(me.state)})
     assert child.stdout.readline() == "up\n"
     child.send_signal(signal.SIGTERM)
-    assert child.wait(20) == 143
+    assert child.wait(HANG) == 143
     assert push(me)["body"].startswith("Ended by signal 15 after ")
 
 
@@ -368,7 +369,7 @@ def test_the_first_device_needs_no_name_and_no_question(start):
         while "connected" not in (text := done.stderr.readline()):
             assert text.startswith("enrolled me"), text
         assert run("send", "--to", TO, "Hello", state=gateway.state).code == 0
-        assert '"Hello"' in done.communicate(timeout=20)[0] and done.returncode == 0
+        assert '"Hello"' in done.communicate(timeout=HANG)[0] and done.returncode == 0
     assert [device["name"] for device in gateway.run("devices", "--json").records] == ["me"]
     gateway.device(name="second")
     done = run("subscribe", "--once", state=gateway.state)
@@ -386,7 +387,7 @@ def test_a_name_that_was_mistyped_makes_no_device(me):
 
 def test_lint_ads_tells_what_it_can_not_read(tmp_path):
     lines = b'{"id":"a\\tb\\n","body":"Hello"}\nnonsense\n\n{"id":7}\n{"body":"x"}\n\xff\n{"id":"z","body":"50% off, buy now!"}\n'
-    done = subprocess.run([PUSHCLI, "lint", "--ads"], input=lines, capture_output=True, timeout=20)
+    done = subprocess.run([PUSHCLI, "lint", "--ads"], input=lines, capture_output=True, timeout=HANG)
     rows = done.stdout.decode().splitlines()
     assert [len(row.split("\t")) >= 3 for row in rows] == [True, True] and rows[0].startswith("a\\u{9}b\\u{a}\t"), rows
     said = done.stderr.decode().splitlines()
@@ -394,7 +395,7 @@ def test_lint_ads_tells_what_it_can_not_read(tmp_path):
     assert "4 lines are no notification" in said[4]
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
-        done = subprocess.run([PUSHCLI, "lint", "--ads"], stdin=folder, capture_output=True, text=True, timeout=20)
+        done = subprocess.run([PUSHCLI, "lint", "--ads"], stdin=folder, capture_output=True, text=True, timeout=HANG)
     finally:
         os.close(folder)
     assert done.returncode == 2 and "folder" in done.stderr
@@ -424,7 +425,7 @@ def test_on_a_terminal_a_new_name_is_asked_about(me, answer, code):
         while b"connected" not in said:
             said += os.read(ours, 4096)
         assert run("send", "--to", f"{name}/{TOPIC}", "Hello", state=me.state).code == 0
-        assert "Hello" in child.communicate(timeout=20)[0]
-    assert child.wait(20) == code
+        assert "Hello" in child.communicate(timeout=HANG)[0]
+    assert child.wait(HANG) == code
     os.close(ours)
     assert (name in [device["name"] for device in me.run("devices", "--json").records]) == (code == 0)

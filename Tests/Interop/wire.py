@@ -1,9 +1,9 @@
 """A raw HTTP/2 client on h2 that remembers every frame it received, in order."""
 
 import json
+import os
 import socket
 import ssl
-import time
 from dataclasses import dataclass, field
 
 import h2.config
@@ -12,6 +12,7 @@ import h2.errors
 import h2.events
 import h2.exceptions
 from hyperframe.frame import Frame
+from waiting import HANG
 
 
 @dataclass
@@ -87,10 +88,15 @@ class Connection:
         self.gateway = gateway
         if admin:
             self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.connect(str(gateway.state / "admin.sock"))
+            # The address of a socket has at most 107 bytes; the path of a folder may have more.
+            folder = os.open(gateway.state, os.O_PATH)
+            try:
+                self.socket.connect(f"/proc/self/fd/{folder}/admin.sock")
+            finally:
+                os.close(folder)
         else:
             host, port = gateway.addresses[listener]
-            raw = socket.create_connection((host, int(port)), timeout=10)
+            raw = socket.create_connection((host, int(port)), timeout=HANG)
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             context = context or tls_context(gateway.trust, alpn, version, certificate)
             self.socket = context.wrap_socket(raw, server_hostname=name or host, session=session)
@@ -124,7 +130,7 @@ class Connection:
     def flush(self):
         if data := self.h2.data_to_send():
             # Whatever a read may wait for: half a write that is given up leaves a connection that says something else.
-            self.socket.settimeout(60)
+            self.socket.settimeout(HANG)
             try:
                 self.socket.sendall(data)
             # After a write that failed OpenSSL has other names for the same (BAD_LENGTH).
@@ -168,10 +174,13 @@ class Connection:
 
     # Receiving
 
-    def pump(self, timeout=10.0):
-        """Takes what comes next. Raises `Closed` at the end of the connection, `TimeoutError` when nothing comes."""
+    def pump(self, seconds=HANG):
+        """Takes what comes next. Raises `Closed` at the end of the connection.
+
+        A load that has its own pace gives `seconds`, after which there is a `TimeoutError`.
+        """
         self._answer()
-        self.socket.settimeout(max(timeout, 0.001))
+        self.socket.settimeout(seconds)
         try:
             data = self.socket.recv(1 << 17)
         except (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:
@@ -189,27 +198,22 @@ class Connection:
         except Closed:
             pass  # What the gateway said before it closed can still be read.
 
-    def until(self, condition, timeout=10.0):
+    def until(self, condition):
         """Takes what comes until `condition()` holds, and returns what it returned."""
-        end = time.monotonic() + timeout
         while not (result := condition()):
-            left = end - time.monotonic()
-            if left <= 0:
-                raise TimeoutError("the gateway did not say it in time")
-            self.pump(left)
+            self.pump()
         return result
 
-    def wait(self, stream, timeout=10.0) -> Response:
+    def wait(self, stream) -> Response:
         response = self.responses[stream]
-        self.until(lambda: response.is_ended or response.reset is not None, timeout)
+        self.until(lambda: response.is_ended or response.reset is not None)
         return response
 
-    def drain(self, timeout=10.0):
+    def drain(self):
         """Takes what comes until the gateway closes."""
-        end = time.monotonic() + timeout
         try:
             while True:
-                self.pump(end - time.monotonic())
+                self.pump()
         except Closed:
             pass
 
@@ -272,7 +276,7 @@ class DeviceStream:
             self.lines.append(json.loads(self.response.body[self._taken : end]))
             self._taken = end + 1
 
-    def next(self, kind=None, timeout=10.0) -> dict:
+    def next(self, kind=None) -> dict:
         """The next line, which must be of this kind."""
 
         def line():
@@ -280,14 +284,20 @@ class DeviceStream:
             assert self.lines or not self.response.is_ended, "the stream ended"
             return self.lines.pop(0) if self.lines else None
 
-        found = self.connection.until(line, timeout)
+        found = self.connection.until(line)
         assert kind in (None, found["type"]), f"{kind} was due, not {found}"
         return found
 
-    def caught_up(self, timeout=10.0) -> list[dict]:
+    def next_of(self, kind, id=None) -> dict:
+        """The next line of a kind, whatever comes before it."""
+        while (line := self.next())["type"] != kind or (id or line["id"]) != line["id"]:
+            pass
+        return line
+
+    def caught_up(self) -> list[dict]:
         """Everything up to `caught-up`, without the welcome."""
         found = []
-        while (line := self.next(timeout=timeout))["type"] != "caught-up":
+        while (line := self.next())["type"] != "caught-up":
             found.append(line)
         return [line for line in found if line["type"] != "welcome"]
 

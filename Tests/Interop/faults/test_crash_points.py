@@ -9,7 +9,8 @@ import uuid
 import pytest
 
 from faultlib import needs_strace
-from gateway import PUSHCLI, Gateway, poll
+from gateway import PUSHCLI, Gateway
+from waiting import HANG
 from wire import Closed
 
 #: Writing to files and sockets, and syncing.
@@ -31,7 +32,6 @@ def test_a_client_that_is_killed_at_any_system_call_shows_every_push_once(gatewa
     path = tmp_path / "pushes.ndjson"
     path.touch()
     ids, kills = [], {}
-    waiting = lambda: {r["name"]: r["waiting"] for r in gateway.run("devices", "--json").records}[device.name]
     for call in CALLS:
         for number in range(1, ENOUGH):
             with gateway.connect() as connection:
@@ -39,16 +39,16 @@ def test_a_client_that_is_killed_at_any_system_call_shows_every_push_once(gatewa
             tracer = [
                 "strace", "-f", "-o", str(tmp_path / "calls"), "-e", f"trace={call}",
                 "-e", f"inject={call}:signal=SIGKILL:when={number}"]
-            code = subscribe(gateway, device, path, "--count", "3", wrapper=tracer).wait(30)
+            code = subscribe(gateway, device, path, "--count", "3", wrapper=tracer).wait(HANG)
             if code == 0:
                 break
             kills[call] = number
             assert code == -signal.SIGKILL, code
             # What the killed run has left behind is taken by one that nobody disturbs.
             last = subscribe(gateway, device, path)
-            poll(
-                lambda: path.read_bytes().count(b"\n") >= len(ids) and waiting() == 0,
-                f"all are there after a kill at {call} {number}", 20)
+            gateway.when(
+                lambda: path.read_bytes().count(b"\n") >= len(ids) and gateway.waiting(device) == 0,
+                f"all are there after a kill at {call} {number}", path)
             last.kill()
             last.wait()
             found = [json.loads(line)["id"] for line in path.read_bytes().splitlines()]
@@ -85,8 +85,7 @@ def test_a_gateway_that_is_killed_at_any_system_call_keeps_what_it_answered(tmp_
             "strace", "-D", "-f", "-o", str(tmp_path / "calls"), "-e", f"trace={call}",
             "-e", f"inject={call}:signal=SIGKILL:when={number}"]
         gateway.spawn()
-        listening = gateway.state / "listening"
-        poll(lambda: listening.exists() or gateway.process.poll() is not None, "it starts or dies", 20)
+        gateway.is_ready()
         ids = [str(uuid.uuid4()) for _ in range(8)]
         accepted = offer(gateway, device, ids) if gateway.process.poll() is None else []
         if len(accepted) == len(ids):

@@ -5,7 +5,8 @@ import uuid
 
 import pytest
 
-from gateway import Gateway, poll
+from gateway import Gateway
+from waiting import eventually
 
 SIZE = 8 << 20
 
@@ -70,10 +71,10 @@ def test_a_disk_that_fills_refuses_pushes_and_loses_none_and_recovers_by_itself(
         waiting_before = len(sender.ids)
 
         fill(disk)
-        poll(lambda: sender.send(3000) == 503, "the disk is full", 30)
+        eventually(lambda: sender.send(3000) == 503, "the disk is full")
         for _ in range(50):
             assert sender.send(3000) == 503
-        status, problems = poll(lambda: (found := health(gateway))[0] == 503 and found, "health says so")
+        status, problems = eventually(lambda: (found := health(gateway))[0] == 503 and found, "health says so")
         mailbox = [problem for problem in problems["problems"] if problem["part"] == "mailbox"]
         assert mailbox and "the disk is full" in mailbox[0]["problem"], problems
         # What is open stays open, and what waits is delivered meanwhile.
@@ -84,7 +85,7 @@ def test_a_disk_that_fills_refuses_pushes_and_loses_none_and_recovers_by_itself(
 
         (disk / "ballast").unlink()
         # Nobody sends anything: a load balancer that believes in health sends nothing until all is well.
-        poll(lambda: health(gateway)[0] == 200, "health is well again", 20)
+        eventually(lambda: health(gateway)[0] == 200, "health is well again")
         for _ in range(100):
             assert sender.send() == 200
         assert len(sender.ids) >= waiting_before + 100
@@ -107,9 +108,7 @@ def test_a_gateway_that_finds_a_full_disk_when_it_starts_says_so_in_one_line_or_
     gateway.kill()
     fill(disk)
     gateway.spawn()
-    listening = gateway.state / "listening"
-    poll(lambda: listening.exists() and listening.read_text() or gateway.process.poll() is not None, "it starts or ends", 20)
-    if gateway.process.poll() is not None:
+    if not gateway.is_ready():
         words = gateway.log.splitlines()[-1]
         assert "free some space" in words, gateway.log
         gateway.process = None

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from faultlib import needs_strace
-from gateway import TOPIC, Gateway, poll
+from gateway import TOPIC, Gateway
+from waiting import wait_for
 
 #: Calls that make a file, or change whose it is.
 CALLS = "open,openat,creat,mkdir,mkdirat,mknod,mknodat,bind,umask,chmod,fchmod,fchmodat,rename,renameat,renameat2,link,linkat"
@@ -74,7 +75,7 @@ def test_every_file_of_the_state_folder_is_made_for_its_owner_alone(tmp_path):
 
     def traced_calls():
         """What the run that has ended asked the system for."""
-        poll(lambda: re.search(r"^%d\s+\+\+\+ exited" % pid, calls.read_text(), re.M), "strace has written it all")
+        wait_for(lambda: re.search(r"^%d\s+\+\+\+ exited" % pid, calls.read_text(), re.M), "strace has written it all", calls)
         return calls.read_text()
 
     gateway.start()

@@ -7,8 +7,9 @@ import uuid
 import pytest
 
 import kills
-from gateway import Gateway, Subscriber, poll
+from gateway import Gateway, Subscriber
 from link import Link
+from waiting import HANG, eventually, wait_for, passes
 
 INTERVAL = 2
 
@@ -37,7 +38,7 @@ def subscriber(link, gateway, tmp_path):
     subscriber = Subscriber(
         gateway, device, "--ping-interval", INTERVAL, path=tmp_path / "subscriber", wrapper=link.within("device"))
     subscriber.device = device
-    poll(lambda: subscriber.is_connected, "it is connected", 20)
+    subscriber.connected()
     yield subscriber
     subscriber.close()
 
@@ -54,31 +55,20 @@ def send(gateway, link, device, count):
 
 
 @pytest.mark.parametrize("cut", [{"gateway", "device"}, {"gateway"}, {"device"}], ids=["both", "downwards", "upwards"])
-def test_a_partition_is_noticed_at_both_ends_in_time_and_nothing_is_lost(link, gateway, subscriber, cut):
+def test_a_partition_is_noticed_at_both_ends_and_nothing_is_lost(link, gateway, subscriber, cut):
     ids = send(gateway, link, subscriber.device, 50)
-    poll(lambda: len(subscriber.lines) == 50, "the first are there")
+    subscriber.has(50)
     assert link.connections(gateway.process.pid) == 1
 
-    link.cut, begun = cut, time.monotonic()
-    noticed = {}
+    link.cut = cut
     ids += send(gateway, link, subscriber.device, 50)
 
-    def both():
-        if not link.connections(gateway.process.pid):
-            noticed.setdefault("gateway", time.monotonic() - begun)
-        if "no sign of life" in subscriber.words:
-            noticed.setdefault("device", time.monotonic() - begun)
-        return len(noticed) == 2
-
-    poll(both, "both ends have noticed", 30)
-    print({end: round(seconds, 1) for end, seconds in noticed.items()})
-    # What is documented, and a second for a busy machine: an end that hears nothing knows within two intervals, one
-    # that still hears the other within two more, when that has fallen silent.
-    for end, other in [("gateway", "device"), ("device", "gateway")]:
-        assert noticed[end] < (2 if other in cut else 4) * INTERVAL + 1, noticed
+    # The system itself would give up a connection after minutes.
+    eventually(lambda: not link.connections(gateway.process.pid), "the gateway has noticed")
+    subscriber.until(lambda: "no sign of life" in subscriber.words, "the device has noticed")
 
     link.cut = set()
-    poll(lambda: len(subscriber.lines) == 100, "the rest is there", 60)
+    subscriber.has(100)
     assert [line["id"] for line in subscriber.lines] == ids
 
 
@@ -87,9 +77,9 @@ def test_a_short_cut_ends_no_connection(link, gateway, subscriber):
     link.cut = {"gateway", "device"}
     ids += send(gateway, link, subscriber.device, 20)
     dropped = link.lost
-    poll(lambda: link.lost > dropped + 2, "something was lost")
+    eventually(lambda: link.lost > dropped + 2, "something was lost")
     link.cut = set()
-    poll(lambda: len(subscriber.lines) == 40, "the rest is there", 30)
+    subscriber.has(40)
     assert [line["id"] for line in subscriber.lines] == ids
     assert subscriber.words.count("connected to") == 1
 
@@ -114,15 +104,15 @@ def through(link, gateway, subscriber, seconds, pace, during=lambda: None):
     sender = RemoteSender(link, gateway, [subscriber.device], book, seed, pace)
     sender.start()
     during()
-    poll(lambda: sender.failure or book.accepted >= pace * seconds, "enough are accepted", 120)
+    wait_for(lambda: sender.failure or book.accepted >= pace * seconds, "enough are accepted", book.changed)
     sender.is_finishing.set()
     link.cut = set()
-    sender.join(90)
+    sender.join(HANG)
     assert not sender.is_alive() and sender.failure is None, sender.failure
-    poll(
+    subscriber.until(
         lambda: {line["id"] for line in subscriber.lines} >= {
             name for name, push in book.pushes.items() if push.accepted is not None},
-        "everything is there", 120)
+        "everything is there")
     verdict = kills.compare(book.pushes, [[line["id"] for line in subscriber.lines]])
     assert verdict.is_good, verdict
     print(f"{verdict.accepted} accepted, {link.carried} packets carried, {link.lost} lost, {sender.retried} sent again")
@@ -143,10 +133,8 @@ def test_a_network_that_comes_and_goes_loses_and_doubles_nothing(link, gateway, 
     def during():
         for _ in range(5):
             link.cut = chance.choice([{"gateway", "device"}, {"gateway"}, {"device"}])
-            end = time.monotonic() + chance.uniform(0.2, 2.5 * INTERVAL)
-            poll(lambda: time.monotonic() > end, "the cut is over", 60)
+            passes(time.time() + chance.uniform(0.2, 2.5 * INTERVAL))
             link.cut = set()
-            end = time.monotonic() + chance.uniform(0.2, 3)
-            poll(lambda: time.monotonic() > end, "the link is there again", 60)
+            passes(time.time() + chance.uniform(0.2, 3))
 
     through(link, gateway, subscriber, 10, 100, during)

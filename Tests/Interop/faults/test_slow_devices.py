@@ -1,11 +1,11 @@
 """Devices that take nothing, and devices that were away for long: what they cost the gateway."""
 
 import subprocess
-import time
 import uuid
 
 from faultlib import forget_peak, peak, resident
-from gateway import Gateway, Subscriber, poll
+from gateway import Gateway, Subscriber
+from waiting import HANG, wait_for
 from wire import DeviceStream
 
 MEGABYTE = 1 << 20
@@ -19,7 +19,7 @@ def load(gateway, token, count, body, folder, *fields):
     done = subprocess.run(
         ["h2load", "-n", str(count), "-c", "4", "-m", "100", "-d", str(payload),
          *[part for line in head for part in ("-H", line)], f"https://{gateway.address}/3/device/{token}"],
-        capture_output=True, text=True, timeout=300)
+        capture_output=True, text=True, timeout=HANG)
     assert f"{count} 2xx" in done.stdout, done.stdout + done.stderr
 
 
@@ -55,7 +55,7 @@ def test_a_device_that_takes_nothing_costs_bounded_memory_and_slows_nobody(tmp_p
         device = gateway.device()
         subscriber = Subscriber(gateway, device, path=tmp_path / "subscriber")
         load(gateway, device.token, 2_000, body, tmp_path)
-        poll(lambda: len(subscriber.lines) == 2_000, "another device gets its own", 30)
+        subscriber.has(2_000)
         subscriber.close()
         for stream in streams:
             stream.connection.close()
@@ -91,10 +91,10 @@ def test_a_hundred_thousand_waiting_pushes_are_caught_up_without_holding_them(tm
         before = resident(gateway.process.pid)
         forget_peak(gateway.process.pid)
         subscriber = Subscriber(gateway, device, path=tmp_path / "subscriber")
-        path, begun = subscriber.path, time.monotonic()
-        poll(lambda: b'"seq":100000,' in end_of(path), "the last one has arrived", 300)
-        seconds, cost = time.monotonic() - begun, peak(gateway.process.pid) - before
-        print(f"{cost / MEGABYTE:.1f} MB more at the most while 100,000 pushes went out in {seconds:.1f} s")
+        path = subscriber.path
+        wait_for(lambda: b'"seq":100000,' in end_of(path), "the last one has arrived", path, subscriber.process)
+        cost = peak(gateway.process.pid) - before
+        print(f"{cost / MEGABYTE:.1f} MB more at the most while 100,000 pushes went out")
         assert [line["seq"] for line in subscriber.lines] == list(range(1, 100_001))
         assert cost < 48 * MEGABYTE
         subscriber.close()
