@@ -1,7 +1,7 @@
 """What the scripts of this folder share: servers bound to one core, loads to another, and tables of what they measured.
 
 A figure is only comparable with those of the same run: machines change their speed. Scripts therefore measure rivals
-in turn, round by round, and give medians.
+in turn, round by round, and give medians. `save()` keeps the values of each round for `bench/report`.
 """
 
 import argparse
@@ -26,6 +26,8 @@ PUSHCLI = Path(os.environ.get("PUSHCLI", ROOT / ".build" / "release" / "pushcli"
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGESIZE")
 TOPIC = "com.example.news"
+# A round counts while other processes take no more of either core.
+FOREIGN = 0.15
 
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, LOAD_CORE = (CORES[0], CORES[1]) if len(CORES) > 1 else (CORES[0], CORES[0])
@@ -79,6 +81,52 @@ def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+def threads(pid):
+    """CPU seconds, voluntary and involuntary switches of each thread."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            nanoseconds = int((task / "schedstat").read_text().split()[0])
+            switches = re.findall(r"ctxt_switches:\s*(\d+)", (task / "status").read_text())
+        except OSError:  # It has ended.
+            continue
+        found[task.name] = (nanoseconds / 1e9, *map(int, switches))
+    return found
+
+
+def busy(core):
+    """Seconds in which a core was not idle, as the kernel counts them."""
+    fields = re.search(rf"^cpu{core} (.*)", Path("/proc/stat").read_text(), re.M)[1].split()
+    user, nice, system, _, _, irq, softirq, steal = map(int, fields[:8])
+    return (user + nice + system + irq + softirq + steal) / TICKS
+
+
+class Watch:
+    """What a server, its core and the load do while the `with` block runs."""
+
+    def __init__(self, server):
+        self.pid = server.pid
+
+    def now(self):
+        load = os.times().children_user + os.times().children_system
+        return time.monotonic(), busy(SERVER_CORE), busy(LOAD_CORE), load, threads(self.pid)
+
+    def __enter__(self):
+        self.before = self.now()
+        return self
+
+    def __exit__(self, *_):
+        after = self.now()
+        seconds, server_core, load_core, load = (after[i] - self.before[i] for i in range(4))
+        self.cpu, self.voluntary, self.involuntary = (
+            sum(values[i] - self.before[4].get(task, (0, 0, 0))[i] for task, values in after[4].items()) for i in range(3))
+        self.foreign = max(server_core - self.cpu, load_core - load) / seconds
+
+    def figures(self, pushes, seconds):
+        return {"voluntary switches": self.voluntary / pushes, "involuntary switches": self.involuntary / pushes,
+                "idle share": 1 - self.cpu / seconds}
 
 
 class Server:
@@ -294,12 +342,32 @@ def table(header, rows):
     print()
 
 
-def save(result):
-    """Writes a script's whole result to .build/bench/NAME.json."""
+def commit():
+    """What the program was built from, as far as git knows it: the commit of the tree, with a plus when it has changes."""
+
+    def git(*command):
+        return subprocess.run(["git", "-C", ROOT, *command], capture_output=True, text=True, check=False).stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "Sources", "Package.swift")
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+
+
+def save(values, **more):
+    """Writes the values of each round to .build/bench/NAME.json: name of the rival or case, then of the figure, then a list.
+
+    `bench/report --take` puts them on docs/performance.md. `more` goes to NAME-whole.json, and on no page.
+    """
     OUT.mkdir(parents=True, exist_ok=True)
-    path = OUT / f"{Path(sys.argv[0]).name}.json"
-    path.write_text(json.dumps({"machine": machine(), "command": " ".join(sys.argv), **result}, indent=1) + "\n")
-    say(f"whole result: {path}")
+    script = Path(sys.argv[0]).name
+    rounds = max(len(one) for figures in values.values() for one in figures.values())
+    result = {
+        "script": script, "command": " ".join(["bench/" + script, *sys.argv[1:]]), "commit": commit(), "machine": machine(),
+        "rounds": rounds, "options": more.pop("options", {}), "values": values}
+    path = OUT / f"{script}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    if more:
+        (OUT / f"{script}-whole.json").write_text(json.dumps(more, indent=1) + "\n")
+    say(f"values of each round: {path}")
 
 
 def folder():
