@@ -4,13 +4,14 @@
 # make bench  every figure of docs/performance.md, with the peers in the same run
 # make deb, tarball, image  what is installed: docs/packages.md    make check-packages  the same in a bare Debian (root)
 # make pictures  the pictures of README and docs, drawn anew
-# make guard  instructions and allocations for each push, against bench/guard.json
+# make guard  what a push costs and how long it waits, against bench/guard.json    make check-guard  whether the guard finds faults
 # make simulate  random worlds with faults, from seeds
 # make simulate-scale  ten gateways and a million devices of a model, what they cost, and where the first limit is
 # make kills     kill -9 by the hundred, under load      make drains   SIGTERM by the hundred, under client libraries
 # make cluster-kills  kill -9 of gateways, brokers and devices of a cell
 # make cluster-checks the checks of the provider API and of devices against a cell behind a balancer
 # make faults   disks, networks and processes that fail (root)
+# make soak     what takes too long for each commit: kills, drains, cluster-kills, faults, a soak, the interop suite in full length
 # make fuzz      inputs that nobody thought of           make sanitize  every test under AddressSanitizer and ThreadSanitizer
 # make train-ads  the model of the advertising detector, from the data folder: ADS_DATA=…
 
@@ -37,7 +38,7 @@ check-packages: deb tarball
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
 	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
 
-.PHONY: demo cluster test build check format packages test-packages debug clean simulate simulate-scale bench-policy fuzz sanitize bench bench-packages guard kills cluster-kills cluster-checks drains faults \
+.PHONY: demo cluster test build-tests run-tests build check format packages test-packages debug clean simulate simulate-scale bench-policy fuzz sanitize bench bench-packages guard check-guard kills cluster-kills cluster-checks drains faults soak \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program
 
 packages:
@@ -50,17 +51,19 @@ bench-packages: packages
 	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3
 
 debug: packages
-	swift build --product pushcli
+	@scripts/build --product pushcli
 
 # The Swift runtime is linked into what is released: it starts in a third of the time, in less memory than the runtime's own files.
 VERSION = $(shell scripts/version)
-RELEASE = PUSHGATEWAY_VERSION=$(VERSION) swift build -c release --static-swift-stdlib
+RELEASE = PUSHGATEWAY_VERSION=$(VERSION) scripts/build -c release --static-swift-stdlib
 
 build: packages
 	$(RELEASE) --product pushcli
 	@echo "built .build/release/pushcli"
 
-demo: debug
+demo:
+	@[ -x .build/debug/pushcli ] || echo "Building pushcli: the first time about two minutes."
+	@$(MAKE) --no-print-directory debug
 	@scripts/demo .build/debug/pushcli
 
 cluster: debug
@@ -71,27 +74,38 @@ check:
 	@scripts/sounds --check
 	@scripts/width-table --check
 	@scripts/check-output
+	@scripts/check-tests --self-test
+	@scripts/check-tests
+	@bench/report --check
+	@bench/guard-self-test --apply
 	swift format lint --strict --recursive Package.swift Sources Tools Tests
 
 format:
 	swift format format --in-place --recursive Package.swift Sources Tools Tests
 
-# One after the other: all tests of a run begin at once, and more than some hundred of them starve each other on two cores.
-SWIFT_TEST = NATS_SERVER=$$(scripts/nats-server) SWIFT_DETERMINISTIC_HASHING=1 swift test --skip-build
+test: build-tests check run-tests
 
-test: test-packages check
-	swift build --build-tests
-	$(SWIFT_TEST) --filter '^PushStorageTests\.'
-	$(SWIFT_TEST) --filter '^PushGatewayTests\.'
-	$(SWIFT_TEST) --skip '^PushStorageTests\.' --skip '^PushGatewayTests\.'
+build-tests: test-packages
+	@echo "Building pushcli and the tests: the first time about eight minutes."
+	@scripts/build --build-tests
+
+# What is built, tested: scripts/repeat-tests runs this again and again.
+run-tests:
+	NATS_SERVER=$$(scripts/nats-server) scripts/swift-tests
 	NATS_SERVER=$$(scripts/nats-server) Tests/Interop/run .build/debug/pushcli
 
 bench: bench-packages build
 	@bench/all
 
+GUARD_PACKAGES = valgrind binutils strace nghttp2-client nghttp2-server openssl util-linux python3
 guard: build
-	@scripts/install-packages valgrind binutils nghttp2-client openssl util-linux python3
+	@scripts/install-packages $(GUARD_PACKAGES)
 	@bench/guard
+
+# Builds the program again with each fault of bench/planted, which the guard has to find.
+check-guard: build
+	@scripts/install-packages $(GUARD_PACKAGES)
+	@bench/guard-self-test
 
 clean:
 	rm -rf .build
@@ -99,15 +113,15 @@ clean:
 # Thousands of random worlds with faults: make simulate SEEDS=100000, or SEED=7 for the steps of one.
 SEEDS ?= 20000
 simulate: packages
-	swift build --build-tests
-	SWIFT_DETERMINISTIC_HASHING=1 PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) swift test --skip-build --filter "DeliverySimulation|CellSimulation"
+	scripts/build --build-tests
+	SWIFT_TESTS_SILENCE=86400 PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) scripts/swift-tests --filter "DeliverySimulation|CellSimulation|PowerLoss"
 
 # What a cell costs that is larger than any machine here (docs/cluster.md): GATEWAYS=3 DEVICES=30000 PUSHES=10000 for another.
 GATEWAYS ?= 10
 DEVICES ?= 1000000
 PUSHES ?= 100000
 simulate-scale: packages
-	PUSHGATEWAY_SCALE=1 swift build --scratch-path .build-scale --product cell-scale -Xswiftc -O
+	PUSHGATEWAY_SCALE=1 scripts/build --scratch-path .build-scale --product cell-scale -Xswiftc -O
 	.build-scale/debug/cell-scale $(GATEWAYS) $(DEVICES) $(PUSHES)
 
 # What a decision of the policy costs, in time and allocations.
@@ -126,7 +140,8 @@ sanitize: test-packages
 
 # The pictures in docs/pictures, by what draws the screen. Look at what has changed, in a browser.
 pictures: packages
-	PUSHGATEWAY_PICTURES=write swift test --filter PictureTests
+	scripts/build --build-tests
+	PUSHGATEWAY_PICTURES=write scripts/swift-tests --filter PictureTests
 
 # Kills gateway and clients under load, and counts every 200: make kills KILLS=500 SEED=7
 KILLS ?= 500
@@ -157,6 +172,11 @@ FAULTS ?= faults
 faults: test-packages debug
 	@scripts/install-packages iproute2 strace
 	Tests/Interop/run .build/debug/pushcli $(FAULTS) -s
+
+# Hours for a machine of its own. The interop suite has the same loops in a short form; INTEROP_SOAK=1 gives them their full length.
+soak: simulate kills drains cluster-kills faults
+	Tests/Interop/run .build/debug/pushcli --program soak.py
+	INTEROP_SOAK=1 NATS_SERVER=$$(scripts/nats-server) Tests/Interop/run .build/debug/pushcli -n 2 --dist loadfile
 
 # The model of the advertising detector, byte for byte the one that is embedded: docs/ad-detector.md.
 ADS_DATA ?= ../shared/data/ads
