@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DeviceBudgetTests {
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent>) async throws -> [DeliveryLog.Row] {
     await gateway.services.answers.settle()
-    return try await gateway.services.log.rows(.init(events: events, limit: 100_000)).map(\.row)
+    return try await gateway.rows(.init(events: events, limit: 100_000)).map(\.row)
   }
 
   /// Sends pushes and waits until the device has them.

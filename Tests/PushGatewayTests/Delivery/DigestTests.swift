@@ -204,7 +204,7 @@ import Testing
       // The row is written after the line.
       var suppressed: [String] = []
       try await eventually {
-        suppressed = try await gateway.services.log.rows(.init(id: id, events: [.suppressed])).map(\.row.detail.words)
+        suppressed = try await gateway.rows(.init(id: id, events: [.suppressed])).map(\.row.detail.words)
         return !suppressed.isEmpty
       }
       #expect(suppressed == ["alert A8 budget"])

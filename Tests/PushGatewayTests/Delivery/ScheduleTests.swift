@@ -51,7 +51,7 @@ import Testing
       // It was received when it was delivered: it has not waited.
       #expect(line.text.contains(#""received":"2027-01-15T09:00:00.000Z""#))
       await eventually { gateway.services.schedule.pushes.count == 0 }
-      let rows = try await gateway.services.log.rows(.init(id: id))
+      let rows = try await gateway.rows(.init(id: id))
       #expect(rows.map(\.row.event) == [.accepted, .stored, .transmitted])
       #expect(rows.first?.row.detail == .scheduled("2027-01-15T09:00:00.000Z"))
     }

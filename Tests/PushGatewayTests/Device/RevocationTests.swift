@@ -160,7 +160,7 @@ import Testing
         if let line = try await stream.next(), number < 30 { stream.acknowledge(line.seq) }
       }
       for device in [ada, bob] { marks[device.id]?["text"] = Array("for-\(device.name)-".utf8) }
-      _ = try await gateway.services.log.rows(.init(limit: 1))
+      _ = try await gateway.rows(.init(limit: 1))
       for (device, marks) in marks {
         let found = try RevocationTests.found(marks, in: gateway.folder)
         #expect(found.keys.sorted() == marks.keys.sorted(), "of \(device) before")

@@ -36,7 +36,7 @@ import Testing
         #expect(lines[1].json["topic"] as? String == SampleRequest.topic)
         #expect(lines[2].json["id"] as? String != SampleRequest.id)
       }
-      let rows = try await gateway.services.log.rows(.init(id: id, events: [.retracted, .dropped])).map(\.row)
+      let rows = try await gateway.rows(.init(id: id, events: [.retracted, .dropped])).map(\.row)
       #expect(rows.count(where: { $0.event == .dropped && $0.detail == .fact(.retracted) }) == 2)
       let by = DeliveryDetail.takenBack(by: "key ABC123DEFG of team \(TestGateway.team)")
       #expect(
@@ -68,7 +68,7 @@ import Testing
       }
       _ = try await gateway.push(client, to: device.token)
       #expect(try await stream.next()?.json["id"] as? String != now.description)
-      let ends = try await gateway.services.log.rows(.init(id: now, events: [.dropped, .transmitted])).map(\.row)
+      let ends = try await gateway.rows(.init(id: now, events: [.dropped, .transmitted])).map(\.row)
       #expect(ends.map(\.event) == [.dropped, .dropped])
     }
   }

@@ -26,6 +26,7 @@ final class TestGateway: Sendable {
   let limits = LimitLog(logger: .silent)
   let admin: AdminAPI
   let meters: Meters
+  private let store: SQLiteStore
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
@@ -42,6 +43,7 @@ final class TestGateway: Sendable {
     self.folder = folder
     self.clock = clock
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
+    self.store = store
     let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     let backend = try backend ?? TestGateway.sqlite(store, log, cap: cap, clock: clock, mailbox: mailbox)
     let registrations = backend.registrations
@@ -110,6 +112,7 @@ final class TestGateway: Sendable {
     services.backend.close()
     services.log.close()
     await loops.shutdown()
+    try? store.close()
   }
 
   /// Runs a test's body with a gateway, and stops it also when the body throws.
@@ -172,8 +175,17 @@ final class TestGateway: Sendable {
   }
 
   /// What the delivery log says of a push, in order.
-  func events(of id: APNSID) async throws -> [DeliveryEvent] {
-    try await services.log.rows(.init(id: id)).map(\.row.event)
+  func events(of id: APNSID) async throws -> [DeliveryEvent] { try await rows(.init(id: id)).map(\.row.event) }
+
+  /// The newest rows of the delivery log that match, the oldest first; those of turns that have begun are among them.
+  func rows(_ query: DeliveryLog.Query) async throws -> [DeliveryLog.Record] {
+    try await endTurns()
+    return try await services.log.rows(query)
+  }
+
+  /// Returns when every loop has ended its turn: it hands the rows of a turn to the delivery log then.
+  func endTurns() async throws {
+    for loop in loops.group.makeIterator() { try await loop.submit {}.get() }
   }
 
   /// The bytes that wait on every open stream of the gateway.
