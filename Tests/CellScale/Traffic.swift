@@ -1,3 +1,5 @@
+import PushCluster
+
 /// What goes between a gateway and the brokers, by kind.
 struct Traffic: Sendable {
   enum Kind: Int, CaseIterable, Sendable {
@@ -6,7 +8,8 @@ struct Traffic: Sendable {
     /// - Parameter isMany: whether several messages answer it.
     init(_ subject: String, isMany: Bool = false) {
       if isMany {
-        self = .page
+        // A gateway reads on in the cell's log whenever something was added, also while other things are measured.
+        self = subject.hasSuffix("." + CellLog.stream) ? .log : .page
       } else {
         self = Kind.beginnings.first { subject.hasPrefix($0.text) }?.kind ?? .other
       }

@@ -115,8 +115,9 @@ import Testing
       gateway.clock.advance(seconds: 60)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       var values = try await read(gateway)
+      // A push is answered a moment before it is no longer counted as uncommitted.
+      while values["pushgateway_uncommitted_pushes"] != "0" { values = try await read(gateway) }
       #expect(values["pushgateway_mailbox_pushes"] == "2")
-      #expect(values["pushgateway_uncommitted_pushes"] == "0")
       #expect((55...60).contains(values["pushgateway_mailbox_oldest_age_seconds"].flatMap { Double($0) } ?? 0))
       let stream = try await TestStream.open(client, device)
       let last = try #require(try await stream.lines(upTo: "caught-up").last { $0.seq > 0 })
