@@ -278,6 +278,10 @@ package final class CellLog: ReplicationLog {
 
   package func append(_ changes: ChangeSet, after position: UInt64) throws -> UInt64 {
     let bytes = try changes.encoded()
+    guard bytes.count <= EntryParts.maximumSize else {
+      throw StoreError(
+        "this change has \(bytes.count) bytes, and the log of a cell takes \(EntryParts.maximumSize): make it in parts")
+    }
     let parts = EntryParts.split(bytes, size: CellLog.partSize)
     let number = written.add(1, ordering: .relaxed).newValue
     let deadline = ContinuousClock.now + CellLog.patience

@@ -5,9 +5,13 @@ struct EntryParts {
   static let header = "Entry-Part"
   /// An entry of more parts is none of ours.
   private static let maximumCount = 1_000
+  /// Bytes of the largest entry. The largest change of a gateway, a batch of 10,000 devices, has about 4 MB.
+  static let maximumSize = 32 << 20
 
   private var parts: [[UInt8]] = []
   private var count = 0
+  /// Bytes of all parts.
+  private var size = 0
 
   /// Splits an entry; there is one part at least.
   static func split(_ entry: [UInt8], size: Int) -> [[UInt8]] {
@@ -25,15 +29,20 @@ struct EntryParts {
       (1...EntryParts.maximumCount).contains(count)
     else { return nil }
     if number == 1 {
-      (parts, self.count) = ([], count)
+      (parts, self.count, size) = ([], count, 0)
     } else if number != parts.count + 1 || count != self.count {
       // Of a run that another entry has interrupted.
-      (parts, self.count) = ([], 0)
+      self = EntryParts()
+      return nil
+    }
+    size += body.count
+    guard size <= EntryParts.maximumSize else {
+      self = EntryParts()
       return nil
     }
     parts.append(body)
     guard number == count else { return nil }
-    defer { (parts, self.count) = ([], 0) }
+    defer { self = EntryParts() }
     return parts.count == 1 ? body : Array(parts.joined())
   }
 }

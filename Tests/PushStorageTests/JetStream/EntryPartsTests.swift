@@ -1,0 +1,31 @@
+import Testing
+
+@testable import PushCluster
+
+@Suite(.timeLimit(.minutes(5))) struct EntryPartsTests {
+  @Test func `an entry goes in parts and comes back whole`() {
+    let entry = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
+    let split = EntryParts.split(entry, size: 300)
+    var parts = EntryParts()
+    let found = split.enumerated().map { parts.add($1, "\($0 + 1)/\(split.count)") }
+    #expect(found == [nil, nil, nil, entry])
+    #expect(parts.add([1], nil) == [1])
+  }
+
+  @Test func `parts that another entry interrupted, or of a wrong number, are none`() {
+    var parts = EntryParts()
+    #expect(parts.add([1], "1/2") == nil && parts.add([9], nil) == [9] && parts.add([2], "2/2") == nil)
+    for place in ["0/1", "2/1", "1/0", "1/1001", "1", "1/2/3", "x/y", "-1/-1", "9223372036854775808/1"] {
+      #expect(parts.add([1], place) == nil)
+    }
+  }
+
+  @Test func `parts beyond the largest entry are let go of, and the next entry is read`() {
+    var parts = EntryParts()
+    let part = [UInt8](repeating: 0, count: 1 << 20)
+    let count = EntryParts.maximumSize / part.count + 1
+    for number in 1...count { #expect(parts.add(part, "\(number)/\(count)") == nil) }
+    for number in 1..<count - 1 { #expect(parts.add(part, "\(number)/\(count - 1)") == nil) }
+    #expect(parts.add(part, "\(count - 1)/\(count - 1)")?.count == EntryParts.maximumSize)
+  }
+}
