@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 package import PushCore
 import Synchronization
 
@@ -16,6 +17,7 @@ import Synchronization
   package static func server(
     certificatePath: String, keyPath: String, clientTrustPaths: [String] = [], ticketKeys: TicketKeys = .shared
   ) throws(TLSError) -> TLSContext {
+    for path in [certificatePath, keyPath] + clientTrustPaths { try requireFile(path) }
     let context = try unsafe TLSContext(TLS_server_method())
     let handle = unsafe context.handle
     guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificatePath) == 1 else {
@@ -59,6 +61,13 @@ import Synchronization
       unsafe COpenSSL_set_max_cert_list(handle, Limits.clientChainSize)
     }
     return context
+  }
+
+  /// - Throws: ``TLSError`` for a pipe, a socket or a device: reading it may never end, and the server reads again later.
+  private static func requireFile(_ path: String) throws(TLSError) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+    throw TLSError("\(path) is no regular file: name a file with PEM", kind: .file)
   }
 
   /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.

@@ -194,6 +194,7 @@ package enum Backup {
   /// Puts what a backup holds into a state folder that has no database.
   package static func restore(_ path: String, into folder: StateFolder) throws -> Summary {
     let summary = try summary(of: path)
+    try RestoredBackup.refuseStrangers(path)
     let claim = try folder.claim()
     return try withExtendedLifetime(claim) {
       let files = FileManager.default
@@ -265,7 +266,8 @@ extension StateFolder {
     try FileManager.default.createDirectory(
       atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    try write(content, to: target, mode: mode)
+    // Whatever the backup says: nobody but the owner has a use for any of these files.
+    try write(content, to: target, mode: mode & 0o600)
     guard target == developmentPath else { return }
     // It names the key's place, which is another now.
     var development = try decodeJSON(Development.self, from: content)

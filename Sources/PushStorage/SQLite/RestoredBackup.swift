@@ -72,7 +72,7 @@ package final class RestoredBackup {
   }
 
   /// No gateway makes triggers or views, which would run when rows are changed or read.
-  private static func refuseStrangers(_ path: String) throws {
+  static func refuseStrangers(_ path: String) throws {
     let name = try SQLiteStore.reader(path).read { db in
       try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
     }

@@ -144,6 +144,20 @@ import Testing
     }
   }
 
+  @Test func `a pipe in place of a file is refused, and nothing waits for a writer`() throws {
+    let pipe = files.folder.file("pipe")
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let asked: [(certificate: String, key: String, trust: [String])] = [
+      (pipe, files.key, []), (files.certificate, pipe, []), (files.certificate, files.key, [pipe]),
+    ]
+    for (certificate, key, trust) in asked {
+      let words = failure {
+        _ = try TLSContext.server(certificatePath: certificate, keyPath: key, clientTrustPaths: trust)
+      }
+      #expect(words == "\(pipe) is no regular file: name a file with PEM")
+    }
+  }
+
   /// Writes a copy of the server's certificate whose time is moved, signed by itself.
   func certificate(from start: Int, to end: Int) throws -> String {
     let pem = try #require(try? files.authority.issueServer(names: ["localhost"], addresses: []))

@@ -178,4 +178,28 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: home.folder.file("evil")))
     #expect(!FileManager.default.fileExists(atPath: target.databasePath))
   }
+
+  @Test func `files of a backup are the owner's alone, and what runs by itself is refused`() async throws {
+    let home = try SQLiteHome()
+    defer { home.mailbox.close() }
+    let file = home.folder.file("a.backup")
+    _ = try Backup.write(home.store, StateFolder(home.folder.path), to: file, now: Date())
+    func change(_ sql: String) async throws {
+      let queue = try DatabaseQueue(path: file)
+      try await queue.write { try $0.execute(sql: sql) }
+      try queue.close()
+    }
+    try await change("INSERT INTO backup_file VALUES ('ca.key', 511, x'00'), ('devices/a.json', 2559, x'00')")
+    let target = StateFolder(home.folder.file("state"))
+    _ = try Backup.restore(file, into: target)
+    for name in ["ca.key", "devices/a.json"] {
+      let mode = try FileManager.default.attributesOfItem(atPath: target.path + "/" + name)[.posixPermissions]
+      #expect((mode as? NSNumber)?.intValue == 0o600)
+    }
+    try await change("CREATE TRIGGER odd AFTER INSERT ON team BEGIN DELETE FROM team; END")
+    let other = StateFolder(home.folder.file("other"))
+    let error = #expect(throws: StoreError.self) { try Backup.restore(file, into: other) }
+    #expect(error?.description.contains("no gateway makes") == true)
+    #expect(!FileManager.default.fileExists(atPath: other.databasePath))
+  }
 }
