@@ -322,9 +322,9 @@ package enum Limits {
   package static let maximumRetractions = 100_000
   /// How long it is remembered that a push was taken back, in seconds: as long as one can wait.
   package static let retractionRetention: Int64 = 30 * 86_400
-  /// Actions of administrators that are kept, and of each body so many bytes: some 100 MB at most.
+  /// Actions of administrators that are kept, and of each body so many bytes: some 200 MB at most.
   package static let maximumAuditRecords = 100_000
-  package static let maximumAuditedBody = 1_024
+  package static let maximumAuditedBody = 2_048
   /// Requests refused for their role that are kept of one who asks, and of all, in an hour: nobody is to fill the trail with
   /// what was never done.
   package static let maximumAuditedRefusals = 20

@@ -97,11 +97,11 @@ def test_a_push_is_found_by_its_text(start):
     assert "“Lunch – Soup”" in gateway.run("log", "--text", "soup").out
     # Not by whoever else may read the log, until the person says so.
     assert all("text" not in record for record in gateway.run("log", "--device", "mine", "--json").records)
-    gateway.prefer("mine", "log-text=senders")
+    gateway.run("prefs", "set", "--device", "mine", "log-text=senders")
     assert sum("text" in record for record in gateway.run("log", "--device", "mine", "--json").records) == 3
     # What was kept goes with the choice, and does not come back.
-    gateway.prefer("mine", "log-text=off")
-    gateway.prefer("mine", "log-text=senders")
+    for choice in ("off", "senders"):
+        gateway.run("prefs", "set", "--device", "mine", f"log-text={choice}")
     assert found(gateway, "train") == []
     assert not any(b"Platform 4" in path.read_bytes() for path in gateway.state.glob("delivery-log*"))
 
@@ -120,7 +120,10 @@ def test_texts_of_others_are_found_where_they_let_senders(start):
         stream.connection.close()
     send("first words")
     assert found(gateway, "words") == []
-    gateway.prefer(device.name, "log-text=senders")
+    choice = {"settings": ["log-text=senders"]}
+    refused = gateway.admin("POST", "devices", device.name, "preferences", body=choice, status=403)
+    assert "a device of the person" in refused["detail"]
+    gateway.ask("POST", "/v1/device/preferences", choice, secret=device.secret)
     send("second words")
     assert found(gateway, "words") == ["\nfirst words", "\nsecond words"]
     gateway.run("persons", "remove", device.name)

@@ -272,6 +272,6 @@ struct AdminAPI: Sendable {
     let device = try device(request)
     return Response(
       try await ChangePreferences(services)(
-        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category))
+        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: false))
   }
 }

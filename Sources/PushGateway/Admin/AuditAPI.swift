@@ -29,7 +29,7 @@ struct AuditAPI: Sendable {
     var audited = route
     audited.serve = { request in
       let number = try await audit.record(
-        request.method, request.path, body: AuditAPI.kept(of: request.body), by: request.administrator?.shown,
+        request.method, request.path, body: AuditedBody(request.body).bytes, by: request.administrator?.shown,
         at: clock.milliseconds())
       do {
         let response = try await route.serve(request)
@@ -41,31 +41,6 @@ struct AuditAPI: Sendable {
       }
     }
     return audited
-  }
-
-  /// What is written down of a body: nothing of one in which a private key comes, whichever its field is called and however
-  /// JSON spells it. The gateway keeps no private half of a sender's key, and here neither.
-  private static func kept(of body: [UInt8]) -> [UInt8] {
-    let mark = "PRIVATE KEY"
-    let isPlain = !String(decoding: body, as: UTF8.self).contains(mark)
-    let isSpelledPlain = (try? JSONParser().parse(body.span) { !has(mark, in: $0) }) ?? true
-    return isPlain && isSpelledPlain ? body : Array(#"{"left_out":"a private key"}"#.utf8)
-  }
-
-  /// Whether a text of a document has these letters in it.
-  private static func has(_ mark: String, in element: JSONElement) -> Bool {
-    switch element.kind {
-    case .string: return element.string?.contains(mark) == true
-    case .array:
-      var isFound = false
-      element.forEachElement { if has(mark, in: $0) { isFound = true } }
-      return isFound
-    case .object:
-      var isFound = false
-      element.forEachMember { if $0.contains(mark) || has(mark, in: $1) { isFound = true } }
-      return isFound
-    default: return false
-    }
   }
 
   /// That it was asked is on disk; how it was answered may be lost with the disk.

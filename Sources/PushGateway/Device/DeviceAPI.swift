@@ -228,7 +228,7 @@ struct DeviceAPI: Sendable {
     try countChange(of: device.person)
     return Response(
       try await ChangePreferences(services)(
-        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category))
+        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: true))
   }
 
   // MARK: Budgets

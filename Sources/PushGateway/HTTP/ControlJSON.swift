@@ -48,9 +48,22 @@ struct Problem: Error, Encodable {
 
 extension ControlRequest {
   /// The body as a value.
+  ///
+  /// - Throws: 400 for what is not one, and, from an administrator, for a member that the value does not have: a
+  ///   misspelled one would be passed over, and the audit trail would keep it instead of what was done.
   func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws(Problem) -> Value {
     do {
-      return try decodeJSON(type, from: body)
+      let value = try decodeJSON(type, from: body)
+      if path.hasPrefix("/admin/"), let encodable = value as? any Encodable {
+        let known = try JSONSerialization.jsonObject(with: Data(controlJSON(encodable)), options: .fragmentsAllowed)
+        let given = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed)
+        if let name = ControlRequest.member(of: given, thatIsNotIn: known) {
+          throw Problem.badRequest("the body has a member \"\(name)\" that this request does not have: leave it out")
+        }
+      }
+      return value
+    } catch let problem as Problem {
+      throw problem
     } catch let error as DecodingError {
       throw .badRequest("the body is not what it should be: \(error.inWords)")
     } catch let error as JSONSyntaxError {
@@ -58,6 +71,23 @@ extension ControlRequest {
     } catch {
       throw .badRequest("the body is not JSON")
     }
+  }
+
+  /// The name of a member, at any depth, of which the other document knows nothing; members that are null do not count.
+  private static func member(of given: Any, thatIsNotIn known: Any) -> String? {
+    switch (given, known) {
+    case (let given as [String: Any], let known as [String: Any]):
+      for (name, value) in given.sorted(by: { $0.key < $1.key }) where !(value is NSNull) {
+        guard let other = known[name] else { return String(name.prefix(64)) }
+        if let found = member(of: value, thatIsNotIn: other) { return found }
+      }
+    case (let given as [Any], let known as [Any]):
+      for (value, other) in zip(given, known) {
+        if let found = member(of: value, thatIsNotIn: other) { return found }
+      }
+    default: break
+    }
+    return nil
   }
 }
 

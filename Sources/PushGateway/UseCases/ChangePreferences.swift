@@ -31,18 +31,27 @@ struct ChangePreferences: Sendable {
 
   /// Makes assignments such as `badge=off`, for everything, an app, or a category of it: all of them, or none.
   ///
+  /// - Parameter isByOwner: whether a device of the person asks; nobody else decides who finds the person's texts.
   /// - Returns: all of the person's choices.
+  /// - Throws: ``RegistrationRefusal`` for a setting that is none, or that is not the caller's to change.
   func callAsFunction(
-    of person: PersonID, assigning settings: [String], app topic: String?, category: String?
+    of person: PersonID, assigning settings: [String], app topic: String?, category: String?, isByOwner: Bool
   ) async throws -> Preferences {
     if let topic { _ = try registrations.app(topic: topic) }
     return try await apply(to: person) { preferences in
+      let logText = preferences.logText
       for setting in settings {
         do throws(SettingError) {
           try preferences.set(setting, app: topic, category: category)
         } catch {
           throw RegistrationRefusal(kind: .invalid, description: error.description)
         }
+      }
+      guard isByOwner || preferences.logText == logText else {
+        throw RegistrationRefusal(
+          kind: .forbidden,
+          description: "log-text is changed by a device of the person alone: "
+            + "`pushcli prefs set log-text=…` on a machine of theirs")
       }
       try preferences.checkZones()
     }

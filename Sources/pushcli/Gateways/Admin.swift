@@ -140,6 +140,13 @@ struct Admin {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
 
+  /// Asks as a device, which has this secret.
+  func post<Value: Decodable>(_ path: String, _ body: some Encodable, secret: String) async throws -> Value {
+    let body = Array(try JSONEncoder().encode(body))
+    let answer = try await answer("POST", path, [(.authorization, "Bearer " + secret)], body: body)
+    return try decodeJSON(Value.self, from: answer.body)
+  }
+
   /// Asks for something that has no answer but that it is done.
   func post(_ path: String) async throws { _ = try await answer("POST", path, body: []) }
 

@@ -12,6 +12,8 @@ struct DeviceAccess {
   let admin: Admin
   /// Whether it is the device that asks.
   let isOwn: Bool
+  /// The device's secret; nil where another machine or user has it.
+  private let secret: String?
 
   /// - Parameter name: nil: the only device that has its secret here.
   /// - Throws: ``CommandFailure`` where there are several, or none, or the gateway is elsewhere and not to be asked.
@@ -19,6 +21,7 @@ struct DeviceAccess {
     let context = try state.context
     self.name = try name ?? DeviceAccess.only(in: context)
     let own = try Credentials.read(self.name, in: context.folder)
+    secret = own?.secret
     if context.isRemote, let own {
       (admin, isOwn) = (try await Admin(context, as: own), true)
       return
@@ -51,7 +54,11 @@ struct DeviceAccess {
 
   /// Changes choices of its person, and returns all of them.
   func change(_ request: PreferencesRequest) async throws -> Preferences {
-    try await admin.post(base + "/preferences", request)
+    // Who finds the texts of a person is decided by the person's devices alone.
+    if !isOwn, let secret, request.settings.contains(where: { $0.hasPrefix("log-text=") }) {
+      return try await admin.post("/v1/device/preferences", request, secret: secret)
+    }
+    return try await admin.post(base + "/preferences", request)
   }
 
   /// Registers it for an app, unless it is.

@@ -64,7 +64,7 @@ import Testing
       _ = try await send(gateway, to: device, in: 60)
       let person = try #require(gateway.registrations.device(device.id)).person
       _ = try await ChangePreferences(gateway.services)(
-        of: person, assigning: ["alert=off"], app: SampleRequest.topic, category: nil)
+        of: person, assigning: ["alert=off"], app: SampleRequest.topic, category: nil, isByOwner: true)
       _ = try await stream.lines(upTo: "preferences")
       advance(gateway, 60)
       let line = try #require(try await stream.next())

@@ -103,7 +103,7 @@ import Testing
       #expect(refused.status == 403)
       let person = try gateway.registrations.person(named: "ben").id
       _ = try await ChangePreferences(gateway.services)(
-        of: person, assigning: ["advertising=allow"], app: SampleRequest.topic, category: nil)
+        of: person, assigning: ["advertising=allow"], app: SampleRequest.topic, category: nil, isByOwner: true)
       #expect(try await gateway.push(client, to: token, payload: advertisement).status == 200)
       #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
     }
