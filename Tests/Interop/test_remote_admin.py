@@ -58,7 +58,7 @@ def test_nothing_is_served_until_the_setting_says_so(start):
 def test_each_role_does_what_is_its_own(remote):
     bearers = {role: token(remote, role, role) for role in ["reader", "operator", "admin"]}
     app = {"topic": "com.example.far", "name": "Far", "icon": "F", "policy_mode": "enforce", "strict": False,
-           "ads": "standard", "team": remote.key.team_id}
+           "ads": "standard", "team_id": remote.key.team_id}
     expected = {
         ("GET", "/admin/v1/devices"): (200, 200, 200), ("POST", "/admin/v1/apps"): (403, 201, 201),
         ("POST", "/admin/v1/invitations"): (403, 403, 201), ("POST", "/admin/v1/tokens"): (403, 403, 400),
