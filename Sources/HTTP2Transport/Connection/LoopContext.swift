@@ -63,11 +63,10 @@ import PushCore
     dirty.removeAll(keepingCapacity: true)
     for connection in connections where connection.needsFlush { connection.flush() }
     let now = eventLoop.now
-    let length = now - turnBegan
     if hasModestRequest { (lastModestRequest, hasModestRequest) = (now, false) }
-    nextTurn = isShared ? now + .nanoseconds(length.nanoseconds / LoopContext.restShare) : now
+    turnCount &+= 1
     giveTurn()
-    meter.turns.record(length.nanoseconds)
+    meter.turns.record((now - turnBegan).nanoseconds)
   }
 
   // MARK: Fairness
@@ -103,23 +102,25 @@ import PushCore
   private static let modestTime = TimeAmount.seconds(2)
   private static let readsWhenAlone = 4
 
-  /// When one of those that sent more than fits into a turn may read on. While others send little there is a rest after each
-  /// turn, half as long as it: the loop is idle for a third of its time, and who sends little finds it so, as do the threads
-  /// that store and log.
-  private var nextTurn = NIODeadline.distantPast
-  private static let restShare: Int64 = 2
+  /// Turns that have ended, modulo 2⁶⁴.
+  private var turnCount: UInt64 = 0
 
+  /// Lets one connection that sent more than fits into a turn read on: one in each iteration of the loop, which also reads
+  /// what all others have sent.
   private func giveTurn() {
     guard !holdsTurns(), !waiting.isEmpty else { return }
-    let now = eventLoop.now
-    if now >= nextTurn { waiting.removeFirst().takeTurn(reads: isShared ? 1 : LoopContext.readsWhenAlone) }
+    waiting.removeFirst().takeTurn(reads: isShared ? 1 : LoopContext.readsWhenAlone)
+    ensureTurn()
+  }
+
+  /// Gives the next turn also when the connection that had the last one has sent nothing more, so that no turn ends.
+  private func ensureTurn() {
     guard !waiting.isEmpty, !isTurnDue else { return }
-    // What it reads ends the next turn. If there is nothing to read, nothing would: the rest must not wait for that.
     isTurnDue = true
-    let this = NIOLoopBound(self, eventLoop: eventLoop)
-    eventLoop.scheduleTask(deadline: max(nextTurn, now + LoopContext.turnTime)) {
+    let (this, count) = (NIOLoopBound(self, eventLoop: eventLoop), turnCount)
+    eventLoop.scheduleTask(in: LoopContext.turnTime) {
       this.value.isTurnDue = false
-      this.value.giveTurn()
+      if this.value.turnCount == count { this.value.giveTurn() } else { this.value.ensureTurn() }
     }
   }
 

@@ -57,7 +57,9 @@ import Testing
     try send(Limits.turnShare, to: channels[0])
     loop.run()
     #expect(channels.map(reads) == [false, true, false])
-    // There is nothing more to read, and the turns go on.
+    // There is nothing more to read, and the turns go on: a turn ended in the first 100 µs, and none in the next.
+    loop.advanceTime(by: .microseconds(100))
+    #expect(channels.map(reads) == [false, true, false])
     loop.advanceTime(by: .microseconds(100))
     #expect(channels.map(reads) == [false, true, true])
     loop.advanceTime(by: .microseconds(100))
@@ -129,17 +131,18 @@ import Testing
     #expect(reads(channel) == true)
   }
 
-  @Test func `while somebody sends little, there is a rest of half a turn's length after each`() throws {
-    let channels = try (0..<2).map { _ in try connect() }
-    context.onTurnEnd { [loop] in loop.advanceTime(by: .milliseconds(4)) }
+  @Test func `the next turn comes at once, also while somebody sends little`() throws {
+    let channels = try (0..<3).map { _ in try connect() }
     context.noteModestRequest()
     loop.run()
+    #expect(context.isShared)
     for channel in channels { try send(Limits.turnShare, to: channel) }
     loop.run()
-    // The turn began now, and was over after 4 ms.
-    loop.advanceTime(by: .microseconds(5_900))
-    #expect(channels.map(reads) == [false, false])
-    loop.advanceTime(by: .microseconds(100))
-    #expect(channels.map(reads) == [true, false])
+    #expect(channels.map(reads) == [true, false, false])
+    for number in 0..<2 {
+      try send(Limits.turnShare, to: channels[number])
+      loop.run()
+      #expect(channels.map(reads) == (0..<3).map { $0 == number + 1 })
+    }
   }
 }
