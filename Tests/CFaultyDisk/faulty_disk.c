@@ -22,11 +22,12 @@ static sqlite3_vfs vfs;
 static sqlite3_file *real(sqlite3_file *file) { return ((faulty_file *)file)->real; }
 
 static int tell(sqlite3_file *file, faulty_operation operation, const void *data, int size, sqlite3_int64 offset) {
+  // Held during the call: faulty_watch() must not return, and its caller free the context, while the hook runs.
   pthread_mutex_lock(&watched.mutex);
-  faulty_hook hook = watched.hook;
-  void *context = watched.context;
+  int code = watched.hook
+      ? watched.hook(watched.context, ((faulty_file *)file)->path, operation, data, size, offset) : SQLITE_OK;
   pthread_mutex_unlock(&watched.mutex);
-  return hook ? hook(context, ((faulty_file *)file)->path, operation, data, size, offset) : SQLITE_OK;
+  return code;
 }
 
 static int file_close(sqlite3_file *f) { return real(f)->pMethods ? real(f)->pMethods->xClose(real(f)) : SQLITE_OK; }

@@ -16,7 +16,7 @@ typedef int (*faulty_hook)(void *context, const char *path, faulty_operation ope
 /// Makes the VFS the process's default, once.
 int faulty_install(void);
 
-/// Watches the files in a folder; one at a time. NULL ends it.
+/// Watches the files in a folder; one at a time. NULL ends it, and returns when no hook runs any more.
 void faulty_watch(const char *folder, faulty_hook hook, void *context);
 
 #endif
