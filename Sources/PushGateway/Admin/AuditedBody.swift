@@ -5,25 +5,38 @@ import PushPolicy
 /// ``Limits/maximumAuditedBody`` bytes.
 ///
 /// No white space, text or list of a request can push the other members out: texts are cut after
-/// ``AuditedBody/textSize`` characters, lists and objects after ``AuditedBody/elementCount`` elements, and the members of
-/// an object whose values are texts, numbers and booleans come before the others. A text with a private key is left out,
-/// whatever its member is called and however JSON escapes it.
+/// ``AuditedBody/textSize`` scalars, lists and objects after ``AuditedBody/elementCount`` elements, and the members of
+/// an object whose values are texts, numbers and booleans come before the others. Of a body with a private key the texts
+/// that are long enough to hold a part of it are left out, whatever their members are called and however JSON escapes them.
 struct AuditedBody {
   private(set) var bytes: [UInt8] = []
 
   private static let textSize = 160
   private static let elementCount = 32
   private static let mark = "PRIVATE KEY"
+  /// Bytes of a text that may stand beside a private key: less than a line of PEM.
+  private static let harmlessSize = 48
+  private let hasPrivateKey: Bool
 
   /// - Parameter body: the bytes of the request; what is no JSON is kept as one text.
   init(_ body: [UInt8]) {
+    let text = String(decoding: body, as: UTF8.self)
+    let hasMark = try? JSONParser().parse(body.span) { AuditedBody.hasMark($0) }
+    hasPrivateKey = hasMark ?? false || text.contains(AuditedBody.mark)
     guard !body.isEmpty else { return }
     do {
       try JSONParser().parse(body.span) { append($0) }
     } catch {
-      bytes = []
-      append(text: String(decoding: body, as: UTF8.self))
+      append(text: text)
     }
+  }
+
+  /// Whether a text of a document, or the name of a member, has the mark of a private key.
+  private static func hasMark(_ element: JSONElement) -> Bool {
+    var isFound = element.string?.contains(mark) == true
+    element.forEachElement { if hasMark($0) { isFound = true } }
+    element.forEachMember { if $0.contains(mark) || hasMark($1) { isFound = true } }
+    return isFound
   }
 
   private mutating func append(_ element: JSONElement) {
@@ -65,10 +78,11 @@ struct AuditedBody {
   private mutating func append(_ words: String) { bytes.append(contentsOf: words.utf8) }
 
   private mutating func append(text: String) {
-    let shown =
-      text.contains(AuditedBody.mark)
-      ? "left out: a private key"
-      : text.count > AuditedBody.textSize ? text.prefix(AuditedBody.textSize) + "…" : text
-    appendJSONString(shown, to: &bytes)
+    if hasPrivateKey, text.utf8.count > AuditedBody.harmlessSize {
+      return appendJSONString("left out: a private key", to: &bytes)
+    }
+    // Scalars: one character may have any number of them.
+    let kept = text.unicodeScalars.prefix(AuditedBody.textSize)
+    appendJSONString(String(kept) + (kept.endIndex == text.endIndex ? "" : "…"), to: &bytes)
   }
 }

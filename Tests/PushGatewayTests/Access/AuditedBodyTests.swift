@@ -8,6 +8,9 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct AuditedBodyTests {
+  /// As long as a line of PEM.
+  private static let line = String(repeating: "k", count: 64)
+
   private static func kept(_ body: String) -> String {
     String(decoding: AuditedBody(Array(body.utf8)).bytes, as: UTF8.self)
   }
@@ -15,8 +18,13 @@ import Testing
   @Test(arguments: [
     ("", ""), (#" { "name" : "a\u0062" , "n":1, "b":true,"z":null } "#, #"{"name":"ab","n":1,"b":true,"z":null}"#),
     (#"{"list":[1,[2]],"name":"x"}"#, #"{"name":"x","list":[1,[2]]}"#), ("no JSON", #""no JSON""#),
-    (#"{"x":"-----BEGIN PRIVATE\u0020KEY-----","name":"n"}"#, #"{"x":"left out: a private key","name":"n"}"#),
-    ("-----BEGIN PRIVATE KEY-----", #""left out: a private key""#), ("[]", "[]"), ("2.5", "2.5"),
+    (
+      #"{"x":"-----BEGIN PRIVATE\u0020KEY-----\n\#(line)","name":"n"}"#, #"{"x":"left out: a private key","name":"n"}"#
+    ),
+    (
+      #"["-----BEGIN PRIVATE KEY-----","\#(line)"]"#, #"["-----BEGIN PRIVATE KEY-----","left out: a private key"]"#
+    ),
+    ("-----BEGIN PRIVATE KEY-----\n" + line, #""left out: a private key""#), ("[]", "[]"), ("2.5", "2.5"),
   ])
   func `a body is kept as it was decoded, without private keys`(_ body: String, _ kept: String) {
     #expect(AuditedBodyTests.kept(body) == kept)
@@ -25,6 +33,7 @@ import Testing
   @Test(arguments: [
     String(repeating: " ", count: 4_000) + #"{"name":"who"}"#,
     #"{"a":"\#(String(repeating: "x", count: 4_000))","name":"who"}"#,
+    #"{"a":"e\#(String(repeating: "\u{301}", count: 4_000))","name":"who"}"#,
     #"{"a":[\#(String(repeating: "1,", count: 4_000))1],"name":"who"}"#,
     #"{"a":{"b":[\#(String(repeating: #""text","#, count: 400))1]},"name":"who"}"#,
   ])
