@@ -11,7 +11,7 @@ struct AnswerPush: Sendable {
   let mailbox: any Mailbox
 
   /// Calls back when an answer counts that no crash takes back: with its action, or with nil where the push offers none
-  /// such. Where the disk refuses it is a ``StoreError``.
+  /// such, or the person has left the group that was asked. Where the disk refuses it is a ``StoreError``.
   ///
   /// - Parameters:
   ///   - push: one that the device was sent.
@@ -27,12 +27,12 @@ struct AnswerPush: Sendable {
       id: push.id, person: device.person, action: action, device: device.id, app: push.app, at: now)
     let isPick = !SentPush.commonActions.contains(action)
     answers.take(answer, isPick: isPick) { outcome in
-      if case .success(let taken) = outcome, taken.isFirst {
+      if case .success(let taken?) = outcome, taken.isFirst {
         log.append([answer.row])
         for person in taken.persons { retract(push.id, of: person, except: stream) }
         if taken.persons.count > 1 { forget(push, waitingFor: taken.persons, except: device) }
       }
-      completion(outcome.map(\.counting.action))
+      completion(outcome.map { $0?.counting.action })
     }
   }
 }

@@ -38,7 +38,7 @@ package final class Answers: Sendable {
   }
 
   private struct Line {
-    var waiting: [(answer: Answer, isPick: Bool, completion: @Sendable (Result<Taken, StoreError>) -> Void)] = []
+    var waiting: [(answer: Answer, isPick: Bool, completion: @Sendable (Result<Taken?, StoreError>) -> Void)] = []
     var isWriting = false
     var settling: [CheckedContinuation<Void, Never>] = []
   }
@@ -49,12 +49,13 @@ package final class Answers: Sendable {
   package init(store: SQLiteStore) { self.store = store }
 
   /// Keeps an answer, unless its push has one of this person, and calls `completion` when that is on disk, or with a
-  /// ``StoreError`` when the disk refuses. Of answers that one thread gives the first is the first.
+  /// ``StoreError`` when the disk refuses. Of answers that one thread gives the first is the first. The outcome is nil, and
+  /// nothing is kept, where a person picks an action for a group that the person has left since, or that was removed.
   ///
   /// - Parameter isPick: whether it is one of the actions that the push offers, which counts for all members where the
   ///   push is a group's; who only views or closes an alert does so alone.
   package func take(
-    _ answer: Answer, isPick: Bool = false, completion: @escaping @Sendable (Result<Taken, StoreError>) -> Void
+    _ answer: Answer, isPick: Bool = false, completion: @escaping @Sendable (Result<Taken?, StoreError>) -> Void
   ) {
     let mustWrite = line.withLock { line in
       line.waiting.append((answer, isPick, completion))
@@ -99,9 +100,10 @@ package final class Answers: Sendable {
     }
   }
 
-  private static func take(_ answer: Answer, isPick: Bool, _ db: Database) throws -> Taken {
+  private static func take(_ answer: Answer, isPick: Bool, _ db: Database) throws -> Taken? {
     let id = Data(answer.id.stored)
     let group = try groupPush(of: answer, db)
+    if let group, isPick, !group.isMember { return nil }
     if let group, let first = try first(of: group.number, db) {
       return Taken(counting: first, isFirst: false, persons: [answer.person])
     }
@@ -134,15 +136,29 @@ package final class Answers: Sendable {
     }
   }
 
-  /// The group's push that is answered, where it is one.
-  private static func groupPush(of answer: Answer, _ db: Database) throws -> (number: Int64, persons: [PersonID])? {
+  /// A group's push that went to the person who answers, and whether this person is still a member of the group.
+  private struct GroupPush {
+    var number: Int64
+    var persons: [PersonID]
+    var isMember: Bool
+  }
+
+  /// The group's push that is answered, where it is one. One id can be that of pushes to several groups: a group that the
+  /// person is still a member of comes first, then the latest push.
+  private static func groupPush(of answer: Answer, _ db: Database) throws -> GroupPush? {
     let select = try db.cachedStatement(
-      sql: "SELECT number, persons FROM group_push WHERE substr(apns_id, 1, 16) = ? AND app = ? ORDER BY number DESC")
+      sql: """
+        SELECT number, persons, EXISTS (
+            SELECT 1 FROM group_member m WHERE m.person_group = group_push.person_group AND m.person = ?) AS is_member
+          FROM group_push WHERE substr(apns_id, 1, 16) = ? AND app = ? ORDER BY is_member DESC, number DESC
+        """)
     let rows = try GRDB.Row.fetchCursor(
-      select, arguments: [Data(answer.id.stored.prefix(16)), answer.app.row])
+      select, arguments: [answer.person.row, Data(answer.id.stored.prefix(16)), answer.app.row])
     while let row = try rows.next() {
       let persons = try Groups.persons(row["persons"])
-      if persons.contains(answer.person) { return (row["number"], persons) }
+      if persons.contains(answer.person) {
+        return GroupPush(number: row["number"], persons: persons, isMember: row["is_member"])
+      }
     }
     return nil
   }

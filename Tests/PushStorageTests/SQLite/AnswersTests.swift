@@ -89,6 +89,9 @@ import Testing
 extension Answers {
   /// Keeps an answer, and returns when that is on disk.
   fileprivate func taken(_ answer: Answer) async throws -> Taken {
-    try await withCheckedThrowingContinuation { continuation in take(answer) { continuation.resume(with: $0) } }
+    let taken = try await withCheckedThrowingContinuation { continuation in
+      take(answer) { continuation.resume(with: $0) }
+    }
+    return try #require(taken)
   }
 }

@@ -84,6 +84,7 @@ import Testing
     let address = ops.address(in: .development)
     try await note(1, [1, 2], address)
     // Sent again after one more had come.
+    _ = try await groups.add("ops", [person(3)])
     try await note(1, [2, 3], address)
     #expect(try await groups.persons(of: .number(1), app: 1, at: address) == [person(1), person(2), person(3)])
     #expect(try await groups.persons(of: .number(1), app: 2, at: address) == [])
@@ -104,6 +105,33 @@ import Testing
     #expect(try await groups.persons(of: .number(1), app: 1, at: address) == [])
   }
 
+  @Test(arguments: [true, false])
+  func `who has left a group answers for nobody`(isGroupRemoved: Bool) async throws {
+    let ops = try await groups.add("ops", [person(1), person(2)])
+    try await note(1, [1, 2], ops.address(in: .development))
+    let answers = Answers(store: store)
+    if isGroupRemoved { try await groups.remove(ops, now: 6) } else { try await groups.remove(person(1), from: ops) }
+    #expect(try await takenOrNot(answers, 1, "approve", by: 1) == nil)
+    #expect(try await answers.answers(since: 0).isEmpty)
+    // An alert is closed by its person alone, member or not.
+    #expect(try await take(answers, 1, "close", by: 1, isPick: false).persons == [person(1)])
+    guard !isGroupRemoved else { return }
+    #expect(try await take(answers, 1, "deny", by: 2).isFirst)
+    // Back in the group, what the others have answered counts.
+    _ = try await groups.add("ops", [person(1)])
+    #expect(try await take(answers, 1, "approve", by: 1).counting.action == "deny")
+  }
+
+  @Test func `of two groups with a push of the same id the one that a person is still in is answered`() async throws {
+    let (ops, night) = (
+      try await groups.add("ops", [person(1)]), try await groups.add("night", [person(1), person(2)])
+    )
+    try await note(1, [1, 2], night.address(in: .development))
+    try await note(1, [1], ops.address(in: .development))
+    try await groups.remove(person(1), from: ops)
+    #expect(try await take(Answers(store: store), 1, "approve", by: 1).persons == [person(1), person(2)])
+  }
+
   private func note(_ number: Int, _ persons: [Int64], _ address: DeviceID) async throws {
     let push = Groups.Push(address: address, app: 1, id: .number(number), persons: persons.map(person), at: 5)
     let isDurable = await withCheckedContinuation { done in groups.note(push) { done.resume(returning: $0) } }
@@ -113,6 +141,12 @@ import Testing
   private func take(
     _ answers: Answers, _ number: Int, _ action: String, by row: Int64, app: AppID = 1, isPick: Bool = true
   ) async throws -> Answers.Taken {
+    try #require(try await takenOrNot(answers, number, action, by: row, app: app, isPick: isPick))
+  }
+
+  private func takenOrNot(
+    _ answers: Answers, _ number: Int, _ action: String, by row: Int64, app: AppID = 1, isPick: Bool = true
+  ) async throws -> Answers.Taken? {
     let answer = Answer(
       id: .number(number), person: person(row), action: action, device: DeviceID(row: row), app: app, at: 1000)
     return try await withCheckedThrowingContinuation { continuation in

@@ -98,7 +98,7 @@ import Testing
             answers.take(
               Answer(
                 id: .number(7), person: persons[0], action: "yes\(number)", device: 1, app: 1, at: Int64(number))
-            ) { continuation.resume(with: $0.map(\.isFirst)) }
+            ) { continuation.resume(with: $0.map { $0?.isFirst == true }) }
           }
         }
       }
