@@ -119,10 +119,12 @@ package struct StateFolder: Sendable {
     guard unsafe fstat(folder, &status) == 0 else {
       throw Failure(description: "the state folder \(path) can't be read (\(reason(errno)))")
     }
-    guard status.st_uid == geteuid() || geteuid() == 0 else {
+    // Also for root: the owner could put links there, and root would write to what they name.
+    guard status.st_uid == geteuid() else {
+      let owner = ServiceUser.name(status.st_uid)
       throw Failure(
         description:
-          "the state folder \(path) belongs to another user (\(status.st_uid)): run as that user, or choose another with --state DIR"
+          "the state folder \(path) belongs to another user (\(owner)): run as that user, or choose another with --state DIR"
       )
     }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []

@@ -58,6 +58,17 @@ import Testing
     #expect(try folder.claim().hasNarrowed == false)
   }
 
+  @Test(.enabled(if: ServiceUser.isRoot, "only root can give a folder to another user"))
+  func `root uses no folder of another user, and makes nothing there`() throws {
+    let temporary = try TemporaryFolder()
+    let folder = StateFolder(temporary.path + "/state")
+    #expect(unsafe mkdir(folder.path, 0o700) == 0 && symlink(temporary.path + "/made", folder.path + "/lock") == 0)
+    #expect(unsafe chown(folder.path, 4242, 4242) == 0)
+    let failure = #expect(throws: StateFolder.Failure.self) { _ = try folder.claim() }
+    #expect(failure?.description.contains("belongs to another user (user 4242)") == true)
+    #expect(mode(temporary.path + "/made") == 0)
+  }
+
   @Test func `what an earlier version left readable is narrowed, and nothing beyond a link`() throws {
     let temporary = try TemporaryFolder()
     let folder = StateFolder(temporary.path + "/state")
