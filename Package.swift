@@ -26,11 +26,13 @@ var strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-  // A push crosses targets in small steps, which the compiler specializes and inlines as if they were one: without it,
-  // 7 % more instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.)
-  .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release)),
 ]
 strict += examined
+
+/// Settings of targets that a push crosses in small steps: other targets specialize and inline their functions, which saves 7 % of
+/// the instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.) Of all other targets
+/// this would save nothing, and a release build would take two minutes more.
+let inlined = strict + [.unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release))]
 
 /// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
 /// more.
@@ -104,7 +106,7 @@ let package = Package(
       name: "PushPolicy",
       dependencies: ["CAdModel", "CSimdjson"],
       // So that the compiler keeps a JSONElement from outliving its document.
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")],
+      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")],
       linkerSettings: [oneOfEach]
     ),
     .target(
@@ -113,7 +115,7 @@ let package = Package(
     .target(
       name: "PushCore",
       dependencies: ["COpenSSL", "CVersion", "PushPolicy", .product(name: "Logging", package: "swift-log")],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
+      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
     ),
     // HTTP/2 over TLS, of a server and a client: sessions without I/O, and the connections that carry them.
     .target(
@@ -128,13 +130,13 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       // So that the compiler keeps a field's bytes from outliving their message.
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
+      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
     ),
     // What both ends spell: the lines of devices, the messages of the control plane, where they go.
     .target(
       name: "GatewayProtocol",
       dependencies: ["PushCore", "PushPolicy"],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
+      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
     ),
     // What must not be lost: the mailbox, registrations, channels, the delivery log, and their homes in SQLite.
     .target(
@@ -148,7 +150,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
+      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
     ),
     // Messages to and from a cluster of NATS, and what its JetStream is asked for.
     .target(
