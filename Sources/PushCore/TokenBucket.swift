@@ -25,7 +25,7 @@ package struct TokenBucket: Sendable {
   }
 
   package let rate: Rate
-  /// In parts of ``Rate/unit``, so that a millisecond counts.
+  /// In parts of ``Rate/unit``, so that a millisecond counts; less than 0 where more is owed.
   private var left: Int
   /// Milliseconds since 1970.
   private var time: Int64
@@ -46,6 +46,19 @@ package struct TokenBucket: Sendable {
     return true
   }
 
+  /// Takes so many, also where there are fewer: what is missing comes back before any other. More than
+  /// ``maximumDebt`` bursts are never owed.
+  package mutating func owe(_ count: Int, at now: Int64) {
+    precondition(count >= 0, "nobody owes less than nothing")
+    fill(at: now)
+    let full = rate.burst * rate.unit
+    let (taken, isLarge) = count.multipliedReportingOverflow(by: rate.unit)
+    left = isLarge ? -full * TokenBucket.maximumDebt : max(left - taken, -full * TokenBucket.maximumDebt)
+  }
+
+  /// So many bursts are owed at most: one push to the largest group at 100 a second.
+  private static let maximumDebt = 50
+
   /// Whether there is one to take.
   package mutating func has(at now: Int64) -> Bool {
     fill(at: now)
@@ -60,7 +73,7 @@ package struct TokenBucket: Sendable {
 
   private mutating func fill(at now: Int64) {
     // No more time than it takes to be full, which no clock can make overflow.
-    let elapsed = min(max(now - time, 0), Int64(rate.burst * rate.unit) / Int64(rate.perSecond) + 1)
+    let elapsed = min(max(now - time, 0), Int64(rate.burst * rate.unit - left) / Int64(rate.perSecond) + 1)
     left = min(rate.burst * rate.unit, left + Int(elapsed) * rate.perSecond)
     time = now
   }
@@ -85,6 +98,17 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameter now: milliseconds since 1970.
   package mutating func take(_ key: Key, at now: Int64) -> Bool {
+    makeRoom(for: key, at: now)
+    return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
+  }
+
+  /// Takes so many of what belongs to a key, also where it has fewer: see ``TokenBucket/owe(_:at:)``.
+  package mutating func owe(_ key: Key, _ count: Int, at now: Int64) {
+    makeRoom(for: key, at: now)
+    buckets[key, default: TokenBucket(rate, at: now)].owe(count, at: now)
+  }
+
+  private mutating func makeRoom(for key: Key, at now: Int64) {
     if buckets.count >= sweepCount, buckets[key] == nil {
       buckets = buckets.filter { entry in
         var bucket = entry.value
@@ -92,6 +116,5 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
       }
       sweepCount = max(1000, 2 * buckets.count)
     }
-    return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
   }
 }

@@ -30,6 +30,18 @@ import Testing
     #expect([bucket.isFull(at: 359_999), bucket.isFull(at: 360_000)] == [false, true])
   }
 
+  @Test func `what is owed comes back before any other, and is bounded`() {
+    var bucket = TokenBucket(rate, at: 1000)
+    bucket.owe(5, at: 1000)
+    #expect([bucket.take(at: 2499), bucket.take(at: 2500), bucket.take(at: 2501)] == [false, true, false])
+    // 50 bursts of 3, at 2 a second.
+    for count in [Int.max, 1000] { bucket.owe(count, at: 3000) }
+    #expect([bucket.take(at: 78_499), bucket.take(at: 78_500)] == [false, true])
+    #expect([bucket.isFull(at: 79_000), bucket.isFull(at: 1_000_000)] == [false, true])
+    bucket.owe(Int.max, at: .max / 2)
+    #expect([bucket.take(at: 0), bucket.take(at: .max / 2)] == [false, true])
+  }
+
   @Test func `each has its own, and the full ones are forgotten`() {
     var buckets = TokenBuckets<Int>(rate)
     for key in 0..<5000 { #expect([buckets.take(key, at: Int64(key) * 10)] == [true]) }

@@ -47,7 +47,8 @@ package struct Counter: ~Copyable, Sendable {
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
     lineSize, logBacklog, teamRate, appRate, scheduled, doorConnections,
-    deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications
+    deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications,
+    groupPushes
 
   /// How it is named to people and monitors.
   package var label: String { row.label }
@@ -74,6 +75,8 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .appRate: ("app_rate", "an app was sent more than `app_rate` allows: `TooManyRequests`")
     case .scheduled:
       ("scheduled", "an app, a team or the gateway had as many pushes scheduled as it may: `TooManyRequests`")
+    case .groupPushes:
+      ("group_pushes", "as many pushes to groups waited to be stored as may wait: `TooManyRequests`")
     case .deviceReports: ("device_reports", "a device said more of pushes than is logged: a report was dropped")
     case .deviceAnswers: ("device_answers", "a device answered more than a person can: an answer was dropped")
     case .deviceChanges:

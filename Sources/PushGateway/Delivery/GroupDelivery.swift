@@ -17,14 +17,25 @@ struct GroupDelivery: Sendable {
     var found: [Recipient] = []
     for person in group.members {
       for device in registrations.devices(of: person) {
-        let isRegistered = registrations.registrations(of: device).contains { registration, _ in
-          registration.app == app && registration.environment == environment && !registration.isExpired(at: now)
-        }
-        if isRegistered { found.append(Recipient(device: device, person: person)) }
+        if isRegistered(device, app, environment, at: now) { found.append(Recipient(device: device, person: person)) }
         if found.count == Limits.maximumGroupDevices { return found }
       }
     }
     return found
+  }
+
+  private func isRegistered(_ device: DeviceID, _ app: AppID, _ environment: Environment, at now: Int64) -> Bool {
+    registrations.registrations(of: device).contains { registration, _ in
+      registration.app == app && registration.environment == environment && !registration.isExpired(at: now)
+    }
+  }
+
+  /// The copies of a push for its recipients who are still registered, at `now`, in milliseconds since 1970.
+  func copies(of push: StoredPush, to recipients: [Recipient], now: Int64) -> [StoredPush] {
+    guard let environment = GroupAddress(push.device)?.environment else { return [] }
+    return recipients.filter { isRegistered($0.device, push.app, environment, at: now) }.map {
+      push.copy(to: $0.device)
+    }
   }
 
   /// To whom the group's push goes, for the store.

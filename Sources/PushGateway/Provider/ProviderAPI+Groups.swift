@@ -18,11 +18,19 @@ extension ProviderAPI {
     } catch {
       return refuse(exchange, error)
     }
+    charge(push, copies: recipients.count, exchange)
     guard !recipients.isEmpty else {
       services.log.append([push.event(.dropped, at: push.received, detail: .fact(.nobodyRegistered))])
       return accept(exchange, push, .unstored)
     }
-    store(push, for: recipients, exchange)
+    store(push, for: recipients, of: delivery, exchange)
+  }
+
+  /// Counts the copies of a push, of which the request has counted one, against the rates of its app and its team.
+  private func charge(_ push: StoredPush, copies: Int, _ exchange: Exchange) {
+    guard services.senderRates.boundsSenders, let app = services.registrations.app(push.app) else { return }
+    let team = app.team ?? (exchange.connection.attachment as? ProviderConnection)?.team
+    services.senderRates.charge(app.id, of: team, copies: copies - 1, at: push.received)
   }
 
   /// Those of whom nobody refuses the advertising that it may be.
@@ -45,13 +53,13 @@ extension ProviderAPI {
     return admitted
   }
 
-  private func store(_ push: StoredPush, for recipients: [GroupDelivery.Recipient], _ exchange: Exchange) {
+  private func store(
+    _ push: StoredPush, for recipients: [GroupDelivery.Recipient], of delivery: GroupDelivery, _ exchange: Exchange
+  ) {
     let connection = exchange.connection
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
       return refuse(exchange, Rejection(.tooManyRequests))
     }
-    connection.runningRequests += 1
-    let copies = recipients.map { push.copy(to: $0.device) }
     let isStored = push.expires > push.received / 1000
     let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
     let destinations = Dispatcher.Destinations(
@@ -63,17 +71,32 @@ extension ProviderAPI {
         if let exchange = reference.exchange { api.answer(exchange, push, outcome, isStored: isStored) }
       }
     }
-    services.groups.note(GroupDelivery.note(push, to: recipients)) { isDurable in
-      guard isDurable else { return answer(.unavailable) }
-      guard isStored else {
-        Dispatcher.deliverNow(copies, to: destinations)
-        return answer(.queued(seq: 0, replaced: nil))
-      }
-      destinations.mailbox.append(copies) { outcomes in
-        answer(outcomes.ofAll)
-        Dispatcher.distribute(copies, outcomes, to: destinations)
+    let line = services.groupPushes
+    let isTaken = line.enter(push.app, copies: recipients.count) {
+      delivery.groups.note(GroupDelivery.note(push, to: recipients)) { isDurable in
+        guard isDurable else {
+          line.end(copies: recipients.count)
+          return answer(.unavailable)
+        }
+        let copies = delivery.copies(of: push, to: recipients, now: destinations.clock.milliseconds())
+        guard isStored, !copies.isEmpty else {
+          Dispatcher.deliverNow(copies, to: destinations)
+          line.end(copies: recipients.count)
+          return answer(.queued(seq: 0, replaced: nil))
+        }
+        destinations.mailbox.append(copies) { outcomes in
+          line.end(copies: recipients.count)
+          answer(outcomes.ofAll)
+          Dispatcher.distribute(copies, outcomes, to: destinations)
+        }
       }
     }
+    guard isTaken else {
+      shared.meter.reached(.groupPushes)
+      return refuse(exchange, Rejection(.tooManyRequests))
+    }
+    // An answer lowers it on this loop, so after this.
+    connection.runningRequests += 1
   }
 
   private func answer(_ exchange: Exchange, _ push: StoredPush, _ outcome: AppendOutcome, isStored: Bool) {

@@ -12,7 +12,7 @@ final class ProviderAPI {
   let services: Services
   private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
-  private let shared: LoopServices
+  let shared: LoopServices
   private var fields = HeaderFields()
   private var random = BufferedRandom()
   private var rate = RateLimit<DeviceToken>()

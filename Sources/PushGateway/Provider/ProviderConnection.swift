@@ -20,6 +20,9 @@ final class ProviderConnection {
   /// The key of the connection's first token: its team is the connection's, and so is its relation if it has topics.
   private var first: ProviderKey?
 
+  /// The team of the token that came last.
+  var team: String? { token?.key.team }
+
   /// The token of a field that is the same as the last one, unless a key has changed since.
   func token(_ field: Span<UInt8>, generation: UInt64) -> ProviderToken? {
     guard let token, generation == self.generation, field.isSame(as: authorization) else { return nil }

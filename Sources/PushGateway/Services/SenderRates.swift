@@ -63,4 +63,16 @@ final class SenderRates: Sendable {
       return buckets.teams?.take(team, at: now) == false ? .teamRate : nil
     }
   }
+
+  /// Counts the further copies of a push to a group. They are not refused: what is beyond a limit is owed, and later pushes are
+  /// refused until it has come back.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func charge(_ app: AppID, of team: String?, copies: Int, at now: Int64) {
+    guard copies > 0 else { return }
+    buckets.withLock { buckets in
+      buckets.apps?.owe(app, copies, at: now)
+      if let team { buckets.teams?.owe(team, copies, at: now) }
+    }
+  }
 }

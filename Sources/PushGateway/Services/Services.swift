@@ -19,6 +19,8 @@ struct Services: Sendable {
   let retractions: Retractions
   /// Groups of persons.
   let groups: Groups
+  /// Pushes to them that are being stored, or wait for it.
+  let groupPushes = GroupPushLine()
   /// The environment of what names none: of listeners, of devices that register.
   let environment: Environment
   /// How many pushes device tokens take, and teams and apps may send.

@@ -40,6 +40,17 @@ import Testing
     #expect((0..<9).allSatisfy { _ in rates.excess(news, of: nil, at: 5000) == nil })
   }
 
+  @Test func `the copies of a push to a group are owed by its app and its team`() {
+    let rates = SenderRates(RateLimits(perTeam: 4, perApp: 2))
+    #expect(rates.excess(news, of: "T", at: 5000) == nil)
+    rates.charge(news, of: "T", copies: 4, at: 5000)
+    #expect([news, mail].map { rates.excess($0, of: "T", at: 5000) } == [.appRate, .teamRate])
+    #expect(rates.excess(mail, of: "T", at: 5750) == nil)
+    #expect([7000, 7001].map { rates.excess(news, of: "U", at: $0) } == [nil, .appRate])
+    rates.charge(news, of: "T", copies: 0, at: 9000)
+    #expect(rates.excess(news, of: "T", at: 9000) == nil)
+  }
+
   @Test func `what an app may not send does not count against its team`() {
     let rates = SenderRates(RateLimits(perTeam: 3, perApp: 2))
     #expect((0..<4).map { _ in rates.excess(news, of: "T", at: 5000) } == [nil, nil, .appRate, .appRate])
