@@ -35,7 +35,9 @@ enum Main {
 ///
 /// Each command says its name itself: the parser reads the names of all of them at every start, and making one of a type's
 /// looks through the conformances of the whole program. For all of them that was two thirds of what a short command costs.
-struct PushCLI: AsyncParsableCommand {
+/// It is not asynchronous itself, as most commands are: of such a root a debug build of the parser reads the options of all commands
+/// at every start.
+struct PushCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pushcli",
     abstract: "A push service of one's own: serves the APNs provider API and shows the pushes in terminals.",

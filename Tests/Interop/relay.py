@@ -11,11 +11,12 @@ from waiting import HANG
 class Relay:
     """Listens on a port of its own, and connects each connection to one of its targets, one after the other.
 
-    While it is cut, connections are ended, and new ones get no answer. Everything is held up for `delay` seconds.
+    While it is cut, connections are ended, and new ones get no answer. Everything is held up for `delay` seconds. Each
+    connection to a target begins with the bytes `greeting`.
     """
 
-    def __init__(self, *targets, delay=0):
-        self.delay = delay
+    def __init__(self, *targets, delay=0, greeting=b""):
+        self.delay, self.greeting = delay, greeting
         self.targets, self.turn = list(targets), itertools.count()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.listener.getsockname()[1]
@@ -51,6 +52,7 @@ class Relay:
                 continue
             far.settimeout(None)
             far.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            far.sendall(self.greeting)
             return far
         return None
 

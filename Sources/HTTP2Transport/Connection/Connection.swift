@@ -148,7 +148,10 @@ package final class Connection: ChannelInboundHandler {
   // MARK: The socket
 
   /// The peer's address; nil on a Unix socket, and when the connection is over.
-  package var remoteAddress: String? { channel?.remoteAddress?.ipAddress }
+  package var remoteAddress: String? { client?.description ?? channel?.remoteAddress?.ipAddress }
+
+  /// The client's address, where a balancer has said it.
+  package var client: IPAddress?
 
   /// What its peer is counted with, among others of the same place.
   package var source: ConnectionLedger.Source { peer == .remote ? .init(text: remoteAddress) : .loopback }

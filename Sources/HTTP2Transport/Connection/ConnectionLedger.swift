@@ -116,8 +116,11 @@ package final class ConnectionLedger: Sendable {
   /// Counts one more connection.
   ///
   /// - Returns: nil when its address has as many as it may.
-  package func admit(_ address: SocketAddress?) -> Ticket? {
-    let source = address.map(Source.init) ?? .loopback
+  package func admit(_ address: SocketAddress?) -> Ticket? { admit(address?.ipAddress) }
+
+  /// - Parameter address: an address of IP, as text.
+  package func admit(_ address: String?) -> Ticket? {
+    let source = Source(text: address)
     enum Outcome {
       case admitted(Int, isFull: Bool)
       case refused
@@ -134,16 +137,19 @@ package final class ConnectionLedger: Sendable {
     }
     switch outcome {
     case .refused:
-      exceeded(.addressConnections, address?.ipAddress)
+      exceeded(.addressConnections, address)
       return nil
     case .admitted(let number, let isFull):
       if isFull {
-        exceeded(.strangerConnections, address?.ipAddress)
+        exceeded(.strangerConnections, address)
         evict(1, remoteOnly: true)
       }
       return Ticket(number, self)
     }
   }
+
+  /// A balancer began a connection with something else than a ``ProxyHeader``.
+  package func noteMissingProxyHeader(from address: SocketAddress?) { exceeded(.proxyHeader, address?.ipAddress) }
 
   /// Descriptors run short: ends the oldest connections that are idle.
   package func evictOldest() {
@@ -178,22 +184,10 @@ extension ConnectionLedger.Source {
 
   /// - Parameter text: an address of IP, as text; nil: there is none.
   package init(text: String?) {
-    let text = text ?? "::1"
-    var bytes = [UInt8](repeating: 0, count: 16)
-    if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
-      self = .init(ipv4: bytes[..<4])
-    } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
-      if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-        self = .init(ipv4: bytes[12...])
-      } else if bytes[..<15].allSatisfy({ $0 == 0 }), bytes[15] == 1 {
-        self = .loopback
-      } else {
-        self = .network(Array(bytes[..<8]))
-      }
-    } else {
+    guard let address = text.flatMap(IPAddress.init), !address.isLoopback else {
       self = .loopback
+      return
     }
+    self = .network(Array(address.bytes.prefix(address.bytes.count == 4 ? 4 : 8)))
   }
-
-  private init(ipv4 bytes: ArraySlice<UInt8>) { self = bytes.first == 127 ? .loopback : .network(Array(bytes)) }
 }

@@ -64,19 +64,22 @@ package final class Listener: Sendable {
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         AdminPeer.check(channel, of: options).flatMapThrowing { user in
-          let (context, handler) = loops.current(channel.eventLoop)
-          let ticket = try ledger.map { ledger in
-            guard let ticket = ledger.admit(channel.remoteAddress) else { throw TooManyConnections() }
-            return ticket
-          }
-          let connection = try Connection(
-            role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
-            peer: options.peer ?? Connection.Peer(channel.remoteAddress), options: options)
-          connection.user = user
-          ServerSide.attach(to: connection, handler: handler)
-          if let ticket { connection.hold(ticket) }
           if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
-          try channel.pipeline.syncOperations.addHandler(connection)
+          let makeConnection = { (origin: ProxyHeader.Origin) in
+            let connection = try connection(
+              on: channel, from: origin, tls: tls, options: options, loops: loops, ledger: ledger)
+            connection.user = user
+            return connection
+          }
+          let address = channel.remoteAddress
+          if let balancer = address?.ipAddress.flatMap(IPAddress.init), options.balancers.contains(balancer) {
+            let reader = ProxyHeaderReader(makeConnection: makeConnection) {
+              ledger?.noteMissingProxyHeader(from: address)
+            }
+            try channel.pipeline.syncOperations.addHandler(reader)
+          } else {
+            try channel.pipeline.syncOperations.addHandler(makeConnection(.balancer))
+          }
         }
       }
     do {
@@ -86,6 +89,30 @@ package final class Listener: Sendable {
     } catch {
       throw ListenError(address, error)
     }
+  }
+
+  /// Makes the connection of a socket that was accepted.
+  ///
+  /// - Parameter origin: whose it is; that of the socket's own peer is the `balancer`.
+  private static func connection(
+    on channel: any Channel, from origin: ProxyHeader.Origin, tls: TLSSource?, options: ConnectionOptions, loops: Loops,
+    ledger: ConnectionLedger?
+  ) throws -> Connection {
+    let (context, handler) = loops.current(channel.eventLoop)
+    let (client, place) = origin.place(of: channel.remoteAddress)
+    let ticket = try ledger.map { ledger in
+      guard let ticket = ledger.admit(client?.description ?? channel.remoteAddress?.ipAddress) else {
+        throw TooManyConnections()
+      }
+      return ticket
+    }
+    let connection = try Connection(
+      role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
+      peer: options.peer ?? place, options: options)
+    connection.client = client
+    ServerSide.attach(to: connection, handler: handler)
+    if let ticket { connection.hold(ticket) }
+    return connection
   }
 
   /// An address has as many connections as it may; NIO closes the one that is too much.
@@ -312,10 +339,20 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
 }
 
+extension ProxyHeader.Origin {
+  /// The address of a client behind a balancer, and where it is. One that has the balancer's loopback address, or none, is
+  /// counted as the balancer; no client of a balancer is on this machine.
+  fileprivate func place(of peer: SocketAddress?) -> (client: IPAddress?, PeerPlace) {
+    switch self {
+    case .balancer: (nil, PeerPlace(peer))
+    case .client(let address): (address.flatMap { $0.isLoopback ? nil : $0 }, .remote)
+    }
+  }
+}
+
 extension Connection.Peer {
   /// What an address says of the peer: one that can't be had says nothing.
   init(_ address: SocketAddress?) {
-    let text = address?.ipAddress ?? ""
-    self = text.hasPrefix("127.") || text == "::1" || text.hasPrefix("::ffff:127.") ? .loopback : .remote
+    self = address?.ipAddress.flatMap(IPAddress.init)?.isLoopback == true ? .loopback : .remote
   }
 }

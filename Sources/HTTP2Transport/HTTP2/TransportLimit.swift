@@ -24,6 +24,8 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   case strangerConnections = "stranger-connections"
   /// ``Limits/reservedDescriptors``
   case descriptors
+  /// What a connection from a balancer begins with: ``ProxyHeader``.
+  case proxyHeader = "proxy-header"
   /// ``Limits/maximumControlRequests``
   case controlRequests = "control-requests"
   /// ``Limits/maximumWaitingAnswers``
@@ -46,6 +48,7 @@ package enum TransportLimit: String, Sendable, CaseIterable {
     case .addressConnections: "connections of one address"
     case .strangerConnections: "connections in all"
     case .descriptors: "descriptors run short"
+    case .proxyHeader: "connections from `balancers` without a PROXY header"
     case .controlRequests: "requests of one connection at work"
     case .waitingAnswers: "answers that wait to be taken"
     case .runningRequests: "requests of the process at work"

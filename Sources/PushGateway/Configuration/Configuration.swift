@@ -28,6 +28,8 @@ package struct Configuration: Sendable {
   var cellReplicas: Int?
   /// nil: where it listens.
   var advertised: [String]?
+  /// nil: none, each connection is that of its own address.
+  var balancers: [IPAddress]?
   var loops = min(maximumLoops, ProcessInfo.processInfo.activeProcessorCount)
   var mailboxCap = 10_000
   /// nil: any number.
@@ -327,6 +329,12 @@ extension Configuration: SettingHolder {
     Setting(
       "advertise", \.advertised, .orNone(.addresses), default: "none: where it listens",
       "HOST:PORT under which the devices of a cell reach this gateway; several may be given."),
+    Setting(
+      "balancers", \.balancers, .orNone(.ipAddresses),
+      """
+      IP addresses of TCP balancers in front of listen: connections from them have to begin with a header of PROXY protocol \
+      version 2, and count for the address of the client that it names.
+      """),
     Setting("loops", \.loops, .number(1...maximumLoops), default: "one per core", "Event loops."),
     Setting(
       "mailbox_cap", \.mailboxCap, .number(1...1_000_000, of: "pushes"),
@@ -400,6 +408,20 @@ extension SettingType<BackendAddress> {
     SettingType(
       expected: "nats://HOST:PORT or tls://HOST:PORT, several with commas between them",
       read: Configuration.brokers, text: { $0.text })
+  }
+}
+
+extension SettingType<[IPAddress]> {
+  /// Addresses of IP, with commas between several.
+  static var ipAddresses: Self {
+    SettingType(
+      expected: "an IP address, several with commas between them", form: .list, shape: .list,
+      read: { text in
+        let entries = text.split(separator: ",").map { IPAddress($0.trimmingCharacters(in: .whitespaces)) }
+        let addresses = entries.compactMap(\.self)
+        return entries.isEmpty || addresses.count < entries.count ? nil : addresses
+      },
+      text: { $0.map(\.description).joined(separator: ",") })
   }
 }
 

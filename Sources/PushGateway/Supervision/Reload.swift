@@ -62,6 +62,8 @@ extension Configuration {
 
   /// What connections of every listener have in common.
   var connectionOptions: ConnectionOptions {
-    ConnectionOptions(initialStreams: initialStreams, idleTimeout: idleTimeout)
+    var options = ConnectionOptions(initialStreams: initialStreams, idleTimeout: idleTimeout)
+    options.balancers = Set(balancers ?? [])
+    return options
   }
 }

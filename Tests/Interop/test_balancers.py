@@ -1,0 +1,92 @@
+"""Connections that TCP balancers pass on, with the header of PROXY protocol version 2."""
+
+import contextlib
+import ipaddress
+import itertools
+import json
+import socket
+import struct
+import time
+from types import SimpleNamespace
+
+import pytest
+from relay import Relay
+from waiting import HANG
+from wire import Connection
+
+pytestmark = pytest.mark.alone("its balancer")
+
+SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
+
+
+def header(client=None, *, extra=b""):
+    """A header for a client's address; without one it is for the balancer's own connection."""
+    if client is None:
+        return SIGNATURE + bytes([0x20, 0x00]) + struct.pack("!H", 0)
+    source = ipaddress.ip_address(client)
+    family, size = (1, 4) if source.version == 4 else (2, 16)
+    body = source.packed + bytes(size) + struct.pack("!HH", 40000, 443) + extra
+    return SIGNATURE + bytes([0x21, family << 4 | 1]) + struct.pack("!H", len(body)) + body
+
+
+@pytest.fixture
+def gateway(start):
+    return start("--balancers", "127.0.0.1,2001:db8::1")
+
+
+@pytest.fixture
+def through(gateway):
+    """Connects to the gateway by a balancer that says whose connection it is."""
+    with contextlib.ExitStack() as stack:
+        def connect(client=None, *, greeting=None):
+            relay = Relay(("127.0.0.1", gateway.port), greeting=header(client) if greeting is None else greeting)
+            stack.callback(relay.close)
+            front = SimpleNamespace(
+                addresses=[("127.0.0.1", relay.port)], host="127.0.0.1", port=relay.port, trust=gateway.trust)
+            return stack.enter_context(Connection(front))
+        yield connect
+
+
+@pytest.mark.parametrize("client", ["198.51.100.7", "2001:db8::7", None])
+def test_a_push_comes_by_a_balancer(gateway, through, client):
+    phone, connection = gateway.device(), through(client)
+    assert [gateway.push(phone.token, connection=connection).status for _ in range(2)] == [200, 200]
+
+
+def test_what_a_balancer_says_besides_is_skipped(gateway, through):
+    connection = through(greeting=header("198.51.100.7", extra=b"\x04\x00\x20" + bytes(32)))
+    assert gateway.push(gateway.device().token, connection=connection).status == 200
+
+
+def test_clients_of_a_balancer_are_counted_by_their_own_addresses(gateway, through):
+    phone, guesser = gateway.device(), through("198.51.100.7")
+
+    def guess(connection):
+        token = gateway.key.token(issued=int(time.time()) - next(guesses) % 1000, flip=next(guesses) % 200)
+        return gateway.push(phone.token, connection=connection, authorization=f"bearer {token}").status
+
+    guesses = itertools.count()
+    statuses = [403]
+    while statuses[-1] == 403:
+        statuses.append(guess(guesser))
+        assert len(statuses) < 5_000, "nobody counts"
+    assert statuses[-1] == 429
+    assert [guess(through(client)) for client in ["198.51.100.8", "2001:db8::7", None]] == [403, 403, 403]
+    assert gateway.push(phone.token, connection=through("198.51.100.8")).status == 200
+
+
+@pytest.mark.parametrize(("client", "status"), [("127.0.0.1", 403), ("::1", 403), ("198.51.100.7", 403), (None, 201)])
+def test_no_client_of_a_balancer_is_on_this_machine(gateway, through, client, status, name):
+    body = json.dumps({"name": name}).encode()
+    assert through(client).request("POST", "/v1/devices", (), body).status == status
+
+
+@pytest.mark.parametrize("greeting", [b"\x16\x03\x01\x02\x00", b"PROXY TCP4 198.51.100.7 127.0.0.1 1 2\r\n",
+                                      SIGNATURE + b"\x31\x11\0\0", SIGNATURE + b"\x21\x11\0\x04abcd",
+                                      SIGNATURE + b"\x21\x11\xff\xff"])
+def test_a_connection_of_a_balancer_without_its_header_is_closed(gateway, greeting):
+    with socket.create_connection(("127.0.0.1", gateway.port), timeout=HANG) as raw:
+        raw.sendall(greeting)
+        with contextlib.suppress(ConnectionResetError):
+            assert raw.recv(100) == b""
+    gateway.wait_for_log("limit=proxy-header peer=127.0.0.1")
