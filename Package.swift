@@ -161,7 +161,10 @@ let package = Package(
     // What gateways share over NATS JetStream: mailboxes, and the log of all else.
     .target(
       name: "PushCluster",
-      dependencies: ["NATSClient", "PushCore", "PushStorage", .product(name: "Logging", package: "swift-log")],
+      dependencies: [
+        "NATSClient", "PushCore", "PushStorage", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
     ),
     // The gateway: the APIs, delivery, faults, and what builds, starts and stops all of it.

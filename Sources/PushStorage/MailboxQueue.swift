@@ -98,6 +98,10 @@ package struct RecentIDs: Sendable {
     package var app: AppID
     package var id: APNSID
 
+    package init(device: DeviceID, app: AppID, id: APNSID) {
+      (self.device, self.app, self.id) = (device, app, id)
+    }
+
     /// 16 bytes that differ where the ids of one device and app do; with the hashes of device and app in them, and by
     /// 128 bits of chance, those of others differ, too. Nobody outside this process can know them.
     fileprivate var mark: RecentMarks.Mark {

@@ -55,10 +55,9 @@ def record(tmp_path):
 
 def push(gateway, device, payload=ALERT, **more):
     """Pushes once; returns the response, and the id."""
-    apns_id = str(uuid.uuid4())
+    apns_id = more.setdefault("apns_id", str(uuid.uuid4()))
     with Connection(gateway) as connection:
-        stream = connection.send(
-            "POST", f"/3/device/{device.token}", device.home.fields(apns_id=apns_id, **more), payload)
+        stream = connection.send("POST", f"/3/device/{device.token}", device.home.fields(**more), payload)
         return connection.wait(stream), apns_id
 
 
@@ -211,3 +210,39 @@ def test_a_slow_network_to_the_brokers_loses_nothing(make, record):
     recorder = record(cell.gateways[1], phone)
     sent = [accepted(gateway, phone) for gateway in cell.gateways * 3]
     has(recorder, *sent)
+
+
+def mailboxes(cell):
+    """The messages of all mailboxes, and the sum of their last numbers, as the first broker has them."""
+    streams = [state for name, state in replicas(cell.brokers)[0].items() if name.startswith("MB_")]
+    return sum(each["messages"] for each in streams), sum(each["last_seq"] for each in streams)
+
+
+@pytest.mark.parametrize("collapses", [False, True])
+def test_a_retry_is_known_when_its_push_has_left_and_all_brokers_were_started_again(make, record, collapses):
+    cell = make()
+    phone, more = phone_of(cell), {"apns_collapse_id": "score"} if collapses else {}
+    _, before = mailboxes(cell)
+    sent = [accepted(cell.gateways[0], phone, **more)]
+    if collapses:
+        sent.append(accepted(cell.gateways[0], phone, **more))
+    else:
+        recorder = record(cell.gateways[1], phone)
+        has(recorder, *sent)
+    # A push, or two and which is the last; then the id of the one that has left.
+    numbers = 2 if not collapses else 5
+    eventually(lambda: mailboxes(cell)[1] >= before + numbers, "the ids of what has left are in the stream")
+    cell.brokers.kill(0, 1, 2)
+    cell.brokers.start()
+
+    def retried(gateway):
+        response, _ = push(gateway, phone, apns_id=sent[0], **more)
+        return response.status == 200
+
+    for gateway in cell.gateways:
+        eventually(lambda: retried(gateway), "brokers elect their leaders")
+    if collapses:
+        recorder = record(cell.gateways[1], phone)
+        has(recorder, sent[1])
+    last = accepted(cell.gateways[0], phone)
+    has(recorder, sent[-1], last)

@@ -144,7 +144,11 @@ package final class ModelEngine: Sendable {
     guard message.subject.hasPrefix("_INBOX.") else {
       let (answers, published) = state.withLock { [now] state in state.take(message, now: now) }
       for message in published { deliver(message) }
-      if let answers { return answers.isEmpty ? () : answer(message.reply, answers) }
+      if let answers {
+        // Who listens to a subject gets what is sent there, also where a stream stores it.
+        if !message.subject.hasPrefix("$JS.") { deliver(message) }
+        return answers.isEmpty ? () : answer(message.reply, answers)
+      }
       guard deliver(message) || message.reply == nil else { return fail(message.reply, .noResponders) }
       if isReliable, let number = number(message.reply) { after(Self.patience) { [self] in end(number, .timedOut) } }
       return

@@ -86,7 +86,13 @@ extension JetStreamMailbox {
               done(outcome)
             }
           })
-        if let first { sendUnlessWaiting(attempt, first) } else { send(attempt) }
+        if hasLeft(push) {
+          attempt.done(.duplicate)
+        } else if let first {
+          sendUnlessWaiting(attempt, first)
+        } else {
+          send(attempt)
+        }
       }, of: push.device)
   }
 

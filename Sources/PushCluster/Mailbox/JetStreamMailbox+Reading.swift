@@ -202,7 +202,7 @@ extension JetStreamMailbox {
       numbers.append(message.sequence)
     }
     await remove(removals, numbers, of: device)
-    change(device) { $0.drop(gap) }
+    remember(change(device) { $0.drop(gap) }.map(\.push), of: device)
     return excess > dropped.count
   }
 

@@ -11,7 +11,7 @@ extension JetStreamMailbox {
     guard seq > 0 else { return }
     let partition = partition(of: device)
     let highest = state.withLock { $0.highest[partition] }
-    let (left, isKnown) = change(device) { box -> ([UInt64], Bool) in
+    let (left, isKnown) = change(device) { box -> ([KnownBox.Left], Bool) in
       guard seq > box.acknowledged else { return ([], true) }
       guard seq <= highest else {
         // Maybe a number of another gateway's; maybe one that was never given out.
@@ -23,7 +23,8 @@ extension JetStreamMailbox {
       let left = box.acknowledge(through: seq)
       return (left, isKnown && gap == nil)
     }
-    delete(left, of: device)
+    remember(left.map(\.push), of: device)
+    delete(left.map(\.seq), of: device)
     if !isKnown { sweepSoon([device]) }
   }
 
@@ -71,12 +72,13 @@ extension JetStreamMailbox {
     if change(device, { $0.claimed }) > 0 {
       guard let info = try await engine.streamInfo(stream) else { return }
       note(info.state.lastSequence, in: partition)
-      let left = change(device) { box -> [UInt64] in
+      let left = change(device) { box -> [KnownBox.Left] in
         let claimed = box.claimed
         box.claimed = 0
         return claimed <= info.state.lastSequence ? box.acknowledge(through: claimed) : []
       }
-      delete(left, of: device)
+      remember(left.map(\.push), of: device)
+      delete(left.map(\.seq), of: device)
     }
     let through = change(device) { $0.acknowledged }
     guard through > 0 else { return }
@@ -100,8 +102,21 @@ extension JetStreamMailbox {
     _ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID
   ) async -> (left: [MailboxRemoval], isDurable: Bool) {
     let stream = streams.stream(of: device)
-    let due = change(device) { box in zip(removals, numbers).filter { box.remove($0.1) } }
+    let dueBy = now() + Int64(Limits.duplicateWindow)
+    let (due, pushes) = change(device) { box in
+      var (due, pushes): ([(MailboxRemoval, UInt64)], [KnownBox.Push]) = ([], [])
+      for (removal, seq) in zip(removals, numbers) {
+        let known = box.pushes[seq]
+        guard box.remove(seq) else { continue }
+        due.append((removal, seq))
+        // Of one that is not known here it is not known either whether its sender chose its id.
+        pushes.append(
+          known ?? KnownBox.Push(app: removal.app, id: removal.id, isSenderID: true, expires: 0, dueBy: dueBy))
+      }
+      return (due, pushes)
+    }
     guard !due.isEmpty else { return ([], true) }
+    remember(pushes, of: device)
     let ends: [Deletion] = await withTaskGroup(of: (Int, Deletion).self) { group in
       for (index, (_, seq)) in due.enumerated() {
         group.addTask { (index, await self.deletion(of: seq, stream)) }

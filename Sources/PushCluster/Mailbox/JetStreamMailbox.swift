@@ -32,6 +32,14 @@ package final class JetStreamMailbox: Sendable {
     /// When the streams refused last, in seconds since 1970.
     var lastFailure: Int64 = 0
     var isClosed = false
+    /// The ids of what has left.
+    var left = LeftIDs()
+    /// What other gateways have not been told of it, by partition.
+    var untold: [Int: [LeftPush]] = [:]
+    /// The partitions of which something is to be told.
+    var telling: Set<Int> = []
+    /// How this gateway hears of what leaves at others.
+    var heard: (any EngineSubscription)?
   }
 
   /// What is remembered at most, in pushes.
@@ -59,6 +67,8 @@ package final class JetStreamMailbox: Sendable {
   /// Appends begin and end here, one after another.
   let queue: DispatchQueue
   let tickets = Tickets()
+  /// By which this gateway tells what has left: one of its own for each run.
+  let name = randomUUID()
   private let replicas: Int
 
   /// - Parameters:
@@ -86,10 +96,12 @@ package final class JetStreamMailbox: Sendable {
   /// Makes the streams, or finds them; waits for a cluster that elects its leader.
   package func start() async throws {
     let end = environment.now() + Self.startTime
+    do { try hearOfOthers() } catch { throw JetStreamError.link(error) }
     for partition in 0..<streams.partitions {
       while true {
         do {
           try await ensure(partition)
+          try await readLeft(partition)
           break
         } catch let error as JetStreamError where error.mayPass && environment.now() < end {
           await environment.pause(.milliseconds(200))
@@ -116,7 +128,13 @@ package final class JetStreamMailbox: Sendable {
   }
 
   /// Takes nothing more.
-  package func close() { state.withLock { $0.isClosed = true } }
+  package func close() {
+    let heard = state.withLock { state in
+      state.isClosed = true
+      return state.heard.take()
+    }
+    heard?.cancel()
+  }
 
   package func partition(of device: DeviceID) -> Int { streams.partition(of: device) }
 

@@ -8,6 +8,14 @@ struct KnownBox {
     var id: APNSID
     var isSenderID: Bool
     var expires: Int64
+    /// Until then a push of its id is a retry, in seconds since 1970.
+    var dueBy: Int64
+  }
+
+  /// A push that has left, with its number.
+  struct Left {
+    var seq: UInt64
+    var push: Push
   }
 
   struct Key: Hashable {
@@ -52,7 +60,9 @@ struct KnownBox {
   /// - Returns: whether it was not known before.
   mutating func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
     guard !isGone(seq), pushes[seq] == nil else { return false }
-    pushes[seq] = Push(app: push.app, id: push.id, isSenderID: push.isSenderID, expires: push.expires)
+    pushes[seq] = Push(
+      app: push.app, id: push.id, isSenderID: push.isSenderID, expires: push.expires,
+      dueBy: push.received / 1000 + Int64(Limits.duplicateWindow))
     numbers.add(seq)
     if push.isSenderID { ids[Key(app: push.app, id: push.id)] = seq }
     return true
@@ -91,7 +101,7 @@ struct KnownBox {
   mutating func takeBack(_ seq: UInt64) { gone.remove(seq) }
 
   /// - Returns: what was known of it and leaves.
-  mutating func acknowledge(through seq: UInt64) -> [UInt64] {
+  mutating func acknowledge(through seq: UInt64) -> [Left] {
     guard seq > acknowledged else { return [] }
     acknowledged = seq
     if let gap, gap.to <= seq { self.gap = nil }
@@ -100,16 +110,18 @@ struct KnownBox {
   }
 
   /// The cap drove out what a gap names.
-  mutating func drop(_ gap: MailboxGap) {
+  ///
+  /// - Returns: what was known of it.
+  mutating func drop(_ gap: MailboxGap) -> [Left] {
     self.gap = gap
     if !gone.isEmpty { gone = gone.filter { $0 > gap.to } }
-    _ = forget(through: gap.to)
+    return forget(through: gap.to)
   }
 
   /// - Returns: what was known of it.
-  private mutating func forget(through seq: UInt64) -> [UInt64] {
-    let left = numbers.take(through: seq).filter { pushes[$0] != nil }
-    for number in left { forget(number) }
+  private mutating func forget(through seq: UInt64) -> [Left] {
+    let left = numbers.take(through: seq).compactMap { number in pushes[number].map { Left(seq: number, push: $0) } }
+    for one in left { forget(one.seq) }
     return left
   }
 

@@ -25,6 +25,14 @@ struct MailboxStreams: Sendable {
   /// What the cap drove out.
   func gap(of device: DeviceID) -> String { subject("box", device) }
 
+  /// What has left, as one gateway tells of it; `*`: as all do.
+  func left(_ partition: Int, by gateway: String) -> String {
+    "slot.\(MailboxStreams.digits(partition)).left.\(gateway)"
+  }
+
+  /// What has left, of all streams and gateways.
+  static let leftAnywhere = "slot.*.left.*"
+
   /// What is stored last before a stream is read as a whole.
   func mark(_ partition: Int) -> String { "slot.\(MailboxStreams.digits(partition)).mark" }
 

@@ -41,7 +41,9 @@ import Testing
     let count: UInt64 = 100_000
     var box = KnownBox()
     for seq in 1...count { _ = box.learn(seq, samplePush(to: 1)) }
-    for seq in 1...count where box.acknowledge(through: seq) != [seq] { Issue.record("\(seq) was not taken alone") }
+    for seq in 1...count where box.acknowledge(through: seq).map(\.seq) != [seq] {
+      Issue.record("\(seq) was not taken alone")
+    }
     #expect(box.count == 0)
   }
 
@@ -54,7 +56,7 @@ import Testing
     _ = box.learn(5, samplePush(to: 1))
     _ = box.remove(7)
     let (first, rest) = (box.acknowledge(through: 7), box.acknowledge(through: .max))
-    #expect(first == [2, 5])
-    #expect(rest == [9])
+    #expect(first.map(\.seq) == [2, 5])
+    #expect(rest.map(\.seq) == [9])
   }
 }

@@ -1,0 +1,104 @@
+import NATSClient
+import PushCore
+import PushStorage
+import Synchronization
+
+/// The ids of pushes that have left.
+///
+/// A broker that starts knows the ids of the messages that it has, and none of those that were deleted: a retry would be stored
+/// again. So each gateway remembers them, and writes them into the stream of the mailbox once a second, where they stay as long as
+/// a retry may come. Other gateways hear of them, and read them when they start or were without a broker.
+extension JetStreamMailbox {
+  /// The pause between two messages with ids.
+  static let tellingPause = Duration.seconds(1)
+  /// The ids in one message, of some 80 bytes each: brokers take 1 MB.
+  static let toldAtOnce = 5_000
+  /// What waits to be told at most, while brokers take nothing; the oldest are left out.
+  static let maximumUntold = 100_000
+
+  /// Whether a push is a retry of one that has left.
+  func hasLeft(_ push: StoredPush) -> Bool {
+    guard push.isSenderID else { return false }
+    let key = RecentIDs.Key(device: push.device, app: push.app, id: push.id)
+    return state.withLock { [time = now()] in $0.left.contains(key, now: time) }
+  }
+
+  /// Remembers pushes that have left, and tells other gateways of them soon.
+  func remember(_ pushes: [KnownBox.Push], of device: DeviceID) {
+    let (partition, time) = (partition(of: device), now())
+    let isFirst = state.withLock { state in
+      for push in pushes where push.isSenderID {
+        let key = RecentIDs.Key(device: device, app: push.app, id: push.id)
+        guard state.left.insert(key, dueBy: push.dueBy, now: time) else { continue }
+        state.untold[partition, default: []].append(LeftPush(key, dueBy: push.dueBy))
+      }
+      guard let count = state.untold[partition]?.count else { return false }
+      if count > Self.maximumUntold { state.untold[partition]?.removeFirst(count - Self.maximumUntold) }
+      return state.telling.insert(partition).inserted
+    }
+    if isFirst { tellSoon(partition) }
+  }
+
+  private func tellSoon(_ partition: Int) {
+    environment.after(Self.tellingPause) { [weak self] in self?.tell(partition) }
+  }
+
+  private func tell(_ partition: Int) {
+    let due = state.withLock { state -> [LeftPush] in
+      guard !state.isClosed, let all = state.untold[partition] else {
+        state.telling.remove(partition)
+        return []
+      }
+      // Taken now, since more may be left out meanwhile.
+      state.untold[partition] = all.count > Self.toldAtOnce ? Array(all.dropFirst(Self.toldAtOnce)) : nil
+      return Array(all.prefix(Self.toldAtOnce))
+    }
+    guard let last = due.map(\.dueBy).max() else { return }
+    let headers = [(name: "Nats-TTL", value: "\(max(1, last - now()))s")]
+    engine.publish(streams.left(partition, by: name), headers: headers, controlJSON(due)) { [weak self] answer in
+      guard let self else { return }
+      if case .failure = answer { state.withLock { $0.untold[partition] = due + ($0.untold[partition] ?? []) } }
+      tellSoon(partition)
+    }
+  }
+
+  /// Takes what another gateway has told.
+  private func take(left body: [UInt8]) {
+    guard let pushes = try? decodeJSON([LeftPush].self, from: body) else { return }
+    let time = now()
+    state.withLock { state in
+      for push in pushes {
+        if let key = push.key { _ = state.left.insert(key, dueBy: push.dueBy, now: time) }
+      }
+    }
+  }
+
+  // MARK: Hearing of others
+
+  /// Hears of what leaves at other gateways from now on.
+  func hearOfOthers() throws(NATSError) {
+    let heard = try engine.transport.subscribe(MailboxStreams.leftAnywhere, queue: nil) { [weak self] message in
+      self?.take(left: message.body)
+    }
+    state.withLock { $0.heard = heard }
+    engine.transport.onLink { [weak self] link in
+      guard let self, case .reconnected = link else { return }
+      environment.start { [self] in
+        for partition in 0..<streams.partitions { try? await readLeft(partition) }
+      }
+    }
+  }
+
+  /// Reads what has left a stream lately.
+  func readLeft(_ partition: Int) async throws(JetStreamError) {
+    var next: UInt64 = 1
+    while true {
+      let page = try await engine.messages(
+        streams.stream(partition), subject: streams.left(partition, by: "*"), from: next, limit: Self.pageSize,
+        maximumSize: 4 << 20)
+      for message in page.messages { take(left: message.body) }
+      guard page.remaining > 0, let last = page.messages.last else { return }
+      next = last.sequence &+ 1
+    }
+  }
+}

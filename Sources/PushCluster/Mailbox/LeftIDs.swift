@@ -1,0 +1,61 @@
+import DequeModule
+import PushCore
+import PushStorage
+
+/// A push that has left a mailbox, and whose sender chose its id: until its time a push with this id is a retry.
+struct LeftPush: Codable, Equatable, Sendable {
+  var device: Int64
+  var app: Int64
+  var id: String
+  /// Seconds since 1970.
+  var dueBy: Int64
+
+  enum CodingKeys: String, CodingKey {
+    case device = "d"
+    case app = "a"
+    case id = "i"
+    case dueBy = "t"
+  }
+
+  init(_ key: RecentIDs.Key, dueBy: Int64) {
+    (device, app, id, self.dueBy) = (key.device.row, key.app.row, key.id.description, dueBy)
+  }
+
+  /// nil where the id is none.
+  var key: RecentIDs.Key? {
+    APNSID(id).map { RecentIDs.Key(device: DeviceID(row: device), app: AppID(row: app), id: $0) }
+  }
+}
+
+/// The ids of pushes that have left, each until its time. Where there are too many the oldest go first.
+struct LeftIDs: Sendable {
+  private let capacity: Int
+  private var times: [RecentIDs.Key: Int64] = [:]
+  private var order: Deque<RecentIDs.Key> = []
+
+  init(capacity: Int = Limits.maximumRecentIDs) { self.capacity = capacity }
+
+  var count: Int { times.count }
+
+  /// - Parameters:
+  ///   - dueBy: seconds since 1970; no later than ``Limits/duplicateWindow`` from now.
+  ///   - now: seconds since 1970.
+  /// - Returns: false when it is known, or its time is over.
+  mutating func insert(_ key: RecentIDs.Key, dueBy: Int64, now: Int64) -> Bool {
+    forget(now: now)
+    let dueBy = min(dueBy, now + Int64(Limits.duplicateWindow))
+    guard dueBy > now, times[key].map({ $0 <= now }) ?? true else { return false }
+    if times.updateValue(dueBy, forKey: key) == nil { order.append(key) }
+    return true
+  }
+
+  func contains(_ key: RecentIDs.Key, now: Int64) -> Bool { times[key].map { $0 > now } ?? false }
+
+  /// One whose time is over may stay until those before it go, and counts no longer.
+  private mutating func forget(now: Int64) {
+    while let first = order.first, order.count >= capacity || (times[first] ?? 0) <= now {
+      order.removeFirst()
+      times[first] = nil
+    }
+  }
+}
