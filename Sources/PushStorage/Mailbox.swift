@@ -200,6 +200,9 @@ package protocol Mailbox: Sendable {
   /// Removes what has expired by `now`, in seconds since 1970.
   func expire(now: Int64)
 
+  /// Whether a push is a retry of one that waits, or has left a short while ago, as far as is known here at once.
+  func knows(_ push: StoredPush) -> Bool
+
   /// Why nothing can be stored now; nil when it can.
   var problem: HealthProblem? { get }
 
@@ -213,6 +216,9 @@ package protocol Mailbox: Sendable {
 }
 
 extension Mailbox {
+  /// For a home that remembers nothing.
+  package func knows(_ push: StoredPush) -> Bool { false }
+
   /// For a home of one gateway, which knows of all pushes.
   package func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int] {
     Dictionary(devices.map { ($0, waitingCount(for: $0)) }) { first, _ in first }

@@ -1,6 +1,6 @@
 import NATSClient
 import PushCore
-import PushStorage
+package import PushStorage
 import Synchronization
 
 /// The ids of pushes that have left.
@@ -21,6 +21,12 @@ extension JetStreamMailbox {
     guard push.isSenderID else { return false }
     let key = RecentIDs.Key(device: push.device, app: push.app, id: push.id)
     return state.withLock { [time = now()] in $0.left.contains(key, now: time) }
+  }
+
+  package func knows(_ push: StoredPush) -> Bool {
+    guard push.isSenderID else { return false }
+    let key = KnownBox.Key(app: push.app, id: push.id)
+    return hasLeft(push) || state.withLock { $0.boxes[push.device]?.waiting(key) } != nil
   }
 
   /// Remembers pushes that have left, and tells other gateways of them soon.

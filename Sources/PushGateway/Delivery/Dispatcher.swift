@@ -59,12 +59,16 @@ final class Dispatcher {
   }
 
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
-  func deliverNow(_ push: StoredPush) {
+  ///
+  /// - Returns: false for a retry of one that was stored, whose time has come to its end since: it is not delivered again.
+  func deliverNow(_ push: StoredPush) -> Bool {
+    if destinations.mailbox.knows(push) { return false }
     log.append(.accepted, of: push, at: push.received)
     switch destinations.router.deliverNow(push) {
     case .toStreams, .beyond: break
     case .nowhere: log.append(.dropped, of: push, at: push.received, .notConnected)
     }
+    return true
   }
 
   private func submit() {
@@ -113,7 +117,7 @@ final class Dispatcher {
 
   /// Delivers pushes that are never stored to devices that are connected now, on any thread.
   static func deliverNow(_ pushes: [StoredPush], to destinations: Destinations) {
-    for push in pushes {
+    for push in pushes where !destinations.mailbox.knows(push) {
       destinations.log.append([push.event(.accepted, at: push.received)])
       if destinations.router.deliverNow(push) == .nowhere {
         destinations.log.append([push.event(.dropped, at: push.received, detail: .fact(.notConnected))])

@@ -55,8 +55,7 @@ final class ProviderAPI {
       } else if push.expires > push.received / 1000 {
         dispatcher.store(push, for: exchange)
       } else {
-        dispatcher.deliverNow(push)
-        accept(exchange, push, .unstored)
+        accept(exchange, push, dispatcher.deliverNow(push) ? .unstored : .duplicate)
       }
     } catch {
       refuse(exchange, error)

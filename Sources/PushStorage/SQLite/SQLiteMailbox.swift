@@ -196,6 +196,12 @@ package final class SQLiteMailbox: Mailbox {
 
   package func expire(now: Int64) { submit(.expire(now)) }
 
+  package func knows(_ push: StoredPush) -> Bool {
+    guard push.isSenderID else { return false }
+    let key = RecentIDs.Key(device: push.device, app: push.app, id: push.id)
+    return engine.index.withLock { $0.recent.contains(key) }
+  }
+
   package func waitingCount(for device: DeviceID) -> Int {
     let acknowledged = acknowledgedInLine(by: device)
     return engine.index.withLock { $0.boxes[device]?.waitingCount(after: acknowledged) ?? 0 }

@@ -251,6 +251,24 @@ import Testing
     }
   }
 
+  @Test func `a retry of what was stored is not delivered again when its time is over`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      let fields: [(Client.Field, String)] = [
+        (.apnsID, SampleRequest.id), (.apnsExpiration, "\(TestClock.start + 10)"),
+      ]
+      #expect(try await gateway.push(client, to: device.token, fields).status == 200)
+      #expect(try await stream.next()?.seq == 1)
+      stream.acknowledge(1)
+      gateway.clock.advance(seconds: 11)
+      #expect(try await gateway.push(client, to: device.token, fields).status == 200)
+      let next = try await gateway.push(client, to: device.token, [(.apnsExpiration, "0")])
+      #expect(try await stream.next()?.json["id"] as? String == next.apnsID)
+    }
+  }
+
   @Test func `an expired push is not sent`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
