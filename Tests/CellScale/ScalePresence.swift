@@ -20,6 +20,8 @@ private final class PresenceCell: GatewayCell {
     peers.others.map { CellGateway(id: $0.peer.id, process: $0.peer.id, name: $0.peer.id) }
   }
 
+  let isNew = false
+
   func answer(_ name: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]) throws {
     try peers.answer(name, body)
   }

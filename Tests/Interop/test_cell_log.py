@@ -244,3 +244,20 @@ def test_a_gateway_that_does_not_answer_is_named_in_time(pair, end):
     else:
         second.restart()
     eventually(lambda: cell_log(first)["unanswered"] == [], "it answers again, and the process that died is forgotten")
+
+
+def test_an_answer_to_a_push_of_a_gateway_that_is_away_is_kept_until_it_is_there(pair):
+    first, second, device = pair
+    stream = second.stream(device)
+    stream.caught_up()
+    apns_id = second.accepted(device.token)
+    stream.acknowledge(push_of(stream)["seq"])
+    stream.connection.close()
+    eventually(lambda: first.waiting(device) == 0, "it was taken")
+    second.kill()
+    stream = first.stream(device)
+    stream.caught_up()
+    stream.say(type="answer", id=apns_id, action="view")
+    assert [line for line in stream.quiet() if line["type"] == "answered"] == []
+    second.restart()
+    assert stream.next_of("answered")["action"] == "view"

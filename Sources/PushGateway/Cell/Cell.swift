@@ -13,6 +13,11 @@ final class Cell: GatewayCell {
   private let log: CellLog
   private let files: SharedFiles
   private let mailbox: JetStreamMailbox
+  private let began = ContinuousClock.now
+  /// A gateway that is started again while this one is says within this time that it is there.
+  private static let newTime = Duration.seconds(60)
+
+  var isNew: Bool { .now - began < Cell.newTime }
 
   init(
     _ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox

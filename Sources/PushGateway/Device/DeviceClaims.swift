@@ -15,26 +15,36 @@ struct DeviceClaim: Sendable {
   var kind: Kind
   /// When it was said, in milliseconds since 1970.
   var at: Int64
+  /// How often it was looked up, and not known whether it holds.
+  var looks = 0
 }
 
 /// Claims of one stream about pushes that its gateway does not remember: looked up one after another, in their order.
+///
+/// Where it is not known whether a claim holds, since a gateway that may have sent the push is away, it is looked up again for two
+/// minutes, and then dropped: a device that hears nothing repeats it when it connects again.
 ///
 /// A device that has invented ``Limits/maximumStrangeClaims`` of them is not looked up for any longer, since each costs a
 /// search of the delivery log. Belongs to the loop of the stream.
 final class DeviceClaims {
   private let loop: any EventLoop
-  private let find: @Sendable (APNSID) async -> SentPush?
+  private let find: @Sendable (APNSID) async throws -> SentPush?
   private let accept: (DeviceClaim, SentPush) -> Void
   private let refuse: (DeviceClaim) -> Void
   private var waiting = Deque<DeviceClaim>()
   private var strange = 0
+  /// Whether a claim is looked up, or is to be in a moment.
+  private var isBusy = false
+
+  private static let pause = TimeAmount.seconds(2)
+  private static let maximumLooks = 60
 
   /// - Parameters:
-  ///   - find: finds a push that the device was sent.
+  ///   - find: finds a push that the device was sent; throws where that is not known now.
   ///   - accept: called on the loop with each claim that holds.
   ///   - refuse: called on the loop with each that does not.
   init(
-    loop: any EventLoop, find: @escaping @Sendable (APNSID) async -> SentPush?,
+    loop: any EventLoop, find: @escaping @Sendable (APNSID) async throws -> SentPush?,
     accept: @escaping (DeviceClaim, SentPush) -> Void, refuse: @escaping (DeviceClaim) -> Void
   ) {
     (self.loop, self.find, self.accept, self.refuse) = (loop, find, accept, refuse)
@@ -48,26 +58,34 @@ final class DeviceClaims {
     assert(loop.inEventLoop)
     guard strange < Limits.maximumStrangeClaims, waiting.count < Limits.maximumUnverifiedClaims else { return }
     waiting.append(claim)
-    if waiting.count == 1 { verifyNext() }
+    if !isBusy { verifyNext() }
   }
 
   private func verifyNext() {
+    isBusy = !waiting.isEmpty
     guard let claim = waiting.first else { return }
     let this = NIOLoopBound(self, eventLoop: loop)
     let find = find
     Task {
-      let push = await find(claim.id)
-      this.eventLoop.execute { this.value.verified(push) }
+      let found: Result<SentPush?, any Error>
+      do { found = .success(try await find(claim.id)) } catch { found = .failure(error) }
+      this.eventLoop.execute { [found] in this.value.verified(found) }
     }
   }
 
-  private func verified(_ push: SentPush?) {
-    guard let claim = waiting.popFirst() else { return }
-    if let push {
-      accept(claim, push)
-    } else {
+  private func verified(_ found: Result<SentPush?, any Error>) {
+    guard var claim = waiting.popFirst() else { return }
+    switch found {
+    case .success(let push?): accept(claim, push)
+    case .success(nil):
       strange += 1
       refuse(claim)
+    case .failure:
+      claim.looks += 1
+      if claim.looks < DeviceClaims.maximumLooks { waiting.append(claim) }
+      let this = NIOLoopBound(self, eventLoop: loop)
+      loop.scheduleTask(in: DeviceClaims.pause) { this.value.verifyNext() }
+      return
     }
     if strange >= Limits.maximumStrangeClaims { waiting.removeAll() }
     verifyNext()

@@ -249,7 +249,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func makeClaims() -> DeviceClaims {
     let (find, device) = (FindSentPush(shared.services), device.id)
     return DeviceClaims(
-      loop: loop, find: { try? await find($0, by: device) }, accept: accept,
+      loop: loop, find: { try await find($0, by: device) }, accept: accept,
       refuse: { claim in
         // Nobody needs to repeat it.
         if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }

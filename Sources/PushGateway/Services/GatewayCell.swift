@@ -20,6 +20,8 @@ protocol GatewayCell: Sendable {
   var gateway: CellGateway { get }
   /// The other gateways that were heard of in the last hour, those first that are there now.
   var others: [CellGateway] { get }
+  /// Whether this gateway began a moment ago, so that it may not have heard of one that is away.
+  var isNew: Bool { get }
   /// Answers what other gateways ask of this one under a name.
   ///
   /// - Parameter body: makes the answer; an empty one says that there is none.

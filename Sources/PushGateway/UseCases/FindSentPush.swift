@@ -16,6 +16,7 @@ struct FindSentPush: Sendable {
   var cell: (any GatewayCell)?
 
   /// - Returns: nil when the device was never sent it, or too long ago.
+  /// - Throws: ``StoreError`` where that is not known now: the log can't be read, or a gateway that may have sent it does not answer.
   func callAsFunction(_ id: APNSID, by device: DeviceID) async throws -> SentPush? {
     if let push = histories.push(id, of: device) ?? elsewhere.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
@@ -24,7 +25,12 @@ struct FindSentPush: Sendable {
     if let push = try await waiting(id, for: device) ?? broadcast(id, to: device) { return push }
     guard let cell else { return nil }
     let others = MergedLog(log: log, cell: cell, reader: device)
-    return await others.others(query, within: MergedLog.shortPatience).first(where: isAsked).flatMap(SentPush.init)
+    let (records, unanswered) = await others.others(query, within: MergedLog.shortPatience)
+    if let push = records.first(where: isAsked).flatMap(SentPush.init) { return push }
+    guard unanswered.isEmpty, !cell.isNew else {
+      throw StoreError("gateways that may have sent the push do not answer: try again", mayPass: true)
+    }
+    return nil
 
     /// What another gateway says is believed as far as it was asked.
     func isAsked(_ record: DeliveryLog.Record) -> Bool {

@@ -77,8 +77,11 @@ struct MergedLog: Sendable {
   /// Rows of the other gateways, in no order: as many as each puts into one answer.
   ///
   /// - Parameter time: how long they may take; those that take longer are left out.
-  func others(_ query: DeliveryLog.Query, within time: Duration) async -> [DeliveryLog.Record] {
-    await ask(LogQuestion(.newest, query, reader: reader, limit: query.limit), within: time).records
+  /// - Returns: besides the names of the gateways that have not answered.
+  func others(
+    _ query: DeliveryLog.Query, within time: Duration
+  ) async -> (records: [DeliveryLog.Record], unanswered: [String]) {
+    await ask(LogQuestion(.newest, query, reader: reader, limit: query.limit), within: time)
   }
 
   private func ask(

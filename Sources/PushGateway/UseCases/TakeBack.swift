@@ -71,7 +71,7 @@ struct TakeBack: Sendable {
       maximumReadSize: Limits.deviceLogSearchSize)
     var rows = (try? await log.rows(query)) ?? []
     if let cell {
-      rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience)
+      rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience).records
     }
     return devices.intersection(rows.compactMap(\.row.device))
   }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import PushPolicy
 import PushTesting
@@ -241,6 +242,63 @@ import Testing
     #expect(claims.looked.withLock { $0 } == 10 + Limits.maximumStrangeClaims)
     try await claims.make([1])
     #expect(claims.accepted.withLock { $0 } == 10)
+  }
+
+  @Test func `what is not known while another gateway is away is looked up again until it is there`() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let (isAway, looks) = (Shared(true), Shared(0))
+    let (accepted, refused) = (Shared<[APNSID]>([]), Shared<[APNSID]>([]))
+    let claims = try await loop.submit {
+      let claims = DeviceClaims(
+        loop: loop,
+        find: { id in
+          looks.change { $0 += 1 }
+          if isAway.change({ $0 }) { throw StoreError("away") }
+          return id == .number(3) ? nil : SentPush(id: id, app: 1)
+        }, accept: { claim, _ in accepted.change { $0.append(claim.id) } },
+        refuse: { claim in refused.change { $0.append(claim.id) } })
+      return NIOLoopBound(claims, eventLoop: loop)
+    }.get()
+    func add(_ number: Int) async throws {
+      try await loop.submit {
+        claims.value.add(DeviceClaim(id: .number(number), kind: .answered("view"), at: 0))
+      }.get()
+    }
+    /// Lets pauses pass until something holds.
+    func untilPassed(_ condition: () async throws -> Bool) async throws {
+      try await eventually {
+        await loop.advanceTime(by: .seconds(2))
+        return try await condition()
+      }
+    }
+    try await add(1)
+    try await add(2)
+    try await untilPassed { looks.change { $0 >= 6 } }
+    #expect(accepted.change { $0 }.isEmpty && refused.change { $0 }.isEmpty)
+    isAway.change { $0 = false }
+    try await add(3)
+    try await untilPassed { try await loop.submit { claims.value.isEmpty }.get() }
+    #expect(Set(accepted.change { $0 }) == [.number(1), .number(2)] && refused.change { $0 } == [.number(3)])
+    // Away for good: the claim is dropped, and the device told nothing.
+    isAway.change { $0 = true }
+    try await add(1)
+    try await untilPassed { try await loop.submit { claims.value.isEmpty }.get() }
+    #expect(accepted.change { $0.count } == 2 && refused.change { $0.count } == 1)
+    await loop.shutdownGracefully()
+  }
+
+  private final class Shared<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    @discardableResult
+    func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+      value.withLock { value in
+        var copy = value
+        defer { value = copy }
+        return body(&copy)
+      }
+    }
   }
 
   @Test func `what waits to be looked up has a bound`() async throws {

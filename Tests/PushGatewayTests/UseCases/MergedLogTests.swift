@@ -233,6 +233,7 @@ final class HubCell: GatewayCell {
   }
 
   var others: [CellGateway] { hub.others(of: gateway.id).map(\.gateway) }
+  let isNew = false
 
   func answer(_ name: String, _ body: @escaping Answer) throws { answers.withLock { $0[name] = body } }
 
