@@ -254,7 +254,7 @@ def test_an_answer_to_a_push_of_a_gateway_that_is_away_is_kept_until_it_is_there
     stream.acknowledge(push_of(stream)["seq"])
     stream.connection.close()
     eventually(lambda: first.waiting(device) == 0, "it was taken")
-    second.kill()
+    second.stop()
     stream = first.stream(device)
     stream.caught_up()
     stream.say(type="answer", id=apns_id, action="view")
