@@ -219,6 +219,8 @@ package enum Limits {
   package static let maximumDepartedHistories = 10_000
   /// What a device says of pushes that are being looked up for it, one after another.
   package static let maximumUnverifiedClaims = 64
+  /// Seconds for which a claim is looked up again while a gateway that may know of it is away: the time of a restart.
+  package static let claimTime: Int64 = 120
   /// Pushes that a stream may name and its device never had: each costs a search of the delivery log, and only what was
   /// kept longer than that is named by mistake.
   package static let maximumStrangeClaims = 64

@@ -13,12 +13,12 @@ package struct ProxyHeader: Equatable, Sendable {
   /// How many bytes it has.
   package var size: Int
 
-  /// What is no such header.
+  /// An error: the bytes are no such header.
   package struct Malformed: Error {}
 
   private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
   private static let fixedSize = 16
-  /// What a header may have beyond its fixed part: addresses and what else balancers say of a client, which is skipped.
+  /// Bytes beyond the fixed part of a header: the addresses, and further facts about the client, which are skipped.
   static let maximumLength = 2048
 
   /// Reads the header at the beginning of what came.

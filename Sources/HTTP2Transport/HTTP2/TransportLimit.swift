@@ -24,7 +24,7 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   case strangerConnections = "stranger-connections"
   /// ``Limits/reservedDescriptors``
   case descriptors
-  /// What a connection from a balancer begins with: ``ProxyHeader``.
+  /// ``ProxyHeader``
   case proxyHeader = "proxy-header"
   /// ``Limits/maximumControlRequests``
   case controlRequests = "control-requests"

@@ -5,15 +5,15 @@ import Synchronization
 
 /// The ids of pushes that have left.
 ///
-/// A broker that starts knows the ids of the messages that it has, and none of those that were deleted: a retry would be stored
-/// again. So each gateway remembers them, and writes them into the stream of the mailbox once a second, where they stay as long as
-/// a retry may come. Other gateways hear of them, and read them when they start or were without a broker.
+/// A broker that starts has the ids of its stored messages alone: it would store a retry of a deleted one again. So each gateway
+/// keeps the ids of deleted messages, and writes them into the stream of the mailbox once a second, for as long as a retry may
+/// come. Other gateways subscribe to these messages, and read them when they start or were without a broker.
 extension JetStreamMailbox {
   /// The pause between two messages with ids.
   static let tellingPause = Duration.seconds(1)
   /// The ids in one message, of some 80 bytes each: brokers take 1 MB.
   static let toldAtOnce = 5_000
-  /// What waits to be told at most, while brokers take nothing; the oldest are left out.
+  /// Ids that wait at most while brokers take nothing; the oldest are left out.
   static let maximumUntold = 100_000
 
   /// Whether a push is a retry of one that has left.
@@ -29,7 +29,7 @@ extension JetStreamMailbox {
     return hasLeft(push) || state.withLock { $0.boxes[push.device]?.waiting(key) } != nil
   }
 
-  /// Remembers pushes that have left, and tells other gateways of them soon.
+  /// Remembers pushes that have left, and writes their ids into the stream within ``tellingPause``.
   func remember(_ pushes: [KnownBox.Push], of device: DeviceID) {
     let (partition, time) = (partition(of: device), now())
     let isFirst = state.withLock { state in
@@ -68,7 +68,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Takes what another gateway has told.
+  /// Takes the ids of a message of another gateway.
   private func take(left body: [UInt8]) {
     guard let pushes = try? decodeJSON([LeftPush].self, from: body) else { return }
     let time = now()
@@ -79,9 +79,9 @@ extension JetStreamMailbox {
     }
   }
 
-  // MARK: Hearing of others
+  // MARK: Other gateways
 
-  /// Hears of what leaves at other gateways from now on.
+  /// Subscribes to the ids that other gateways write.
   func hearOfOthers() throws(NATSError) {
     let heard = try engine.transport.subscribe(MailboxStreams.leftAnywhere, queue: nil) { [weak self] message in
       self?.take(left: message.body)
@@ -95,7 +95,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Reads what has left a stream lately.
+  /// Reads the ids of pushes that have left a stream lately.
   func readLeft(_ partition: Int) async throws(JetStreamError) {
     var next: UInt64 = 1
     while true {

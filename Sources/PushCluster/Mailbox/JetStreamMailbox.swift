@@ -32,13 +32,13 @@ package final class JetStreamMailbox: Sendable {
     /// When the streams refused last, in seconds since 1970.
     var lastFailure: Int64 = 0
     var isClosed = false
-    /// The ids of what has left.
+    /// The ids of pushes that have left.
     var left = LeftIDs()
-    /// What other gateways have not been told of it, by partition.
+    /// Pushes that have left, by partition, until their ids are in the stream.
     var untold: [Int: [LeftPush]] = [:]
-    /// The partitions of which something is to be told.
+    /// The partitions whose next message with ids is due.
     var telling: Set<Int> = []
-    /// How this gateway hears of what leaves at others.
+    /// The subscription to the ids that other gateways write.
     var heard: (any EngineSubscription)?
   }
 
@@ -67,7 +67,7 @@ package final class JetStreamMailbox: Sendable {
   /// Appends begin and end here, one after another.
   let queue: DispatchQueue
   let tickets = Tickets()
-  /// By which this gateway tells what has left: one of its own for each run.
+  /// The last word of the subject to which this process writes ids: each process has another.
   let name = randomUUID()
   private let replicas: Int
 

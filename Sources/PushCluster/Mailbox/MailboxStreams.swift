@@ -25,12 +25,12 @@ struct MailboxStreams: Sendable {
   /// What the cap drove out.
   func gap(of device: DeviceID) -> String { subject("box", device) }
 
-  /// What has left, as one gateway tells of it; `*`: as all do.
+  /// The ids of pushes that have left, as one gateway writes them; `*`: as all do.
   func left(_ partition: Int, by gateway: String) -> String {
     "slot.\(MailboxStreams.digits(partition)).left.\(gateway)"
   }
 
-  /// What has left, of all streams and gateways.
+  /// The same of all streams and gateways.
   static let leftAnywhere = "slot.*.left.*"
 
   /// What is stored last before a stream is read as a whole.

@@ -15,14 +15,12 @@ struct DeviceClaim: Sendable {
   var kind: Kind
   /// When it was said, in milliseconds since 1970.
   var at: Int64
-  /// How often it was looked up, and not known whether it holds.
-  var looks = 0
 }
 
 /// Claims of one stream about pushes that its gateway does not remember: looked up one after another, in their order.
 ///
-/// Where it is not known whether a claim holds, since a gateway that may have sent the push is away, it is looked up again for two
-/// minutes, and then dropped: a device that hears nothing repeats it when it connects again.
+/// A claim is looked up again for ``Limits/claimTime`` where nobody can say whether it holds, since a gateway that may have sent the
+/// push is away. Then it is dropped: a device that gets no answer repeats it when it connects again.
 ///
 /// A device that has invented ``Limits/maximumStrangeClaims`` of them is not looked up for any longer, since each costs a
 /// search of the delivery log. Belongs to the loop of the stream.
@@ -31,13 +29,15 @@ final class DeviceClaims {
   private let find: @Sendable (APNSID) async throws -> SentPush?
   private let accept: (DeviceClaim, SentPush) -> Void
   private let refuse: (DeviceClaim) -> Void
-  private var waiting = Deque<DeviceClaim>()
+  /// Claims, and until when each is looked up again.
+  private var waiting = Deque<(claim: DeviceClaim, end: NIODeadline)>()
   private var strange = 0
   /// Whether a claim is looked up, or is to be in a moment.
   private var isBusy = false
+  /// Whether the stream has ended: each claim is looked up once.
+  private var isLast = false
 
   private static let pause = TimeAmount.seconds(2)
-  private static let maximumLooks = 60
 
   /// - Parameters:
   ///   - find: finds a push that the device was sent; throws where that is not known now.
@@ -57,13 +57,16 @@ final class DeviceClaims {
   func add(_ claim: DeviceClaim) {
     assert(loop.inEventLoop)
     guard strange < Limits.maximumStrangeClaims, waiting.count < Limits.maximumUnverifiedClaims else { return }
-    waiting.append(claim)
+    waiting.append((claim, loop.now + .seconds(Limits.claimTime)))
     if !isBusy { verifyNext() }
   }
 
+  /// Looks up no claim twice from now on: the stream has ended, and nothing of it may go on for long.
+  func finish() { isLast = true }
+
   private func verifyNext() {
     isBusy = !waiting.isEmpty
-    guard let claim = waiting.first else { return }
+    guard let claim = waiting.first?.claim else { return }
     let this = NIOLoopBound(self, eventLoop: loop)
     let find = find
     Task {
@@ -74,15 +77,14 @@ final class DeviceClaims {
   }
 
   private func verified(_ found: Result<SentPush?, any Error>) {
-    guard var claim = waiting.popFirst() else { return }
+    guard let (claim, end) = waiting.popFirst() else { return }
     switch found {
     case .success(let push?): accept(claim, push)
     case .success(nil):
       strange += 1
       refuse(claim)
     case .failure:
-      claim.looks += 1
-      if claim.looks < DeviceClaims.maximumLooks { waiting.append(claim) }
+      if !isLast, loop.now < end { waiting.append((claim, end)) }
       let this = NIOLoopBound(self, eventLoop: loop)
       loop.scheduleTask(in: DeviceClaims.pause) { this.value.verifyNext() }
       return

@@ -133,6 +133,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if history != nil { shared.services.histories.close(device.id) }
     history = nil
     // It knows this stream, as this one knows it. What it looks up goes on to its end.
+    claims?.finish()
     claims = nil
   }
 
