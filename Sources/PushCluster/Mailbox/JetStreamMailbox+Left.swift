@@ -69,7 +69,7 @@ extension JetStreamMailbox {
   }
 
   /// Takes the ids of a message of another gateway.
-  private func take(left body: [UInt8]) {
+  func take(left body: [UInt8]) {
     guard let pushes = try? decodeJSON([LeftPush].self, from: body) else { return }
     let time = now()
     state.withLock { state in
