@@ -66,6 +66,8 @@ final class CellSimulation: @unchecked Sendable {
   func run() async throws { try await time.run { try await self.simulate() } }
 
   private func simulate() async throws {
+    // Nothing of it goes on when it has ended.
+    defer { for gateway in gateways { gateway.mailbox.close() } }
     for index in 0..<2 { gateways.append(try await open(index)) }
     for device in Self.devices { held[device] = Device() }
     engine.set(plan.faults)
@@ -83,8 +85,9 @@ final class CellSimulation: @unchecked Sendable {
     let own = generation
     let mailbox = JetStreamMailbox(
       JetStream(transport), partitions: Self.partitions, replicas: 3, cap: cap, logger: .silent,
-      now: { [unowned self] in seconds },
-      removed: { [unowned self] removals in
+      now: { [time] in TestClock.start + time.now.components.seconds },
+      removed: { [weak self] removals in
+        guard let self else { return }
         ledger.tell(removals, at: gateways.indices.contains(index) && own == generations[index] ? index : -1)
       },
       environment: MailboxEnvironment(
@@ -93,7 +96,7 @@ final class CellSimulation: @unchecked Sendable {
     try await mailbox.start()
     for device in Self.devices {
       _ = try transport.subscribe(JetStreamMailbox.liveSubject(device, partitions: Self.partitions), queue: nil) {
-        [unowned self] in live($0, device, index, mailbox)
+        [weak self] in self?.live($0, device, index, mailbox)
       }
     }
     return Gateway(link: link, mailbox: mailbox)
