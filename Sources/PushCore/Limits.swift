@@ -34,7 +34,7 @@ package enum Limits {
   package static let requestTime = 30
   /// How long a peer has for its first request, in seconds, before it is taken for one that only holds a descriptor.
   package static let firstRequestTime = 60
-  /// Seconds that a balancer has to say whose connection it begins; it does so at once.
+  /// Seconds until the PROXY header of a connection has to be complete; balancers send it first.
   package static let proxyHeaderTime = 5
   /// How long a peer may take to acknowledge SETTINGS, in seconds (RFC 9113 §6.5.3): one that does not is bound by none.
   package static let settingsTime = 10

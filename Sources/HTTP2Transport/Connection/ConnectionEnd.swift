@@ -45,7 +45,7 @@ package struct ConnectionOptions: Sendable {
   package var idleTimeout: Duration?
   /// What every peer of the listener is, whatever is known of it; nil: loopback or remote, by its address.
   package var peer: PeerPlace?
-  /// Balancers, whose connections begin with a ``ProxyHeader``.
+  /// The addresses of balancers. Each connection from them begins with a ``ProxyHeader``.
   package var balancers: Set<IPAddress> = []
 
   package init(

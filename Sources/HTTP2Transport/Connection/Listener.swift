@@ -93,7 +93,7 @@ package final class Listener: Sendable {
 
   /// Makes the connection of a socket that was accepted.
   ///
-  /// - Parameter origin: whose it is; that of the socket's own peer is the `balancer`.
+  /// - Parameter origin: a client that a balancer names; `balancer` for the peer of the socket itself.
   private static func connection(
     on channel: any Channel, from origin: ProxyHeader.Origin, tls: TLSSource?, options: ConnectionOptions, loops: Loops,
     ledger: ConnectionLedger?

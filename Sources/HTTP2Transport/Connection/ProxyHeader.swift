@@ -1,7 +1,7 @@
-/// The header of the PROXY protocol, version 2, with which a balancer begins a connection: whose it is
+/// The header of the PROXY protocol, version 2: the client for which a balancer opens a connection
 /// (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt §2.2).
 package struct ProxyHeader: Equatable, Sendable {
-  /// Whose connection it is.
+  /// The owner of the connection.
   package enum Origin: Equatable, Sendable {
     /// The balancer's own, as one that asks whether the gateway is there.
     case balancer
@@ -10,7 +10,7 @@ package struct ProxyHeader: Equatable, Sendable {
   }
 
   package var origin: Origin
-  /// How many bytes it has.
+  /// The header's length in bytes.
   package var size: Int
 
   /// An error: the bytes are no such header.

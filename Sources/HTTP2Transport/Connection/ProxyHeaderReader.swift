@@ -13,7 +13,7 @@ final class ProxyHeaderReader: ChannelInboundHandler, RemovableChannelHandler {
 
   /// - Parameters:
   ///   - makeConnection: makes the connection of a client, or throws where it is one too many.
-  ///   - refused: called when what came is no header.
+  ///   - refused: called when the first bytes are no header.
   init(makeConnection: @escaping (ProxyHeader.Origin) throws -> Connection, refused: @escaping () -> Void) {
     self.makeConnection = makeConnection
     self.refused = refused

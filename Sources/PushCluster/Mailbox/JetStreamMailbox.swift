@@ -36,7 +36,7 @@ package final class JetStreamMailbox: Sendable {
     var left = LeftIDs()
     /// Pushes that have left, by partition, until their ids are in the stream.
     var untold: [Int: [LeftPush]] = [:]
-    /// The partitions whose next message with ids is due.
+    /// The partitions for which a message with ids is scheduled.
     var telling: Set<Int> = []
     /// The subscription to the ids that other gateways write.
     var heard: (any EngineSubscription)?

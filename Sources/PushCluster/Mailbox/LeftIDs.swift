@@ -2,7 +2,7 @@ import DequeModule
 import PushCore
 import PushStorage
 
-/// A push that has left a mailbox, and whose sender chose its id: until its time a push with this id is a retry.
+/// The id of a deleted push, where the sender chose it: a push with the same id before `dueBy` is a retry.
 struct LeftPush: Codable, Equatable, Sendable {
   var device: Int64
   var app: Int64
@@ -51,7 +51,7 @@ struct LeftIDs: Sendable {
 
   func contains(_ key: RecentIDs.Key, now: Int64) -> Bool { times[key].map { $0 > now } ?? false }
 
-  /// One whose time is over may stay until those before it go, and counts no longer.
+  /// Removes ids from the front. An expired id behind others may stay; ``contains(_:now:)`` ignores it.
   private mutating func forget(now: Int64) {
     while let first = order.first, order.count >= capacity || (times[first] ?? 0) <= now {
       order.removeFirst()

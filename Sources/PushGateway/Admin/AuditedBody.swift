@@ -6,8 +6,8 @@ import PushPolicy
 ///
 /// No white space, text or list of a request can push the other members out: texts are cut after
 /// ``AuditedBody/textSize`` scalars, lists and objects after ``AuditedBody/elementCount`` elements, and the members of
-/// an object whose values are texts, numbers and booleans come before the others. Of a body with a private key the texts
-/// that are long enough to hold a part of it are left out, whatever their members are called and however JSON escapes them.
+/// an object whose values are texts, numbers and booleans come before the others. If a body has the words PRIVATE KEY, each
+/// text of it that can hold a line of a key is left out, under any member name and any JSON escape.
 struct AuditedBody {
   private(set) var bytes: [UInt8] = []
 

@@ -60,7 +60,7 @@ final class Dispatcher {
 
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
   ///
-  /// - Returns: false for a retry of one that was stored, whose time has come to its end since: it is not delivered again.
+  /// - Returns: false for a retry of a push that was stored and has expired since: the retry is not delivered.
   func deliverNow(_ push: StoredPush) -> Bool {
     if destinations.mailbox.knows(push) { return false }
     log.append(.accepted, of: push, at: push.received)

@@ -2,8 +2,8 @@ import DequeModule
 import PushCore
 import Synchronization
 
-/// A line of pushes to groups, whose copies go to the mailbox a bounded number at a time: other pushes wait for one commit with
-/// them, however many pushes to groups come at once. Apps take turns.
+/// A line of pushes to groups. At most ``Limits/groupCopiesAtOnce`` copies are in the mailbox's next commit, so that this commit
+/// stays short for other pushes. Apps take turns.
 ///
 /// Holds at most ``Limits/waitingGroupPushes`` pushes, all of them without their copies.
 final class GroupPushLine: Sendable {
