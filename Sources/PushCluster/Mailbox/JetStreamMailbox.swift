@@ -69,7 +69,7 @@ package final class JetStreamMailbox: Sendable {
   let tickets = Tickets()
   /// The last word of the subject to which this process writes ids: each process has another.
   let name = randomUUID()
-  private let replicas: Int
+  let replicas: Int
 
   /// - Parameters:
   ///   - partitions: how many streams there are; never changed while one of them has anything.
@@ -91,40 +91,6 @@ package final class JetStreamMailbox: Sendable {
     queue = DispatchQueue(label: "pushgateway.mailbox", target: environment.queue)
     streams = MailboxStreams(partitions: partitions)
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
-  }
-
-  /// Makes the streams, or finds them; waits for a cluster that elects its leader.
-  package func start() async throws {
-    let end = environment.now() + Self.startTime
-    do { try hearOfOthers() } catch { throw JetStreamError.link(error) }
-    for partition in 0..<streams.partitions {
-      while true {
-        do {
-          try await ensure(partition)
-          try await readLeft(partition)
-          break
-        } catch let error as JetStreamError where error.mayPass && environment.now() < end {
-          await environment.pause(.milliseconds(200))
-          try Task.checkCancellation()
-        }
-      }
-    }
-  }
-
-  private func ensure(_ partition: Int) async throws {
-    let name = streams.stream(partition)
-    let found = try await engine.streamInfo(name)
-    let first = found?.config.firstSequence ?? (found == nil ? UInt64(max(0, now())) * 1000 : nil)
-    var wanted = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
-    wanted.firstSequence = first
-    let info: StreamInfo
-    do { info = try await engine.ensureStream(wanted) } catch {
-      // Another gateway made it just now, with a first number of its own.
-      guard let made = try await engine.streamInfo(name), found == nil else { throw error }
-      wanted.firstSequence = made.config.firstSequence
-      info = try await engine.ensureStream(wanted)
-    }
-    note(info.state.lastSequence, in: partition)
   }
 
   /// Takes nothing more.

@@ -1,0 +1,38 @@
+import NATSClient
+import PushCore
+
+extension JetStreamMailbox {
+  /// Makes the streams, or finds them; waits for a cluster that elects its leader.
+  package func start() async throws {
+    let end = environment.now() + Self.startTime
+    do { try hearOfOthers() } catch { throw JetStreamError.link(error) }
+    for partition in 0..<streams.partitions {
+      while true {
+        do {
+          try await ensure(partition)
+          try await readLeft(partition)
+          break
+        } catch let error as JetStreamError where error.mayPass && environment.now() < end {
+          await environment.pause(.milliseconds(200))
+          try Task.checkCancellation()
+        }
+      }
+    }
+  }
+
+  private func ensure(_ partition: Int) async throws {
+    let name = streams.stream(partition)
+    let found = try await engine.streamInfo(name)
+    let first = found?.config.firstSequence ?? (found == nil ? UInt64(max(0, now())) * 1000 : nil)
+    var wanted = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
+    wanted.firstSequence = first
+    let info: StreamInfo
+    do { info = try await engine.ensureStream(wanted) } catch {
+      // Another gateway made it just now, with a first number of its own.
+      guard let made = try await engine.streamInfo(name), found == nil else { throw error }
+      wanted.firstSequence = made.config.firstSequence
+      info = try await engine.ensureStream(wanted)
+    }
+    note(info.state.lastSequence, in: partition)
+  }
+}
