@@ -186,7 +186,7 @@ struct Bench: AsyncParsableCommand {
       if let cores { try CorePinning.pinProcess(to: cores.load) }
       try await child.waitUntilReady()
       var options = gateway
-      options.state.state = child.folder.path
+      options.stateFolder = child.folder.path
       var (report, setting) = try await measure(child.folder, try options.endpoint(), bar)
       setting.isOwn = true
       setting.storage = child.storage

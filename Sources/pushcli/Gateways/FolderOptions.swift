@@ -6,12 +6,16 @@ import PushGateway
 
 /// The folder of a gateway that runs on this machine.
 struct FolderOptions: ParsableArguments {
-  @Option(name: .long, help: "The gateway's state folder (also $PUSHGATEWAY_STATE).", completion: .directory)
+  /// The help of `--state`. Groups of options that need it declare the option themselves: a debug build of ArgumentParser reads a
+  /// group four times as often for each group around it.
+  static let help: ArgumentHelp = "The gateway's state folder (also $PUSHGATEWAY_STATE)."
+
+  @Option(name: .long, help: help, completion: .directory)
   var state: String?
 
   init() {}
 
-  /// What would be meant by this option.
+  /// Creates the options of a folder that was named elsewhere.
   init(state: String?) {
     self.init()
     self.state = state
@@ -41,7 +45,8 @@ struct FolderOptions: ParsableArguments {
 
 /// The same for commands that work on the folder's files, or on the process of the gateway, and nowhere else.
 struct LocalOptions: ParsableArguments {
-  @OptionGroup var local: FolderOptions
+  @Option(name: .long, help: FolderOptions.help, completion: .directory)
+  var state: String?
   @Option(help: .hidden) var gateway: String?
 
   func validate() throws {
@@ -52,6 +57,5 @@ struct LocalOptions: ParsableArguments {
     }
   }
 
-  var state: String? { local.state }
-  var folder: StateFolder { get throws { try local.folder } }
+  var folder: StateFolder { get throws { try FolderOptions(state: state).folder } }
 }

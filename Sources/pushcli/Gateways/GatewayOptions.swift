@@ -7,31 +7,29 @@ import PushCore
 
 /// Which gateway a command means: one of this machine by its folder, or one elsewhere that was joined or logged in to.
 struct StateOptions: ParsableArguments {
-  @OptionGroup var local: FolderOptions
+  /// The help of `--gateway`.
+  static let help: ArgumentHelp = """
+    The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`; several addresses of one cell with commas. \
+    (the current one)
+    """
 
-  @Option(
-    name: .long,
-    help: """
-      The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`; several addresses of one cell with commas. \
-      (the current one)
-      """,
-    completion: ContextNames.completion)
+  @Option(name: .long, help: FolderOptions.help, completion: .directory)
+  var state: String?
+
+  @Option(name: .long, help: help, completion: ContextNames.completion)
   var gateway: String?
 
   init() {}
 
-  /// What would be meant by these options.
+  /// Creates the options of a gateway that was named elsewhere.
   init(state: String?, gateway: String?) {
     self.init()
-    local = FolderOptions(state: state)
+    self.state = state
     self.gateway = gateway
   }
 
-  /// The state folder, as ``FolderOptions`` has it.
-  var state: String? {
-    get { local.state }
-    set { local.state = newValue }
-  }
+  /// The state folder of this machine.
+  var local: FolderOptions { FolderOptions(state: state) }
 
   /// Which gateway is meant. One that is named by an address which no context has is another way to that of the state folder.
   ///
@@ -87,14 +85,18 @@ struct FormatOptions: ParsableArguments {
 
 /// Where a gateway accepts providers and devices.
 struct GatewayOptions: ParsableArguments {
-  @OptionGroup var state: StateOptions
+  @Option(name: .customLong("state"), help: FolderOptions.help, completion: .directory)
+  var stateFolder: String?
+
+  @Option(name: .long, help: StateOptions.help, completion: ContextNames.completion)
+  var gateway: String?
 
   @Option(
     name: .customLong("ca"), help: "The certificates to trust; without it those of the gateway that is meant.",
     completion: .file())
   var trustPath: String?
 
-  var gateway: String? { state.gateway }
+  var state: StateOptions { StateOptions(state: stateFolder, gateway: gateway) }
 
   /// The address as it is now: a gateway that restarts may have another port.
   ///
