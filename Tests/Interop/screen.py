@@ -132,9 +132,14 @@ class Linear:
         return self.shows(*words)
 
     def answer(self, line):
-        """The first of what is said to a line, whatever it is."""
+        """The first lines of what is said to a line, whatever they are; a line that is still being read is none."""
         self.type(line)
-        return self.until(lambda: self.text[self.start:].partition("\n")[2], f"an answer to {line}").replace("\r", "")
+
+        def found():
+            answer = self.text[self.start:].partition("\n")[2]
+            return answer if "\n" in answer else None
+
+        return self.until(found, f"an answer to {line}").replace("\r", "")
 
     def settled(self, line, *words):
         """The same for an alert that has just appeared, which takes lines after half a second."""
