@@ -10,13 +10,17 @@ package struct ListPage: Sendable, Equatable {
     (self.after, self.filter, self.limit) = (after, filter, limit)
   }
 
-  /// The part of rows that this asks for. Names are in the order of their bytes.
+  /// Returns the rows of the page, sorted by the bytes of their names; `name` is called once for each row.
   package func take<Row>(of rows: some Sequence<Row>, by name: (Row) -> String) -> [Row] {
-    let wanted = rows.filter { row in
+    var wanted: [(name: String, row: Row)] = []
+    for row in rows {
       let name = name(row)
-      return (after.map { ListPage.precedes($0, name) } ?? true) && (filter.map { name.contains($0) } ?? true)
+      if let after, !ListPage.precedes(after, name) { continue }
+      if let filter, !name.contains(filter) { continue }
+      wanted.append((name, row))
     }
-    return Array(wanted.sorted { ListPage.precedes(name($0), name($1)) }.prefix(limit))
+    wanted.sort { ListPage.precedes($0.name, $1.name) }
+    return wanted.prefix(limit).map(\.row)
   }
 
   private static func precedes(_ one: String, _ other: String) -> Bool {

@@ -25,9 +25,10 @@ struct SettingOptions: ParsableArguments, CustomReflectable {
     }
   }
 
-  var customMirror: Mirror {
-    Mirror(self, children: Configuration.settings.map { (label: $0.name, value: $0.option) as Mirror.Child })
-  }
+  /// One option for each setting, made once: ArgumentParser reads them some ten times in a debug build.
+  private static let options = Configuration.settings.map { (label: $0.name, value: $0.option) }
+
+  var customMirror: Mirror { Mirror(self, children: Self.options.map { ($0.label, $0.value) as Mirror.Child }) }
 
   private struct Key: CodingKey {
     let stringValue: String
