@@ -123,9 +123,14 @@ package struct RecentIDs: Sendable {
     var dueBy: Int64
   }
 
+  /// How many ids of pushes that wait no longer are kept.
+  private let capacity: Int
   private var known = RecentMarks()
   /// Ids whose push waits no longer, in the order in which that happened.
   private var released = Deque<Released>()
+
+  /// Creates an empty set.
+  package init(capacity: Int = Limits.maximumRecentIDs) { self.capacity = capacity }
 
   /// - Returns: false when the id is known.
   @discardableResult
@@ -143,7 +148,7 @@ package struct RecentIDs: Sendable {
   /// Forgets what is due, and what is too much; returns the rows.
   package mutating func forget(now: Int64) -> [Int64] {
     var rows: [Int64] = []
-    while let first = released.first, first.dueBy <= now || released.count > Limits.maximumRecentIDs {
+    while let first = released.first, first.dueBy <= now || released.count > capacity {
       released.removeFirst()
       known.remove(first.mark)
       rows.append(first.row)

@@ -6,15 +6,16 @@ import Testing
 
 @Suite struct RecentIDsTests {
   @Test func `so many are remembered, and the oldest forgotten for the next`() {
-    var ids = RecentIDs()
+    let capacity = 1_000
+    var ids = RecentIDs(capacity: capacity)
     func key(_ number: Int) -> RecentIDs.Key { RecentIDs.Key(device: 1, app: 1, id: .number(number)) }
-    for number in 0...Limits.maximumRecentIDs {
+    for number in 0...capacity {
       ids.insert(key(number))
       ids.release(key(number), row: Int64(number), dueBy: 100)
     }
     #expect(ids.forget(now: 0) == [0])
     #expect(!ids.contains(key(0)))
-    #expect(ids.contains(key(1)) && ids.contains(key(Limits.maximumRecentIDs)))
-    #expect(ids.forget(now: 100).count == Limits.maximumRecentIDs)
+    #expect(ids.contains(key(1)) && ids.contains(key(capacity)))
+    #expect(ids.forget(now: 100).count == capacity)
   }
 }

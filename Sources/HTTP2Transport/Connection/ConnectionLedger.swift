@@ -1,5 +1,4 @@
 import DequeModule
-import Glibc
 package import NIOCore
 import PushCore
 import Synchronization
@@ -179,10 +178,12 @@ package final class ConnectionLedger: Sendable {
 }
 
 extension ConnectionLedger.Source {
-  /// What an address is counted with; one that is none of IP is of this machine.
+  /// Creates the source of an address; one that is none of IP is of this machine.
   package init(_ address: SocketAddress) { self.init(text: address.ipAddress) }
 
-  /// - Parameter text: an address of IP, as text; nil: there is none.
+  /// Creates the source of an address.
+  ///
+  /// - Parameter text: An IP address; nil, or a text that is none, counts as this machine's.
   package init(text: String?) {
     guard let address = text.flatMap(IPAddress.init), !address.isLoopback else {
       self = .loopback

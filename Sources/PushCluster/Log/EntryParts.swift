@@ -8,10 +8,14 @@ struct EntryParts {
   /// Bytes of the largest entry. The largest change of a gateway, a batch of 10,000 devices, has about 4 MB.
   static let maximumSize = 32 << 20
 
+  /// Bytes of an entry from which on its parts are dropped.
+  private let limit: Int
   private var parts: [[UInt8]] = []
   private var count = 0
   /// Bytes of all parts.
   private var size = 0
+
+  init(limit: Int = EntryParts.maximumSize) { self.limit = limit }
 
   /// Splits an entry; there is one part at least.
   static func split(_ entry: [UInt8], size: Int) -> [[UInt8]] {
@@ -32,17 +36,17 @@ struct EntryParts {
       (parts, self.count, size) = ([], count, 0)
     } else if number != parts.count + 1 || count != self.count {
       // Of a run that another entry has interrupted.
-      self = EntryParts()
+      self = EntryParts(limit: limit)
       return nil
     }
     size += body.count
-    guard size <= EntryParts.maximumSize else {
-      self = EntryParts()
+    guard size <= limit else {
+      self = EntryParts(limit: limit)
       return nil
     }
     parts.append(body)
     guard number == count else { return nil }
-    defer { self = EntryParts() }
+    defer { self = EntryParts(limit: limit) }
     return parts.count == 1 ? body : Array(parts.joined())
   }
 }

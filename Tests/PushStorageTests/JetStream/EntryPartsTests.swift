@@ -21,11 +21,11 @@ import Testing
   }
 
   @Test func `parts beyond the largest entry are let go of, and the next entry is read`() {
-    var parts = EntryParts()
-    let part = [UInt8](repeating: 0, count: 1 << 20)
-    let count = EntryParts.maximumSize / part.count + 1
-    for number in 1...count { #expect(parts.add(part, "\(number)/\(count)") == nil) }
-    for number in 1..<count - 1 { #expect(parts.add(part, "\(number)/\(count - 1)") == nil) }
-    #expect(parts.add(part, "\(count - 1)/\(count - 1)")?.count == EntryParts.maximumSize)
+    let part = [UInt8](repeating: 0, count: 1 << 10)
+    let limit = 16 * part.count
+    var parts = EntryParts(limit: limit)
+    for number in 1...17 { #expect(parts.add(part, "\(number)/17") == nil) }
+    for number in 1...15 { #expect(parts.add(part, "\(number)/16") == nil) }
+    #expect(parts.add(part, "16/16")?.count == limit)
   }
 }
