@@ -190,12 +190,8 @@ package final class Loops: Sendable {
     for loop in group.makeIterator() {
       parts[ObjectIdentifier(loop)] = try await loop.submit {
         let context = LoopContext(eventLoop: loop)
-        context.every(TimeAmount(pingInterval / 2)) { context in
-          for connection in context.connections.values { connection.checkAlive() }
-        }
-        context.every(TimeAmount(idleCheck)) { context in
-          for connection in context.connections.values { connection.checkIdle(every: idleCheck) }
-        }
+        context.visitConnections(every: TimeAmount(pingInterval / 2)) { $0.checkAlive() }
+        context.visitConnections(every: TimeAmount(idleCheck)) { $0.checkIdle(every: idleCheck) }
         return NIOLoopBound((context, handler(context)), eventLoop: loop)
       }.get()
     }

@@ -129,18 +129,6 @@ import PushCore
 
   // MARK: Time
 
-  /// Calls `action` again and again, with this time between, and notes how late the loop comes to it.
-  package func every(_ interval: TimeAmount, _ action: @escaping (LoopContext) -> Void) {
-    let due = eventLoop.now + interval
-    let this = NIOLoopBound((self, action), eventLoop: eventLoop)
-    eventLoop.scheduleTask(deadline: due) {
-      let (context, action) = this.value
-      context.noteLag(since: due)
-      action(context)
-      context.every(interval, action)
-    }
-  }
-
   /// Notes that something was to be done at some time, or was handed to the loop then, and is done now.
   ///
   /// - Returns: now.
@@ -152,6 +140,62 @@ import PushCore
     return now
   }
 
+  // MARK: Rounds
+
+  /// Something that is done to each connection once in every interval, to a share of them at a time.
+  private struct Round {
+    let step: TimeAmount
+    let shares: Int
+    let action: (Connection) -> Void
+    /// The share whose turn is next.
+    var next = 0
+    var isRunning = false
+  }
+
+  private var rounds: [Round] = []
+  /// How long a step of a round is at least: what is done to all connections at once keeps every push waiting meanwhile.
+  private static let stepTime = TimeAmount.seconds(1)
+
+  /// Calls `action` for each connection once in every `interval`, in steps of about a second, or of the interval if that is
+  /// shorter. No timer is set while there are no connections.
+  package func visitConnections(every interval: TimeAmount, _ action: @escaping (Connection) -> Void) {
+    let shares = max(1, Int(interval.nanoseconds / LoopContext.stepTime.nanoseconds))
+    rounds.append(Round(step: .nanoseconds(interval.nanoseconds / Int64(shares)), shares: shares, action: action))
+  }
+
+  private func startRounds() {
+    for index in rounds.indices where !rounds[index].isRunning {
+      rounds[index].isRunning = true
+      scheduleStep(of: index)
+    }
+  }
+
+  private func scheduleStep(of index: Int) {
+    let due = eventLoop.now + rounds[index].step
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    eventLoop.scheduleTask(deadline: due) {
+      this.value.noteLag(since: due)
+      this.value.step(of: index)
+    }
+  }
+
+  private func step(of index: Int) {
+    let round = rounds[index]
+    rounds[index].next = (round.next + 1) % round.shares
+    for (key, connection) in connections where LoopContext.share(of: key, among: round.shares) == round.next {
+      round.action(connection)
+    }
+    rounds[index].isRunning = !connections.isEmpty
+    if rounds[index].isRunning { scheduleStep(of: index) }
+  }
+
+  /// The share of a connection, the same in every round: by the upper half of a product, since addresses of objects have the
+  /// lowest bits in common.
+  static func share(of key: ObjectIdentifier, among shares: Int) -> Int {
+    let mixed = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
+    return Int(mixed.multipliedFullWidth(by: UInt64(shares)).high)
+  }
+
   // MARK: Connections
 
   package func add(_ connection: Connection) {
@@ -159,6 +203,7 @@ import PushCore
     connections[ObjectIdentifier(connection)] = connection
     meter.open(connection.peer, connection.kind)
     if ticking == nil { startTicking() }
+    startRounds()
   }
 
   private func startTicking() {

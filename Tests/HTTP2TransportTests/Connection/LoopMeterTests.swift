@@ -26,15 +26,48 @@ import Testing
     #expect(count(context.meter.turns) == 2)
   }
 
-  @Test func `what is done again and again is measured each time, without more turns`() {
-    var calls = 0
-    context.every(.seconds(15)) { _ in calls += 1 }
-    loop.advanceTime(by: .seconds(14))
-    #expect(calls == 0)
-    loop.advanceTime(by: .seconds(46))
-    #expect(calls == 4)
-    #expect(count(context.meter.lag) == 4)
+  @Test func `each connection is visited once in an interval, a share of them at a time`() throws {
+    var visits: [ObjectIdentifier: Int] = [:]
+    var (largest, turn) = (0, 0)
+    context.visitConnections(every: .seconds(15)) { connection in
+      visits[ObjectIdentifier(connection), default: 0] += 1
+      turn += 1
+    }
+    loop.advanceTime(by: .hours(1))
+    #expect(count(context.meter.lag) == 0)
+    let connections = try (0..<600).map { _ in
+      try Connection(role: .server, loop: context, tls: nil, peer: .remote)
+    }
+    for connection in connections { context.add(connection) }
+    for second in 1...60 {
+      turn = 0
+      loop.advanceTime(by: .seconds(1))
+      largest = max(largest, turn)
+      if second % 15 == 0 { #expect(connections.allSatisfy { visits[ObjectIdentifier($0)] == second / 15 }) }
+    }
+    // 40 are an even share; the addresses of objects decide.
+    #expect(largest < 200)
+    #expect(count(context.meter.lag) == 60)
     #expect(count(context.meter.turns) == 0)
+    for connection in connections { context.remove(connection) }
+    loop.advanceTime(by: .seconds(1))
+    let lag = count(context.meter.lag)
+    loop.advanceTime(by: .hours(1))
+    #expect(count(context.meter.lag) == lag)
+    context.add(connections[0])
+    loop.advanceTime(by: .seconds(15))
+    #expect(visits[ObjectIdentifier(connections[0])] == 5)
+    context.remove(connections[0])
+  }
+
+  @Test func `an interval below a second is no shorter for many connections`() throws {
+    var visits = 0
+    context.visitConnections(every: .milliseconds(500)) { _ in visits += 1 }
+    let connections = try (0..<3).map { _ in try Connection(role: .server, loop: context, tls: nil, peer: .remote) }
+    for connection in connections { context.add(connection) }
+    loop.advanceTime(by: .seconds(1))
+    #expect(visits == 6)
+    for connection in connections { context.remove(connection) }
   }
 
   @Test func `lag is the time that something waited for the loop`() {
