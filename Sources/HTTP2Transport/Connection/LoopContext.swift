@@ -161,6 +161,7 @@ import PushCore
   package func visitConnections(every interval: TimeAmount, _ action: @escaping (Connection) -> Void) {
     let shares = max(1, Int(interval.nanoseconds / LoopContext.stepTime.nanoseconds))
     rounds.append(Round(step: .nanoseconds(interval.nanoseconds / Int64(shares)), shares: shares, action: action))
+    if !connections.isEmpty { startRounds() }
   }
 
   private func startRounds() {

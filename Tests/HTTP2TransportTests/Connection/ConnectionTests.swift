@@ -10,6 +10,43 @@ import Testing
 @Suite struct ConnectionTests {
   let handler = StubHandler()
 
+  /// How often GOAWAY was sent after `checks` looks, of half the idle timeout each.
+  private func goAways(
+    of limit: Duration?, after checks: Int, before each: (ConnectionPair) throws -> Void = { _ in }
+  ) throws -> Int {
+    let pair = try ConnectionPair(handler, options: ConnectionOptions(idleTimeout: limit))
+    for _ in 0..<checks {
+      try each(pair)
+      pair.connection.checkIdle(every: .seconds(30))
+      try pair.run()
+    }
+    return pair.client.goAways.count
+  }
+
+  @Test func `a connection ends when nothing came within the idle timeout, and never without one`() throws {
+    // The first look finds the client's SETTINGS.
+    #expect(try goAways(of: .seconds(60), after: 2) == 0)
+    #expect(try goAways(of: .seconds(60), after: 3) == 1)
+    #expect(try goAways(of: nil, after: 1_000) == 0)
+  }
+
+  @Test func `a connection that sends or waits for an answer is not idle`() throws {
+    let pings = try goAways(of: .seconds(60), after: 100) { pair in
+      pair.client.session.ping()
+      try pair.run()
+    }
+    #expect(pings == 0)
+    let requests = try goAways(of: .seconds(60), after: 100) { try $0.request() }
+    #expect(requests == 0)
+    handler.onRequest = { _ in }
+    var hasAsked = false
+    let waiting = try goAways(of: .seconds(60), after: 100) { pair in
+      if !hasAsked { try pair.request() }
+      hasAsked = true
+    }
+    #expect(waiting == 0)
+  }
+
   @Test func `a drain of a silent connection says GOAWAY, and hangs up a little later`() throws {
     let pair = try ConnectionPair(handler)
     pair.connection.drain()
