@@ -1,5 +1,6 @@
 """A gateway of a test's own, which says whatever the test wants: real TLS and HTTP/2 against the real commands."""
 
+import contextlib
 import json
 import socket
 import ssl
@@ -35,11 +36,15 @@ class HostileGateway:
         while True:
             try:
                 raw, _ = self.listener.accept()
-                threading.Thread(target=self.serve, args=[self.context.wrap_socket(raw, server_side=True)], daemon=True).start()
-            except ssl.SSLError:
-                continue
             except OSError:
                 return
+            threading.Thread(target=self.attend, args=[raw], daemon=True).start()
+
+    def attend(self, raw):
+        """Serves a connection until it ends; a peer may hang up at any moment, also in the handshake."""
+        with raw, contextlib.suppress(OSError):
+            with self.context.wrap_socket(raw, server_side=True) as peer:
+                self.serve(peer)
 
     def serve(self, peer):
         connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))

@@ -37,8 +37,8 @@ class Sender(threading.Thread):
     def send(self):
         try:
             connection = Connection(self.gateway)
-        except OSError:
-            select.select([], [], [], 0.02)  # Nobody there: the gateway is being restarted.
+        except (Closed, OSError):
+            select.select([], [], [], 0.02)  # Nobody there, or killed in the handshake: the gateway is being restarted.
             return
         fields, path, flying = self.gateway.fields(), f"/3/device/{self.token}", {}
         try:
