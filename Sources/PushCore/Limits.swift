@@ -193,9 +193,6 @@ package enum Limits {
   package static let maximumScheduled = 100_000
   /// Scheduled pushes that are read and handed to the mailbox at once.
   package static let scheduleSlice = 256
-  /// Pushes from the schedule after which one append ends: with the copies of the last one for the devices of a group, at
-  /// most a tenth of ``maximumUncommitted``.
-  package static let scheduledCopiesAtOnce = 5_000
   /// How long the same `apns-id` for the same token is recognised as a retry, in seconds.
   package static let duplicateWindow = 300
   /// Identifiers remembered after their push was acknowledged; beyond it the oldest are forgotten early.

@@ -25,23 +25,47 @@ struct DeliverScheduled: Sendable {
     case incomplete(next: ScheduledPushes.Place?)
   }
 
-  /// Delivers the pushes that are due, from a place in the order of times to the first slice that is not stored whole.
+  /// The copies that apps have been given in one pass over the pushes that are due. After ``Limits/groupCopiesAtOnce`` of them
+  /// the other pushes of an app wait for the next pass, so that 10,000 pushes to a large group delay no other app's.
+  private struct Turns {
+    private var copies: [AppID: Int] = [:]
+    /// The apps whose pushes wait for the next pass.
+    private(set) var resting: Set<AppID> = []
+
+    /// Counts the copies of a push.
+    ///
+    /// - Returns: Whether it is delivered in this pass.
+    mutating func take(_ push: ScheduledPush, copies count: () -> Int) -> Bool {
+      guard !resting.contains(push.app) else { return false }
+      copies[push.app, default: 0] += count()
+      if copies[push.app, default: 0] >= Limits.groupCopiesAtOnce { resting.insert(push.app) }
+      return true
+    }
+  }
+
+  /// Delivers the pushes that are due, from a place in the order of times to the first slice that is not stored whole. Apps
+  /// take turns.
   ///
   /// The next attempt begins after that slice, so that a push that can't be stored holds up no other.
   func callAsFunction(after first: ScheduledPushes.Place? = nil) async -> Outcome {
-    var place = first
+    var (place, isFromStart, turns) = (first, first == nil, Turns())
     while true {
       let now = clock.milliseconds()
-      guard let rows = try? await scheduled.due(at: now, after: place, limit: Limits.scheduleSlice) else {
-        return .incomplete(next: place)
-      }
-      guard let last = rows.last else {
-        if first != nil { return .incomplete(next: nil) }
+      let resting = turns.resting
+      guard let due = try? await scheduled.due(at: now, after: place, limit: Limits.scheduleSlice, without: resting)
+      else { return .incomplete(next: place) }
+      guard let last = due.last else {
+        if !resting.isEmpty {
+          (place, isFromStart, turns) = (nil, true, Turns())
+          continue
+        }
+        if !isFromStart { return .incomplete(next: nil) }
         let isAhead = scheduled.next.map { $0 > now } ?? true
         if !isAhead { do { try await scheduled.refresh() } catch { return .incomplete(next: nil) } }
         return .done
       }
       place = last.place
+      let rows = due.filter { row in turns.take(row.push) { copyCount(of: row.push, now: now) } }
       let (done, atOnce, isComplete) = await deliver(rows, now: now)
       do {
         let taken = try await scheduled.remove(atOnce.map(\.number))
@@ -52,6 +76,13 @@ struct DeliverScheduled: Sendable {
       }
       if !isComplete { return .incomplete(next: place) }
     }
+  }
+
+  /// To how many devices a push goes.
+  private func copyCount(of push: ScheduledPush, now: Int64) -> Int {
+    guard push.device.isGroup else { return 1 }
+    let delivery = GroupDelivery(groups: groups, registrations: registrations)
+    return delivery.recipients(of: push.device, app: push.app, now: now).count
   }
 
   /// A push that is never stored: whoever takes it out of the schedule delivers it.
@@ -68,7 +99,7 @@ struct DeliverScheduled: Sendable {
     var (done, stored, numbers): ([Int64], [StoredPush], [Int64]) = ([], [], [])
     var atOnce: [AtOnce] = []
     for row in rows {
-      if stored.count >= Limits.scheduledCopiesAtOnce {
+      if stored.count >= Limits.groupCopiesAtOnce {
         done += await store(stored, of: numbers)
         (stored, numbers) = ([], [])
       }

@@ -198,11 +198,16 @@ package final class ScheduledPushes: Sendable {
 
   // MARK: Reading
 
-  /// Reads pushes that are due at `now`, in milliseconds since 1970, in the order of their times, from behind `place`.
-  package func due(at now: Int64, after place: Place? = nil, limit: Int) async throws -> [Row] {
+  /// Reads pushes that are due at `now`, in milliseconds since 1970, in the order of their times, from behind `place`, but none
+  /// of some apps.
+  package func due(
+    at now: Int64, after place: Place? = nil, limit: Int, without apps: Set<AppID> = []
+  ) async throws -> [Row] {
     let place = place ?? .start
+    let others = apps.isEmpty ? "" : "AND app NOT IN (\(apps.map { "\($0.row)" }.joined(separator: ",")))"
     return try await rows(
-      "WHERE (at, number) > (?, ?) AND at <= ? ORDER BY at, number LIMIT \(limit)", [place.at, place.number, now])
+      "WHERE (at, number) > (?, ?) AND at <= ? \(others) ORDER BY at, number LIMIT \(limit)",
+      [place.at, place.number, now])
   }
 
   /// Looks anew when the first is due, where nothing was found to be: what was to be kept may not have been.

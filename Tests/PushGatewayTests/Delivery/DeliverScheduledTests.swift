@@ -64,7 +64,7 @@ import Testing
 
   @Test func `the copies for groups are stored in parts that the mailbox takes`() async throws {
     // As much as the mailbox would take of one commit, in proportion.
-    let mailbox = RefusingMailbox(limit: 2 * Limits.scheduledCopiesAtOnce)
+    let mailbox = RefusingMailbox(limit: 2 * Limits.groupCopiesAtOnce)
     try await TestGateway.run(mailbox: mailbox) { gateway in
       for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
@@ -74,9 +74,38 @@ import Testing
       for number in 1...Limits.scheduleSlice {
         try await add(number, to: group.address(in: .development), of: app, at: now, gateway.services)
       }
-      #expect(Limits.scheduleSlice * 41 > 2 * Limits.scheduledCopiesAtOnce)
+      #expect(Limits.scheduleSlice * 41 > 2 * Limits.groupCopiesAtOnce)
       #expect(await deliver(gateway.services)() == .done)
       #expect(mailbox.stored.withLock { $0.count } == Limits.scheduleSlice * 41)
+      #expect(gateway.services.schedule.pushes.count == 0)
+    }
+  }
+
+  @Test func `an app with many copies to deliver delays no other app's push by more than a turn`() async throws {
+    let mailbox = RefusingMailbox()
+    try await TestGateway.run(mailbox: mailbox) { gateway in
+      for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }
+      let greedy = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let device = try await gateway.enroll("other")
+      let modest = try await gateway.registrations.putApp(
+        topic: "com.example.modest", name: "Modest", icon: "M", policyMode: .enforce
+      ).id
+      _ = try await gateway.registrations.register(
+        device.id, topic: "com.example.modest", environment: .development, expires: nil, now: 0)
+      let ada = try gateway.registrations.person(named: "ada").id
+      let group = try await gateway.services.groups.add("ops", [ada])
+      let now = gateway.clock.seconds * 1000
+      let count = 2 * Limits.scheduleSlice
+      for number in 1...count {
+        try await add(number, to: group.address(in: .development), of: greedy, at: now, gateway.services)
+      }
+      try await add(1000, to: device.id, of: modest, at: now + 1, gateway.services)
+      gateway.clock.advance(seconds: 1)
+      #expect(await deliver(gateway.services)() == .done)
+      let stored = mailbox.stored.withLock { $0 }
+      #expect(stored.count == count * 41 + 1)
+      let before = try #require(stored.firstIndex { $0.app == modest })
+      #expect(before < Limits.groupCopiesAtOnce + 41)
       #expect(gateway.services.schedule.pushes.count == 0)
     }
   }
