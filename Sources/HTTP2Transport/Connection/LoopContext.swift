@@ -153,8 +153,12 @@ import PushCore
   }
 
   private var rounds: [Round] = []
-  /// How long a step of a round is at least: what is done to all connections at once keeps every push waiting meanwhile.
+  /// How long a step of a round is at least.
   private static let stepTime = TimeAmount.seconds(1)
+  /// Connections that are visited in one turn, and the pause before the next ones: 64 PINGs take two milliseconds, for which
+  /// every push waits.
+  static let visitsAtOnce = 64
+  private static let visitPause = TimeAmount.milliseconds(10)
 
   /// Calls `action` for each connection once in every `interval`, in steps of about a second, or of the interval if that is
   /// shorter. No timer is set while there are no connections.
@@ -183,11 +187,19 @@ import PushCore
   private func step(of index: Int) {
     let round = rounds[index]
     rounds[index].next = (round.next + 1) % round.shares
-    for (key, connection) in connections where LoopContext.share(of: key, among: round.shares) == round.next {
-      round.action(connection)
-    }
+    visit(connections.keys.filter { LoopContext.share(of: $0, among: round.shares) == round.next }[...], round.action)
     rounds[index].isRunning = !connections.isEmpty
     if rounds[index].isRunning { scheduleStep(of: index) }
+  }
+
+  private func visit(_ keys: ArraySlice<ObjectIdentifier>, _ action: @escaping (Connection) -> Void) {
+    for key in keys.prefix(LoopContext.visitsAtOnce) {
+      if let connection = connections[key] { action(connection) }
+    }
+    let rest = keys.dropFirst(LoopContext.visitsAtOnce)
+    guard !rest.isEmpty else { return }
+    let this = NIOLoopBound((self, action), eventLoop: eventLoop)
+    eventLoop.scheduleTask(in: LoopContext.visitPause) { this.value.0.visit(rest, this.value.1) }
   }
 
   /// The share of a connection, the same in every round: by the upper half of a product, since addresses of objects have the

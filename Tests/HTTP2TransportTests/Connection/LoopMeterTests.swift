@@ -39,6 +39,7 @@ import Testing
       try Connection(role: .server, loop: context, tls: nil, peer: .remote)
     }
     for connection in connections { context.add(connection) }
+    loop.advanceTime(by: .milliseconds(500))
     for second in 1...60 {
       turn = 0
       loop.advanceTime(by: .seconds(1))
@@ -58,6 +59,25 @@ import Testing
     loop.advanceTime(by: .seconds(15))
     #expect(visits[ObjectIdentifier(connections[0])] == 5)
     context.remove(connections[0])
+  }
+
+  @Test func `a turn visits a few connections, and the next turns the rest`() throws {
+    var visits: [ObjectIdentifier: Int] = [:]
+    context.visitConnections(every: .seconds(1)) { visits[ObjectIdentifier($0), default: 0] += 1 }
+    let size = LoopContext.visitsAtOnce
+    let connections = try (0..<3 * size).map { _ in
+      try Connection(role: .server, loop: context, tls: nil, peer: .remote)
+    }
+    for connection in connections { context.add(connection) }
+    loop.advanceTime(by: .seconds(1))
+    #expect(visits.count == size)
+    // One that has ended meanwhile is left out.
+    let gone = try #require(connections.first { visits[ObjectIdentifier($0)] == nil })
+    context.remove(gone)
+    loop.advanceTime(by: .milliseconds(10))
+    loop.advanceTime(by: .milliseconds(10))
+    #expect(visits.count == connections.count - 1 && visits.values.allSatisfy { $0 == 1 })
+    for connection in connections { context.remove(connection) }
   }
 
   @Test func `an interval below a second is no shorter for many connections`() throws {
