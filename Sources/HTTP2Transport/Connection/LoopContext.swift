@@ -147,7 +147,7 @@ import PushCore
     let step: TimeAmount
     let shares: Int
     let action: (Connection) -> Void
-    /// The share whose turn is next.
+    /// The number of the next share, from 0.
     var next = 0
     var isRunning = false
   }
@@ -155,8 +155,8 @@ import PushCore
   private var rounds: [Round] = []
   /// How long a step of a round is at least.
   private static let stepTime = TimeAmount.seconds(1)
-  /// Connections that are visited in one turn, and the pause before the next ones: 64 PINGs take two milliseconds, for which
-  /// every push waits.
+  /// The number of connections in one turn, and the pause before the next turn. A push waits for the PINGs of one turn: 30 ms
+  /// where one turn had 667.
   static let visitsAtOnce = 64
   private static let visitPause = TimeAmount.milliseconds(10)
 

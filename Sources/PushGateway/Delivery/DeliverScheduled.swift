@@ -25,11 +25,11 @@ struct DeliverScheduled: Sendable {
     case incomplete(next: ScheduledPushes.Place?)
   }
 
-  /// The copies that apps have been given in one pass over the pushes that are due. After ``Limits/groupCopiesAtOnce`` of them
-  /// the other pushes of an app wait for the next pass, so that 10,000 pushes to a large group delay no other app's.
+  /// The number of copies of each app in one pass over the due pushes. After ``Limits/groupCopiesAtOnce`` copies the next pass
+  /// delivers the other pushes of the app: 10,000 pushes to a large group delay no push of another app.
   private struct Turns {
     private var copies: [AppID: Int] = [:]
-    /// The apps whose pushes wait for the next pass.
+    /// The apps that have had their copies of this pass.
     private(set) var resting: Set<AppID> = []
 
     /// Counts the copies of a push.
@@ -43,8 +43,7 @@ struct DeliverScheduled: Sendable {
     }
   }
 
-  /// Delivers the pushes that are due, from a place in the order of times to the first slice that is not stored whole. Apps
-  /// take turns.
+  /// Delivers the due pushes, from a place in the order of times to the first slice that is not stored whole. Apps take turns.
   ///
   /// The next attempt begins after that slice, so that a push that can't be stored holds up no other.
   func callAsFunction(after first: ScheduledPushes.Place? = nil) async -> Outcome {
@@ -78,11 +77,11 @@ struct DeliverScheduled: Sendable {
     }
   }
 
-  /// To how many devices a push goes.
+  /// The number of devices that a push goes to; at least 1.
   private func copyCount(of push: ScheduledPush, now: Int64) -> Int {
     guard push.device.isGroup else { return 1 }
     let delivery = GroupDelivery(groups: groups, registrations: registrations)
-    return delivery.recipients(of: push.device, app: push.app, now: now).count
+    return max(1, delivery.recipients(of: push.device, app: push.app, now: now).count)
   }
 
   /// A push that is never stored: whoever takes it out of the schedule delivers it.

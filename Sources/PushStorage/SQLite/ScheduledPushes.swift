@@ -198,8 +198,9 @@ package final class ScheduledPushes: Sendable {
 
   // MARK: Reading
 
-  /// Reads pushes that are due at `now`, in milliseconds since 1970, in the order of their times, from behind `place`, but none
-  /// of some apps.
+  /// Reads due pushes behind `place`, in the order of their times, without the pushes of `apps`.
+  ///
+  /// - Parameter now: Milliseconds since 1970.
   package func due(
     at now: Int64, after place: Place? = nil, limit: Int, without apps: Set<AppID> = []
   ) async throws -> [Row] {

@@ -25,7 +25,7 @@ struct SettingOptions: ParsableArguments, CustomReflectable {
     }
   }
 
-  /// One option for each setting, made once: ArgumentParser reads them some ten times in a debug build.
+  /// One option for each setting, made once: in a debug build ArgumentParser reads them for each of its checks.
   private static let options = Configuration.settings.map { (label: $0.name, value: $0.option) }
 
   var customMirror: Mirror { Mirror(self, children: Self.options.map { ($0.label, $0.value) as Mirror.Child }) }
