@@ -261,6 +261,7 @@ package final class Gateway: Sendable {
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
     var opened: HTTPDoor?
+    supervisor.begins()
     do {
       // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
       try user?.regainRoot()

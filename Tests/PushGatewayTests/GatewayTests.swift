@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import GatewayClient
@@ -91,6 +92,18 @@ import Testing
       let attributes = try FileManager.default.attributesOfItem(atPath: state.path + "/" + name)
       #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
     }
+  }
+
+  @Test func `it asks to be stopped in good order before any command can find it`() async throws {
+    let begun = Mutex<[Bool]>([])
+    let configuration = try Configuration(
+      state: state.path, flags: ["listen": "127.0.0.1:0"], file: nil, environment: [:])
+    let supervisor = Supervisor(begins: { [state] in
+      begun.withLock { $0.append(FileManager.default.fileExists(atPath: state.listeningPath)) }
+    })
+    let gateway = try await Gateway.start(configuration, logger: .silent, supervisor: supervisor)
+    #expect(begun.withLock { $0 } == [false])
+    await gateway.stop()
   }
 
   @Test func `a second gateway on the same folder or the same port is refused in one line`() async throws {

@@ -10,13 +10,16 @@ package struct Supervisor: Sendable {
   ///
   /// Throws an error in one line when it could not.
   package var restart: (@Sendable () async throws -> Void)?
+  /// Called once by a start, before the gateway listens and says where: from here on ``Gateway/stop()`` ends it, and the
+  /// process is not to end without.
+  package var begins: @Sendable () -> Void
 
   package init(
     manager: ServiceManager = .none, inherited: InheritedSockets = InheritedSockets(),
     readConfiguration: (@Sendable () throws -> Configuration)? = nil,
-    restart: (@Sendable () async throws -> Void)? = nil
+    restart: (@Sendable () async throws -> Void)? = nil, begins: @escaping @Sendable () -> Void = {}
   ) {
     (self.manager, self.inherited) = (manager, inherited)
-    (self.readConfiguration, self.restart) = (readConfiguration, restart)
+    (self.readConfiguration, self.restart, self.begins) = (readConfiguration, restart, begins)
   }
 }

@@ -24,25 +24,25 @@ final class ServiceRequests {
   /// Takes what is asked for otherwise, on any thread.
   let continuation: AsyncStream<Request>.Continuation
   private let sources: [any DispatchSourceSignal]
-  private let start = Start()
+  private let end = End()
 
-  /// Whether the service is still starting, for the threads of signals.
-  private final class Start: Sendable {
-    let isOver = Atomic<Bool>(false)
+  /// How the service ends when it is asked to, for the threads of signals.
+  private final class End: Sendable {
+    let isInGoodOrder = Atomic<Bool>(false)
   }
 
   /// From here on these signals do not end the process.
   ///
-  /// - Parameter giveUp: ends the process, on any thread, which is asked for that while it starts: a start may wait a minute
-  ///   for others, and leaves nothing behind that the next one can't find.
+  /// - Parameter giveUp: ends the process, on any thread, which is asked for that before it listens: a start may wait a minute for
+  ///   others, and leaves nothing behind that the next one can't find.
   init(giveUp: @escaping @Sendable () -> Never) {
     let (stream, continuation) = AsyncStream.makeStream(of: Request.self, bufferingPolicy: .bufferingOldest(100))
     (self.stream, self.continuation) = (stream, continuation)
-    sources = ServiceRequests.signals.map { [start] number, request in
+    sources = ServiceRequests.signals.map { [end] number, request in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        if case .stop = request, !start.isOver.load(ordering: .relaxed) { giveUp() }
+        if case .stop = request, !end.isInGoodOrder.load(ordering: .acquiring) { giveUp() }
         continuation.yield(request)
       }
       source.resume()
@@ -50,6 +50,6 @@ final class ServiceRequests {
     }
   }
 
-  /// Says that the service serves: it ends in good order from now on.
-  func hasStarted() { start.isOver.store(true, ordering: .relaxed) }
+  /// Has the service end by ``Request/stop`` from now on. Of use on any thread; called before it listens.
+  var endInGoodOrder: @Sendable () -> Void { { [end] in end.isInGoodOrder.store(true, ordering: .releasing) } }
 }

@@ -81,7 +81,8 @@ struct Serve: AsyncParsableCommand {
         restart: { [continuation = requests.continuation] in
           try await nextProgram.check()
           continuation.yield(.replace)
-        })
+        },
+        begins: requests.endInGoodOrder)
       gateway = try await Gateway.start(
         configuration, logger: logger, threshold: threshold, supervisor: supervisor)
     } catch {
@@ -89,7 +90,6 @@ struct Serve: AsyncParsableCommand {
       log.flush(within: .seconds(2))
       throw CommandFailure(.failed, "\(error)")
     }
-    requests.hasStarted()
     if isFirstStart { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
     for address in gateway.httpAddresses { Output.announce("health and metrics at http://\(address)") }
