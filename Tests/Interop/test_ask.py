@@ -8,7 +8,7 @@ import uuid
 
 import pytest
 from gateway import PUSHCLI, TOPIC
-from waiting import HANG
+from waiting import HANG, eventually
 
 
 class Command:
@@ -96,6 +96,8 @@ def test_a_question_without_a_gateway_ends_in_time(start):
     device = gateway.device()
     question = ask(gateway, device, "--timeout", "8s")
     shown(gateway, device)
+    eventually(lambda: 'pushgateway_clients{kind="provider"} 0' in gateway.run("metrics", "clients").out,
+               "the question was accepted, and only its answer is missing")
     gateway.kill()
     assert question.end()[0] == 7
     # Where none ran to begin with, nobody waits.
