@@ -70,7 +70,7 @@ import Testing
     func with(_ presentation: Presentation, _ removed: [Decision.Removal], isCounted: Bool = false) -> String? {
       DeliveryDecision(
         push: right.push, at: 0, asked: right.asked, presentation: presentation, removed: removed,
-        isAlertCounted: isCounted, keepsText: true
+        isAlertCounted: isCounted, textReaders: .devices
       ).brokenInvariant()
     }
     let badge = Decision.Removal(part: .badge, rule: .n4, setting: "badge")

@@ -43,7 +43,7 @@ struct Decider {
     let made = DeliveryDecision(
       push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,
       removed: decision.removed, isAlertCounted: decision.isAlertCounted,
-      keepsText: preferences.logText != .off)
+      textReaders: preferences.logText)
     made.checkInvariants()
     return made
   }
@@ -62,8 +62,8 @@ struct DeliveryDecision {
   let removed: [Decision.Removal]
   /// Whether an alert is shown that counts against a budget.
   let isAlertCounted: Bool
-  /// Whether the person lets the delivery log keep the text.
-  let keepsText: Bool
+  /// Who may find the text in the delivery log.
+  let textReaders: LogText
 
   /// What the push waits for besides; nil when it is in no digest.
   var hold: Hold? { presentation.held }
@@ -72,7 +72,7 @@ struct DeliveryDecision {
   var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: .asked(asked)) }
 
   /// The text that the log keeps with ``transmitted``: what the person sees; nil for none.
-  var keptText: AlertPresentation? { keepsText ? presentation.alert ?? presentation.center : nil }
+  var keptText: AlertPresentation? { textReaders == .off ? nil : presentation.alert ?? presentation.center }
 
   /// The log's row of what does not go out; nil when all of it does.
   var suppressed: DeliveryLog.Row? {

@@ -21,8 +21,8 @@ final class TurnLog {
   }
 
   /// Takes a row with a text by which it is found; nil: it has none.
-  func append(_ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?) {
-    batch.append(row, keeping: text)
+  func append(_ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?, isForSenders: Bool) {
+    batch.append(row, keeping: text, isForSenders: isForSenders)
     loop.scheduleTurnEnd()
   }
 

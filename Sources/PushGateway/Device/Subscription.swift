@@ -423,7 +423,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let hold = decision.hold {
       shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
-    shared.log.append(decision.transmitted, keeping: decision.keptText)
+    shared.log.append(decision.transmitted, keeping: decision.keptText, isForSenders: decision.textReaders == .senders)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
     for removal in decision.removed { shared.meter.policy.remove(by: removal.rule) }
     shared.meter.stages.transmit(received: push.received, at: now, isStored: isReading)

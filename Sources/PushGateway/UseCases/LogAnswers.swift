@@ -28,8 +28,8 @@ final class LogAnswers: Sendable {
     guard let question = try? decodeJSON(LogQuestion.self, from: body) else { return [] }
     // Before the log is read, so that nothing comes between.
     if let waits = question.waits { waitedFor.extend(.seconds(max(0, min(waits, Double(Limits.maximumLogWaitTime))))) }
-    let readsTexts = registrations.readsTexts(question.reader.map { DeviceID(row: $0) })
-    guard let query = question.query(readsTexts),
+    let textAccess = registrations.textAccess(question.reader.map { DeviceID(row: $0) })
+    guard let query = question.query(textAccess),
       let found = try? await LogAnswers.answer(question.kind, query, of: log)
     else { return [] }
     return found.encoded(question.kind == .newest ? .oldest : .newest, maximumSize: LogAnswers.maximumSize)
@@ -57,15 +57,15 @@ final class LogAnswers: Sendable {
 }
 
 extension Registrations {
-  /// Whether texts of the delivery log about a device are for whoever asks.
+  /// Which texts of the delivery log about a device are for whoever asks.
   ///
   /// - Parameter reader: the device that asks; nil: whoever may read all of the log, as senders do.
-  func readsTexts(_ reader: DeviceID?) -> @Sendable (DeviceID) -> Bool {
+  func textAccess(_ reader: DeviceID?) -> @Sendable (DeviceID) -> TextAccess {
     { device in
       switch self.preferences(of: device).logText {
-      case .off: false
-      case .devices: device == reader
-      case .senders: reader == nil || device == reader
+      case .off: .none
+      case .devices: device == reader ? .all : .none
+      case .senders: device == reader ? .all : reader == nil ? .forSenders : .none
       }
     }
   }

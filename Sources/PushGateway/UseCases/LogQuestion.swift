@@ -42,7 +42,7 @@ struct LogQuestion: Codable, Sendable {
   }
 
   /// The query at the gateway that was asked, which believes none of it; nil when it is none.
-  func query(_ readsTexts: @escaping @Sendable (DeviceID) -> Bool) -> DeliveryLog.Query? {
+  func query(_ textAccess: @escaping @Sendable (DeviceID) -> TextAccess) -> DeliveryLog.Query? {
     let id = id.map { APNSID($0) }
     if case .some(.none) = id { return nil }
     var query = DeliveryLog.Query(
@@ -51,7 +51,7 @@ struct LogQuestion: Codable, Sendable {
       events: events.map { Set($0.compactMap(DeliveryEvent.init)) }, since: since, after: after, before: before,
       limit: max(1, min(limit, LogQuestion.maximumLimit)), maximumReadSize: max(0, maximumReadSize ?? .max))
     query.text = text
-    query.readsTexts = readsTexts
+    query.textAccess = textAccess
     return query
   }
 }

@@ -71,7 +71,7 @@ struct LogSearch: Sendable {
       // The rows that have one.
       query.events = query.events?.intersection([.transmitted]) ?? [.transmitted]
     }
-    query.readsTexts = registrations.readsTexts(reader)
+    query.textAccess = registrations.textAccess(reader)
     query.after = values["after"].flatMap(Int64.init)
     query.before = values["before"].flatMap(Int64.init)
     query.limit = min(Limits.maximumLogPage, max(1, values["limit"].flatMap(Int.init) ?? query.limit))

@@ -260,7 +260,7 @@ extension DeliveryLog.Query {
     }
     let sought = text?.lowercased()
     return rows.compactMap { index, row, text in
-      let text = row.device.map(readsTexts) == true ? text : nil
+      let text = row.device.flatMap { textAccess($0).text(of: text) }
       if let sought, text?.lowercased().contains(sought) != true { return nil }
       return DeliveryLog.Record(number: first + Int64(index), row: row, text: text)
     }

@@ -65,8 +65,8 @@ package final class DeliveryLog: Sendable {
     package var before: Int64?
     /// Rows whose text holds this, in whatever case.
     package var text: String?
-    /// Whether texts about a device are for whoever asks; where they are not, none is found and none is told.
-    package var readsTexts: @Sendable (DeviceID) -> Bool = { _ in false }
+    /// Which texts about a device are for whoever asks; no other is found or told.
+    package var textAccess: @Sendable (DeviceID) -> TextAccess = { _ in .none }
     package var limit = 1000
     /// How many bytes of the log are looked through, from the newest on.
     package var maximumReadSize = Int.max

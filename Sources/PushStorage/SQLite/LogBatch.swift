@@ -7,7 +7,7 @@ package import PushPolicy
 /// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
 /// begins with the 20 bytes of the unique id. Where the next bit is set, the detail is a code, which is one byte, or JSON
 /// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them. Where the bit after that is set, the
-/// detail ends with a text by which the row is found, and its size (2).
+/// detail ends with a text by which the row is found, and its size (2), whose highest bit says that senders may find it.
 package struct LogBatch: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var count = 0
@@ -27,6 +27,8 @@ package struct LogBatch: Sendable {
   private static let textMark: UInt8 = 0x20
   /// Bytes of a text's size.
   private static let textSizeSize = 2
+  /// In a text's size: see ``KeptText/isForSenders``.
+  private static let openTextMark = 0x8000
 
   /// Codes of events are places here: the order never changes, new ones come last.
   package static let events: [DeliveryEvent] = [
@@ -45,10 +47,19 @@ package struct LogBatch: Sendable {
   }
 
   /// Appends a row with a text by which it is found; nil: it has none.
-  package mutating func append(_ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?) {
+  ///
+  /// - Parameter isForSenders: see ``KeptText/isForSenders``.
+  package mutating func append(
+    _ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?, isForSenders: Bool = false
+  ) {
     let start = bytes.count
     append(row)
-    if let text { keep(text, of: start) }
+    guard let text else { return }
+    let textStart = bytes.count
+    append(text.title)
+    keep(line: text.subtitle)
+    keep(line: text.body)
+    endText(from: textStart, of: start, isForSenders)
   }
 
   /// Appends a row as another log had it; nil: it has no text.
@@ -58,20 +69,11 @@ package struct LogBatch: Sendable {
     guard let text else { return }
     let textStart = bytes.count
     append(text)
-    endText(from: textStart, of: start)
-  }
-
-  /// Adds a text to the last row, which begins at `row`.
-  private mutating func keep(_ text: AlertPresentation, of row: Int) {
-    let start = bytes.count
-    append(text.title)
-    keep(line: text.subtitle)
-    keep(line: text.body)
-    endText(from: start, of: row)
+    endText(from: textStart, of: start, false)
   }
 
   /// Cuts the text that begins at `start` and ends the last row, and notes its size.
-  private mutating func endText(from start: Int, of row: Int) {
+  private mutating func endText(from start: Int, of row: Int, _ isForSenders: Bool) {
     var end = min(bytes.count, start + Limits.maximumKeptText, row + LogBatch.fixedSize + Int(UInt16.max) - 2)
     guard end > start else { return bytes.removeSubrange(start...) }
     if end < bytes.count {
@@ -79,7 +81,7 @@ package struct LogBatch: Sendable {
       while end > start, bytes[end] & 0xC0 == 0x80 { end -= 1 }
       bytes.removeSubrange(end...)
     }
-    let size = UInt16(end - start)
+    let size = UInt16(end - start | (isForSenders ? LogBatch.openTextMark : 0))
     bytes.append(UInt8(truncatingIfNeeded: size))
     bytes.append(UInt8(size >> 8))
     bytes[row + 8] |= LogBatch.textMark
@@ -208,17 +210,18 @@ package struct LogBatch: Sendable {
   private mutating func takeWithoutText(_ row: ArraySlice<UInt8>) {
     let start = bytes.count
     bytes += row
-    guard let size = LogBatch.textSize(of: row) else { return }
+    guard let (size, _) = LogBatch.text(of: row) else { return }
     bytes.removeLast(size + LogBatch.textSizeSize)
     bytes[start + 8] &= ~LogBatch.textMark
     setDetailSize(bytes.count - start - LogBatch.fixedSize, of: start)
   }
 
-  /// The size of the text of a row; nil when it has none.
-  private static func textSize(of row: ArraySlice<UInt8>) -> Int? {
+  /// The size of the text of a row, and whether senders may find it; nil when it has none.
+  private static func text(of row: ArraySlice<UInt8>) -> (size: Int, isForSenders: Bool)? {
     guard row.count >= fixedSize + textSizeSize, row[row.startIndex + 8] & textMark != 0 else { return nil }
-    let size = Int(row[row.endIndex - 2]) | Int(row[row.endIndex - 1]) << 8
-    return size <= row.count - fixedSize - textSizeSize ? size : nil
+    let value = Int(row[row.endIndex - 2]) | Int(row[row.endIndex - 1]) << 8
+    let size = value & ~openTextMark
+    return size <= row.count - fixedSize - textSizeSize ? (size, value != size) : nil
   }
 
   /// Where to cut the rows so that no piece has more bytes than this, but for a row that has more by itself.
@@ -242,8 +245,8 @@ package struct LogBatch: Sendable {
   /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
   package static func rows(
     _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
-  ) -> [(index: Int, row: DeliveryLog.Row, text: String?)] {
-    var rows: [(index: Int, row: DeliveryLog.Row, text: String?)] = []
+  ) -> [(index: Int, row: DeliveryLog.Row, text: KeptText?)] {
+    var rows: [(index: Int, row: DeliveryLog.Row, text: KeptText?)] = []
     unsafe bytes.withUnsafeBytes { bytes in
       var (index, start) = (0, 0)
       func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
@@ -274,11 +277,15 @@ package struct LogBatch: Sendable {
             device: device == -1 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
           if matches(index, row) {
             let whole = unsafe Array(bytes[start..<end])
-            let size = textSize(of: whole[...])
-            let textStart = whole.count - (size.map { $0 + textSizeSize } ?? 0)
+            let kept = text(of: whole[...])
+            let textStart = whole.count - (kept.map { $0.size + textSizeSize } ?? 0)
             row.detail = LogBatch.detail(
               whole[min(detail - start, textStart)..<textStart], isFacts: mark & factsMark != 0, of: row.event)
-            let text = size.map { String(decoding: whole[textStart..<textStart + $0], as: UTF8.self) }
+            let text = kept.map {
+              KeptText(
+                text: String(decoding: whole[textStart..<textStart + $0.size], as: UTF8.self),
+                isForSenders: $0.isForSenders)
+            }
             rows.append((index, row, text))
           }
           index += 1
@@ -296,5 +303,28 @@ package struct LogBatch: Sendable {
     }
     if bytes.count == 1 { return DeliveryDetail(code: first) ?? .nothing }
     return (try? decodeJSON(DeliveryDetail.self, from: Array(bytes))) ?? .nothing
+  }
+}
+
+/// The title and texts of a push, a line each, as a row of the delivery log keeps them.
+package struct KeptText: Sendable, Equatable {
+  package var text: String
+  /// Whether the person let senders find texts when the row was written.
+  package var isForSenders: Bool
+}
+
+/// Which texts of the delivery log about a device are for whoever asks.
+package enum TextAccess: Sendable {
+  case none
+  /// Of rows that were written while the person let senders find texts.
+  case forSenders
+  case all
+
+  func text(of kept: KeptText?) -> String? {
+    switch self {
+    case .none: nil
+    case .forSenders: kept.flatMap { $0.isForSenders ? $0.text : nil }
+    case .all: kept?.text
+    }
   }
 }

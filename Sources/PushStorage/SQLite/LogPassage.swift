@@ -59,7 +59,7 @@ package struct LogPassage: Sendable {
       let row = rest.dropFirst(LogPassage.rowHeadSize)
       guard size <= row.count, (0..<Int64.max).contains(number) else { return nil }
       if let read = LogBatch.rows(Array(row.prefix(size))).first {
-        records.append(DeliveryLog.Record(number: number, row: read.row, text: read.text))
+        records.append(DeliveryLog.Record(number: number, row: read.row, text: read.text?.text))
       }
       rest = row.dropFirst(size)
     }

@@ -107,7 +107,7 @@ extension FuzzTarget {
           guard let notice = CellNotice(header: header.value) else { continue }
           precondition(CellNotice(header: notice.header) == notice, "what is read can be written")
         }
-        _ = try? decodeJSON(LogQuestion.self, from: message.body).query { _ in true }
+        _ = try? decodeJSON(LogQuestion.self, from: message.body).query { _ in .all }
       }
       precondition(peers.others.count <= 64, "each message is of one gateway")
       readPassage(bytes)

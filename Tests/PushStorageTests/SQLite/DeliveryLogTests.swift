@@ -56,12 +56,15 @@ import Testing
       (row(3, .accepted, detail: .fact(.deviceOffline)), nil), (row(4, .transmitted), AlertPresentation()),
       (row(5, .transmitted, device: 2, detail: .words(String(repeating: "x", count: 70_000))), long), (row(6), long),
     ]
-    for (row, text) in cases { batch.append(row, keeping: text) }
+    for (place, (row, text)) in cases.enumerated() {
+      batch.append(row, keeping: text, isForSenders: place.isMultiple(of: 2))
+    }
     func check(_ bytes: [UInt8], _ texts: [String?]) {
       let read = LogBatch.rows(bytes)
       #expect(read.map(\.row.id) == cases.map(\.0.id) && read.map(\.row.device) == cases.map(\.0.device))
       #expect(read.prefix(4).map(\.row.detail) == cases.prefix(4).map(\.0.detail))
-      #expect(read.map(\.text) == texts)
+      #expect(read.map(\.text?.text) == texts)
+      #expect(read.allSatisfy { $0.text?.isForSenders ?? $0.index.isMultiple(of: 2) == $0.index.isMultiple(of: 2) })
     }
     let cut = String(repeating: "é", count: Limits.maximumKeptText / 2)
     check(batch.bytes, ["Platform 4\nBoards at 14:03", "T\nS\nB", nil, nil, nil, cut])

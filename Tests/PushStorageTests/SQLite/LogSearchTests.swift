@@ -46,20 +46,22 @@ import Testing
       let row = DeliveryLog.Row(
         at: Int64(1000 + number), event: .transmitted, id: .number(number), device: DeviceID(row: Int64(number % 2)),
         app: 1)
-      batch.append(row, keeping: AlertPresentation(title: title, body: body))
+      batch.append(row, keeping: AlertPresentation(title: title, body: body), isForSenders: number == 3)
     }
     log.append(&batch)
-    func found(_ text: String, _ readsTexts: @escaping @Sendable (DeviceID) -> Bool = { _ in true }) async throws
+    func found(_ text: String, _ access: @escaping @Sendable (DeviceID) -> TextAccess = { _ in .all }) async throws
       -> [String?]
     {
       var query = DeliveryLog.Query(events: [.transmitted])
-      (query.text, query.readsTexts) = (text, readsTexts)
+      (query.text, query.textAccess) = (text, access)
       return try await log.rows(query).map(\.text)
     }
     #expect(try await found("TRAIN") == ["Train in 5 Minutes\nPlatform 4", "\ntrain"])
     #expect(try await found("gleis v") == ["Zug\nGLEIS VIER"])
     #expect(try await found("bus").isEmpty)
-    #expect(try await found("train") { $0 == DeviceID(row: 0) }.isEmpty)
+    #expect(try await found("train") { $0 == DeviceID(row: 0) ? .all : .none }.isEmpty)
+    // A text that was kept while senders did not find it is not theirs later.
+    #expect(try await found("train") { _ in .forSenders } == ["\ntrain"])
     // Who may not read them is told none, also where nothing is looked for.
     let rows = try await log.rows(DeliveryLog.Query())
     #expect(rows.count == 3 && rows.allSatisfy { $0.text == nil })
