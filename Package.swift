@@ -171,6 +171,7 @@ let package = Package(
     .target(
       name: "PushGateway",
       dependencies: [
+        "GatewayClient",
         "GatewayProtocol",
         "HTTP2Transport",
         "NATSClient",

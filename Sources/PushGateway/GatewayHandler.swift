@@ -276,6 +276,11 @@ final class GatewayHandler: Handler {
     }
     do {
       let device = try devices.device(request.bearer)
+      guard !services.backend.isCutOff() else {
+        return exchange.respond(
+          Problem(503, "Service Unavailable", "this gateway reaches no broker of its cell: take another gateway")
+            .response)
+      }
       let secret = request.bearer ?? ""
       exchange.connection.allowAllStreams()
       exchange.connection.authenticated(as: .device)

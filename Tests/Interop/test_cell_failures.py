@@ -8,8 +8,9 @@ import uuid
 import pytest
 from brokers import Brokers, Cell, needs_brokers
 from cluster_kills import replicas
-from gateway import ALERT
+from gateway import ALERT, Gateway
 from kills import Recorder
+from relay import Relay
 from waiting import HANG, eventually, wait_for
 from wire import Connection
 
@@ -114,6 +115,47 @@ def test_without_brokers_a_push_is_503_and_devices_stay_connected(cell):
     eventually(lambda: push(first, phone)[0].status == 200, "the gateway takes pushes again")
     assert stream.next("push")["payload"] == json.loads(ALERT)
     stream.connection.close()
+
+
+def test_a_gateway_that_alone_is_cut_off_sends_its_devices_to_the_others(tmp_path):
+    brokers = Brokers(tmp_path / "brokers", count=1).start()
+    # The first gateway has a way of its own to the broker, which can be cut.
+    way = Relay(("127.0.0.1", brokers.clients[0]))
+    options = ("--cell-partitions", 2, "--cell-replicas", 1, "--http-listen", "none")
+    first = Gateway(tmp_path / "first", "--backend", f"nats://127.0.0.1:{way.port}", *options)
+    second = Gateway(tmp_path / "second", "--backend", brokers.backend, *options)
+    try:
+        first.start()
+        second.start()
+        phone = first.device()
+        phone.home = first
+        eventually(lambda: any(row["name"] == phone.name and row["apps"] for row in second.devices()),
+                   "the device is registered at the other gateway")
+        stream = first.stream(phone)
+        stream.caught_up()
+        way.cut()
+        bye = stream.next("bye")
+        assert (bye["reason"], bye["gateways"]) == ("mailbox-unavailable", [second.address])
+        with first.connect() as connection:
+            response = connection.request("POST", "/v1/device/stream", [("authorization", f"bearer {phone.secret}")])
+        assert response.status == 503 and "take another gateway" in response.json["detail"]
+        sent = accepted(second, phone)
+        elsewhere = second.stream(phone)
+        assert elsewhere.next_of("push")["id"] == sent
+        # When nobody has a broker, devices stay where they are.
+        brokers.kill(0)
+        first.wait_for_log("event=gateway-back")
+        waiting = first.stream(phone)
+        waiting.next("welcome")
+        way.heal()
+        brokers.start()
+        assert waiting.next_of("push")["id"] == sent
+    finally:
+        for gateway in (first, second):
+            if gateway.process:
+                gateway.kill()
+        brokers.close()
+        way.close()
 
 
 @pytest.mark.parametrize("sync", ["always", "30s"])

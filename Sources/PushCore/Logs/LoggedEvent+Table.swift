@@ -125,6 +125,10 @@ extension LoggedEvent {
       Row(
         .warning, "The broker of this gateway is cut off from the others, and another is taken.",
         "Look at the routes between the brokers.")
+    case .gatewayCutOff:
+      Row(
+        .warning, "The gateway reaches no broker while another gateway of the cell does: its devices are sent there.",
+        "Look at the network between this machine and the brokers.")
     case .brokersAwaited:
       Row(
         .notice, "The cell's brokers do not answer yet, and the gateway waits for them before it starts.",
@@ -135,6 +139,8 @@ extension LoggedEvent {
         "Look at the cluster: the brokers did not answer.")
     case .stateFolderNarrowed: Row(.notice, "The state folder was open to others: it is its user's alone now.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
+    case .gatewayBack:
+      Row(.notice, "The gateway reaches a broker again, or no other gateway does: it takes devices again.")
     case .diskEnough: Row(.notice, "Enough of the disk is free again.")
     case .upgradeSaved: Row(.notice, "A backup was made before a newer version changes the database.")
     case .certificateRenewed:

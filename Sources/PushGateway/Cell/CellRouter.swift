@@ -127,6 +127,9 @@ final class CellRouter: PushRouter {
 
   func resync() { local.resync() }
 
+  /// Tells all streams of this gateway.
+  func notifyAll(_ notice: DeviceNotice) { local.notifyAll(notice) }
+
   // MARK: From here
 
   /// The engine brings what was stored, also to the streams of this gateway.
@@ -184,7 +187,7 @@ struct CellNotice: Equatable {
     switch notice {
     case .retract(let id): (self.id, topic) = (id, nil)
     case .takenBack(let id, let topic): (self.id, self.topic) = (id, topic)
-    case .preferences, .channels, .revoked: return nil
+    case .preferences, .channels, .revoked, .cutOff: return nil
     }
   }
 

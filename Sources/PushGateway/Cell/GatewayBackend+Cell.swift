@@ -64,14 +64,27 @@ extension GatewayBackend {
       router.start()
       let watch = BrokerWatch(engine, logger: context.logger)
       watch.start()
+      let cutOff = CutOffWatch(
+        isConnected: { connection.link.isConnected },
+        isOtherReady: { await OtherGateways.isAnyReady(cell.addresses, trustPath: folder.trustPath) },
+        changed: { isCutOff in
+          if isCutOff { router.notifyAll(.cutOff) }
+          context.logger.log(
+            isCutOff ? .gatewayCutOff : .gatewayBack,
+            isCutOff
+              ? "this gateway reaches no broker, and another gateway is ready: devices are sent there"
+              : "devices are taken again")
+        })
+      cutOff.start()
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
         promise: promise, epoch: NumberingEpoch(identity.id),
         gateways: { cell.addresses },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
-        // Elsewhere it is the same when all brokers are down; when this machine alone is cut off it is better.
-        readPatience: .minutes(2), cell: cell,
+        // When all brokers are down it is the same elsewhere.
+        readPatience: .minutes(2), isCutOff: { cutOff.isCutOff }, cell: cell,
         close: {
+          cutOff.stop()
           watch.stop()
           router.stop()
           mailbox.close()

@@ -26,6 +26,8 @@ enum DeviceNotice: Sendable {
   case channels
   /// The device's secret is good no longer: its streams end.
   case revoked
+  /// Another gateway can read the device's mailbox, and this one can't: its streams end, and name the others.
+  case cutOff
 }
 
 /// Where a push went that is never stored.

@@ -71,6 +71,13 @@ final class SubscriptionRegistry: PushRouter {
     }
   }
 
+  /// Tells all streams.
+  func notifyAll(_ notice: DeviceNotice) {
+    hand { live, items in
+      for target in live.values.joined() { items.append(.notice(notice), to: target.stream) }
+    }
+  }
+
   /// A registry sees everything that its process stores: it never asks for this by itself.
   func resync() {
     hand { live, items in

@@ -20,7 +20,7 @@ struct PostponedNotices {
       retracted.append(notice)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
     // What the device subscribes to is looked up at once, and a stream that ends postpones nothing.
-    case .channels, .revoked: break
+    case .channels, .revoked, .cutOff: break
     }
   }
 

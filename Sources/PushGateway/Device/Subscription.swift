@@ -311,12 +311,15 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
       return sendDueBroadcasts()
     }
     if case .revoked = notice { return end(reason: "revoked") }
+    if case .cutOff = notice {
+      return end(reason: "mailbox-unavailable", gateways: shared.services.backend.gateways())
+    }
     guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .takenBack(let id, let topic): write(PushLine.takenBack(id, topic: topic))
     case .preferences(let json): write(PushLine.preferences(json))
-    case .channels, .revoked: break
+    case .channels, .revoked, .cutOff: break
     }
   }
 
@@ -391,7 +394,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// Tries again while the backend may come back, so that the device stays connected.
   private func couldNotRead(after seq: UInt64, since begun: NIODeadline) {
     guard state.isOpen else { return }
-    guard .now() < begun + shared.services.backend.readPatience else { return end(reason: "mailbox-unavailable") }
+    guard .now() < begun + shared.services.backend.readPatience else { return notify(.cutOff) }
     // Not all streams at once.
     let this = NIOLoopBound(self, eventLoop: loop)
     loop.scheduleTask(in: .milliseconds(.random(in: 1000...2000))) {

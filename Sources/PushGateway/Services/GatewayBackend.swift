@@ -27,6 +27,8 @@ struct GatewayBackend: Sendable {
   let mailboxBacklog: @Sendable () -> MailboxBacklog?
   /// How long a stream stays open while its mailbox can't be read.
   let readPatience: TimeAmount
+  /// Whether this gateway alone can't read mailboxes now: devices are to go to another.
+  let isCutOff: @Sendable () -> Bool
   /// What can't be done now.
   let problems: @Sendable () -> [HealthProblem]
   /// Does what is to be done from time to time.
@@ -40,7 +42,8 @@ struct GatewayBackend: Sendable {
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
-    readPatience: TimeAmount = .zero, cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
+    readPatience: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
+    cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
     close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
@@ -50,6 +53,7 @@ struct GatewayBackend: Sendable {
     self.epoch = epoch
     self.gateways = gateways
     self.readPatience = readPatience
+    self.isCutOff = isCutOff
     self.cell = cell
     self.mailboxMeter = mailboxMeter
     self.mailboxBacklog = mailboxBacklog

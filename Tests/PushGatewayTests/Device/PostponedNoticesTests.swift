@@ -17,7 +17,7 @@ import Testing
       switch notice {
       case .retract(let id): ids.append(id.description)
       case .preferences(let json): preferences.append(json)
-      case .takenBack, .channels, .revoked: Issue.record("this is not postponed")
+      case .takenBack, .channels, .revoked, .cutOff: Issue.record("this is not postponed")
       }
     }
     #expect(preferences == [[2]])
