@@ -4,9 +4,9 @@ import Logging
 import PushCore
 import Synchronization
 
-/// Notices that this gateway reaches no broker while another gateway of the cell does: its devices are better off there.
+/// Notices that this gateway reaches no broker while another gateway of the cell is ready, so that devices go there.
 ///
-/// Where no other gateway is ready, devices stay: there is nothing better to send them to.
+/// Devices stay while no other gateway is ready.
 final class CutOffWatch: Sendable {
   private struct State {
     /// Looks in a row at which no broker was connected.

@@ -68,12 +68,10 @@ extension GatewayBackend {
         isConnected: { connection.link.isConnected },
         isOtherReady: { await OtherGateways.isAnyReady(cell.addresses, trustPath: folder.trustPath) },
         changed: { isCutOff in
-          if isCutOff { router.notifyAll(.cutOff) }
+          guard isCutOff else { return context.logger.log(.gatewayBack, "devices are taken again") }
+          router.notifyAll(.cutOff)
           context.logger.log(
-            isCutOff ? .gatewayCutOff : .gatewayBack,
-            isCutOff
-              ? "this gateway reaches no broker, and another gateway is ready: devices are sent there"
-              : "devices are taken again")
+            .gatewayCutOff, "this gateway reaches no broker, and another gateway is ready: devices are sent there")
         })
       cutOff.start()
       let backend = GatewayBackend(
