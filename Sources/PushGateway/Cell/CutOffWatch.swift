@@ -16,9 +16,9 @@ final class CutOffWatch: Sendable {
   }
 
   private static let interval = Duration.seconds(1)
-  /// The other gateways are asked at each look of this number without a broker: a broker that is started again, or
-  /// changed for another, is back sooner.
-  private static let patience = 3
+  /// The number of looks without a broker from one question to the other gateways to the next. A link to a broker that
+  /// starts again, or to another broker, is there sooner.
+  private static let looksForQuestion = 3
 
   private let isConnected: @Sendable () -> Bool
   private let isOtherReady: @Sendable () async -> Bool
@@ -59,7 +59,7 @@ final class CutOffWatch: Sendable {
     }
     let isAsking = state.withLock { state in
       state.failures += 1
-      return state.failures.isMultiple(of: CutOffWatch.patience)
+      return state.failures.isMultiple(of: CutOffWatch.looksForQuestion)
     }
     if isAsking { set(await isOtherReady()) }
   }
@@ -73,11 +73,11 @@ final class CutOffWatch: Sendable {
   }
 }
 
-/// Asks other gateways at the addresses where devices reach them: without a broker there is no other way.
+/// Asks other gateways over TLS, at the addresses where devices reach them; questions through the brokers need a broker.
 enum OtherGateways {
-  /// An answer that takes longer is none.
+  /// The time for all answers, and for one answer once its connection is made.
   private static let time = Duration.seconds(3)
-  /// So many addresses are asked.
+  /// The most addresses that are asked.
   private static let maximumCount = 8
 
   /// Whether one of these says that it is ready.

@@ -57,7 +57,7 @@ final class LogAnswers: Sendable {
 }
 
 extension Registrations {
-  /// Which texts of the delivery log about a device are for whoever asks.
+  /// The texts of the delivery log that a reader may find, by device.
   ///
   /// - Parameter reader: the device that asks; nil: whoever may read all of the log, as senders do.
   func textAccess(_ reader: DeviceID?) -> @Sendable (DeviceID) -> TextAccess {

@@ -65,7 +65,7 @@ package final class DeliveryLog: Sendable {
     package var before: Int64?
     /// Rows whose text holds this, in whatever case.
     package var text: String?
-    /// Which texts about a device are for whoever asks; no other is found or told.
+    /// The texts about a device that the reader may find; records have no other text.
     package var textAccess: @Sendable (DeviceID) -> TextAccess = { _ in .none }
     package var limit = 1000
     /// How many bytes of the log are looked through, from the newest on.

@@ -7,7 +7,7 @@ package import PushPolicy
 /// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
 /// begins with the 20 bytes of the unique id. Where the next bit is set, the detail is a code, which is one byte, or JSON
 /// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them. Where the bit after that is set, the
-/// detail ends with a text by which the row is found, and its size (2), whose highest bit says that senders may find it.
+/// detail ends with the kept text and two bytes: the size of the text in bits 0 to 14, ``KeptText/isForSenders`` in bit 15.
 package struct LogBatch: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var count = 0
@@ -27,7 +27,7 @@ package struct LogBatch: Sendable {
   private static let textMark: UInt8 = 0x20
   /// Bytes of a text's size.
   private static let textSizeSize = 2
-  /// In a text's size: see ``KeptText/isForSenders``.
+  /// The bit of a text's size for ``KeptText/isForSenders``.
   private static let openTextMark = 0x8000
 
   /// Codes of events are places here: the order never changes, new ones come last.
@@ -313,7 +313,7 @@ package struct KeptText: Sendable, Equatable {
   package var isForSenders: Bool
 }
 
-/// Which texts of the delivery log about a device are for whoever asks.
+/// The texts of the delivery log about a device that a reader may find.
 package enum TextAccess: Sendable {
   case none
   /// Of rows that were written while the person let senders find texts.
