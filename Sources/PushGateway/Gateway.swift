@@ -352,8 +352,9 @@ package final class Gateway: Sendable {
     supervisor.manager.stopping()
     services.lifecycle.beginDrain()
     services.backend.cell?.leave()
-    folder.withdraw()
     await listeners.close()
+    // The files of addresses end with the listeners: a command that finds none must not reach a listener after all.
+    folder.withdraw()
     await admin.close()
     await end(within: .stop)
   }

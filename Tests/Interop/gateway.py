@@ -186,7 +186,7 @@ class Gateway:
         return wait_for(condition, what, self.log_path)
 
     def wait_for_drain(self):
-        """Returns when no command finds it any longer: it drains, or has ended."""
+        """Returns when its TLS listeners are closed: it drains, or has ended."""
         listening = self.state / "listening"
         wait_for(lambda: not listening.exists(), "the gateway drains", self.state)
 
