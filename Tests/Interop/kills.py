@@ -189,7 +189,8 @@ class Recorder(threading.Thread):
 
     @property
     def ids(self) -> list[str]:
-        return [json.loads(line)["id"] for line in self.path.read_bytes().splitlines()]
+        # Whole lines only: a line that is being written may be read in part.
+        return [json.loads(line)["id"] for line in self.path.read_bytes().split(b"\n")[:-1]]
 
 
 @dataclass

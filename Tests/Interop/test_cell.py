@@ -27,7 +27,8 @@ class Receiver:
 
     @property
     def titles(self):
-        lines = [json.loads(line) for line in self.path.read_text().splitlines()]
+        # Whole lines only: a line that is being written may be read in part.
+        lines = [json.loads(line) for line in self.path.read_bytes().split(b"\n")[:-1]]
         return [line["payload"]["aps"]["alert"]["body"] for line in lines if "payload" in line]
 
     def has(self, *titles):

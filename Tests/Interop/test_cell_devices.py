@@ -40,8 +40,9 @@ class Subscriber:
 
     @property
     def titles(self):
-        text = self.lines.read_text()
-        return [line.split('"body":"')[1].split('"')[0] for line in text.splitlines() if '"body":"' in line]
+        # Whole lines only: a line that is being written may be read in part.
+        lines = self.lines.read_text().split("\n")[:-1]
+        return [line.split('"body":"')[1].split('"')[0] for line in lines if '"body":"' in line]
 
     def has(self, title):
         wait_for(lambda: title in self.titles, lambda: f"{title} is shown; there are {self.titles[-5:]}", self.lines)
