@@ -23,7 +23,15 @@ def pair(cell):
     for gateway in cell.gateways:
         eventually(lambda: cell_log(gateway)["unanswered"] == [] and knows(gateway, device),
                    "each gateway knows of the other")
+    # The streams of these questions were closed here; each gateway hears of that some time later.
+    for gateway in cell.gateways:
+        eventually(lambda: record_of(gateway, device)["streams"] == 0, "no gateway has a stream of the device")
     return first, second, device
+
+
+def record_of(gateway, device):
+    """What a gateway lists of a device."""
+    return next(one for one in gateway.devices() if one["name"] == device.name)
 
 
 def knows(gateway, device):
