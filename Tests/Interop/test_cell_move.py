@@ -16,7 +16,8 @@ import pytest
 from brokers import Brokers, Cell, free_ports, needs_brokers
 from gateway import PUSHCLI, TOPIC, Gateway, run
 from machines import machine  # noqa: F401
-from waiting import HANG, Bell, eventually, wait_for
+from relay import Relay
+from waiting import HANG, Bell, Flag, eventually, wait_for
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell")]
 
@@ -49,9 +50,9 @@ class Phone:
                 stdin=subprocess.DEVNULL, cwd=self.machine.home, env=self.machine.environment)
         try:
             wait_for(lambda: self.titles == list(titles), lambda: f"{titles}; there are {self.titles}", self.path)
-        finally:
             # The acknowledgement follows the line, and in a cell the brokers take the push out still later.
             eventually(lambda: gateway.admin("GET", "devices", "phone")["waiting"] == 0, "all of it is acknowledged")
+        finally:
             process.terminate()
             process.wait(HANG)
 
@@ -226,6 +227,24 @@ def fill(backup, device, app, count):
     database.close()
 
 
+class Gate(Relay):
+    """A relay that passes so many bytes on to its target, then calls `shut`, and holds up all that follows."""
+
+    def __init__(self, target, size, shut):
+        self.left, self.shut, self.is_shut = size, shut, Flag()
+        super().__init__(target)
+
+    def copy(self, source, sink, pair):
+        if source is not pair[0]:
+            return super().copy(source, sink, pair)
+        while data := source.recv(1 << 16):
+            self.left -= len(data)
+            if self.left < 0:
+                self.shut()
+                return self.is_shut.set()
+            sink.sendall(data)
+
+
 def stored(brokers):
     """How many messages the brokers have of mailboxes."""
     with urllib.request.urlopen(f"http://127.0.0.1:{brokers.monitors[0]}/jsz?streams=1&accounts=1") as answer:
@@ -246,22 +265,34 @@ def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, st
     count = 9_000
     fill(file, *numbers, count)
     first = Gateway(tmp_path / "first", "--http-listen", "none", "--backend", brokers.backend)
-    arguments = ["admin", "restore", str(file), "--backend", brokers.backend, "--cell-partitions", "2"]
-    restore = subprocess.Popen([PUSHCLI, *arguments, "--state", str(first.state)], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    eventually(lambda: stored(brokers) > 500 or restore.poll() is not None, "something is stored")
+
+    def restore_by(backend):
+        return ["admin", "restore", str(file), "--backend", backend, "--cell-partitions", "2"]
+
+    restore, is_started = None, threading.Event()
+
+    def stop():
+        is_started.wait(HANG)
+        restore.send_signal(signal.SIGSTOP)
+
+    # All of it is more than three megabytes: it stops before the brokers have the half.
+    gate = Gate(("127.0.0.1", brokers.clients[0]), 1 << 20, stop)
+    restore = subprocess.Popen([PUSHCLI, *restore_by(f"nats://127.0.0.1:{gate.port}"), "--state", str(first.state)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    is_started.set()
+    wait_for(lambda: gate.is_shut.is_set() or restore.poll() is not None, "it stops in the middle", gate.is_shut, restore)
     assert restore.poll() is None, restore.communicate()
-    restore.send_signal(signal.SIGSTOP)
-    assert 0 < stored(brokers) < count, "it stopped in the middle"
+    eventually(lambda: 0 < stored(brokers) < count, "something is stored")
     # A gateway that comes too early, and one that comes after the end of it.
     for end in [None, restore.kill]:
         if end:
             end()
             restore.communicate()
+            gate.close()
         early = run("serve", "--listen", "127.0.0.1:0", "--http-listen", "none", "--backend", brokers.backend,
                     state=tmp_path / "early")
         assert early.code == 1 and "is being restored into this cell" in early.err
-    move(*arguments[1:], state=first.state)
+    move(*restore_by(brokers.backend)[1:], state=first.state)
     assert stored(brokers) == count
     first.start()
     try:
