@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import resource
+import select
 import signal
 import time
 import uuid
@@ -13,7 +15,7 @@ from cluster_kills import replicas
 from gateway import ALERT, Gateway
 from kills import Recorder
 from relay import Relay
-from waiting import HANG, eventually, wait_for
+from waiting import HANG, Readable, eventually, wait_for
 from wire import Connection
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell-failures")]
@@ -264,7 +266,11 @@ def test_a_gateway_whose_clock_is_wrong_keeps_the_order(cell, record):
     # Whoever is away meanwhile finds the same, also at the gateway whose clock is right.
     sent += [accepted(gateway, phone, apns_expiration=int(time.time()) + 600) for gateway in (second, first) * 2]
     has(recorder, *sent)
+    # The end of faketime is not the end of the gateway, which has its port and its folder until then.
+    end = os.pidfd_open(second.admin("GET", "status")["pid"])
     second.kill()
+    wait_for(lambda: select.select([end], [], [], 0)[0], "the gateway ended, too", Readable(end))
+    os.close(end)
 
 
 def test_a_slow_network_to_the_brokers_loses_nothing(make, record):
