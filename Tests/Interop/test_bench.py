@@ -14,6 +14,8 @@ from waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = ["--devices", 5, "--providers", 2, "--duration", 0.5, "--warm-up", 0.1]
+#: What a run says on a machine that is too slow, or too busy, for its load.
+SATURATED = "pushcli: the load side was busy all the time: it was the limit, not the gateway (--loops)\n"
 
 
 def assert_clean(result):
@@ -26,7 +28,7 @@ def test_with_a_gateway_of_its_own(tmp_path):
     done = run("bench", *SHORT, "--rate", 400, "--json", "--folder", tmp_path,
                "--histogram", tmp_path / "a.hgrm")
     assert done.code == 0, done.err
-    assert done.err == ""
+    assert done.err in ("", SATURATED)
     result = done.json
     assert_clean(result)
     # An open loop sends what the rate says, however fast the machine is.
