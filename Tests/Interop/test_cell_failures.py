@@ -16,7 +16,7 @@ from gateway import ALERT, Gateway
 from kills import Recorder
 from relay import Relay
 from waiting import HANG, Readable, eventually, wait_for
-from wire import Connection
+from wire import Connection, DeviceStream
 
 pytestmark = [needs_brokers, pytest.mark.xdist_group("cell-failures")]
 
@@ -109,6 +109,12 @@ def test_a_gateway_leaves_a_broker_that_is_cut_off(make, record):
                "the replicas agree")
 
 
+def knows(gateway, device, other):
+    """Whether a gateway names another one to a device."""
+    with gateway.connect() as connection:
+        return other.address in DeviceStream(connection, device.secret).next("welcome").get("gateways", [])
+
+
 @contextlib.contextmanager
 def still(gateway):
     """A gateway that stands still meanwhile, and answers nobody."""
@@ -151,6 +157,7 @@ def test_a_gateway_that_alone_is_cut_off_sends_its_devices_to_the_others(tmp_pat
         phone.home = first
         eventually(lambda: any(row["name"] == phone.name and row["apps"] for row in second.devices()),
                    "the device is registered at the other gateway")
+        eventually(lambda: knows(first, phone, second), "the gateway has heard where devices reach the other")
         stream = first.stream(phone)
         stream.caught_up()
         way.cut()
