@@ -342,7 +342,8 @@ def test_the_gateway_listens_where_it_is_told(start, listen):
     for address in addresses:
         done = gateway.run("send", "--to", f"{device.name}/{TOPIC}", "--title", "x", "--gateway", address, "--json")
         assert done.json["status"] == 200
-        assert f"listening on {address}" in gateway.log
+        # The gateway is ready, and answers, a moment before it prints the line.
+        gateway.wait_for_log(f"listening on {address}\n")
     pushes = gateway.run("subscribe", "--device", device.name, "--json", "--count", len(addresses)).records
     assert len(pushes) == len(addresses)
 
