@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 import pytest
 
 from gateway import PUSHCLI, SOAK, TOPIC, Gateway, run
-from waiting import Readable, wait_for
+from waiting import HANG, Readable, wait_for
 
 
 def assert_fails(done, code, *words):
@@ -587,7 +587,9 @@ def test_a_gateway_of_another_authority_is_not_trusted(start, gateway, device):
 
 def test_wait_ends_when_the_push_is_acknowledged(gateway, device, subscribe):
     subscriber = subscribe(gateway, device, "--once")
-    done = send(gateway, "--to", f"{device.name}/{TOPIC}", "--title", "x", "--wait", "acknowledged", "--json")
+    # The default of --timeout is less than a busy machine may take to connect the device.
+    waits = ("--wait", "acknowledged", "--timeout", f"{HANG}s")
+    done = send(gateway, "--to", f"{device.name}/{TOPIC}", "--title", "x", *waits, "--json")
     assert done.code == 0 and done.json["status"] == 200
     assert subscriber.wait() == 0
 
