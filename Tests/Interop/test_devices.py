@@ -443,13 +443,15 @@ def test_the_stream_as_events_with_curl(gateway, device, tmp_path):
     with open(out, "wb") as file:
         curl = subprocess.Popen(base + ["-i", "-H", "accept: text/event-stream", f"https://{gateway.address}/v1/device/stream"], stdout=file)
     try:
+        # The file may end within a character that curl has not got all of; what is behind the last whole event is left out.
+        text = lambda: out.read_text(errors="replace").replace("\r\n", "\n")
         events = lambda: [
             dict(line.split(": ", 1) for line in block.splitlines())
-            for block in out.read_text().replace("\r\n", "\n").partition("\n\n")[2].split("\n\n")[:-1]
+            for block in text().partition("\n\n")[2].split("\n\n")[:-1]
         ]
         found = lambda kind: [event for event in events() if json.loads(event["data"])["type"] == kind]
         wait_for(lambda: found("caught-up"), "the stream caught up", out, curl)
-        assert "content-type: text/event-stream" in out.read_text()
+        assert "content-type: text/event-stream" in text()
         second = gateway.accepted(device.token)
         wait_for(lambda: len(found("push")) == 2, "both pushes came", out, curl)
         pushes = [json.loads(event["data"]) for event in found("push")]
