@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gateway import CRASH, PUSHCLI, SOAK, TOPIC, run
-from waiting import Readable, wait_for
+from waiting import HANG, Readable, wait_for
 
 #: What an option gets instead of a sensible number or time.
 EXTREMES = ["-9223372036854775808", "0", "9223372036854775807", "5e-324", "1e300", "nan", "9223372036854775807d"]
@@ -194,7 +194,7 @@ def test_a_load_test_survives_the_ends_of_its_ranges(gateway):
 def test_a_load_test_of_a_server_that_enrolls_nobody_sends_to_nobody(gateway):
     code = survives([
         "bench", "--accept-only", "--gateway", gateway.address, "--ca", gateway.trust, "--duration", "0.2", "--warm-up",
-        "0", "--state", str(gateway.state / "none")], patience=20)
+        "0", "--state", str(gateway.state / "none")], patience=HANG)
     assert code == 0
 
 
