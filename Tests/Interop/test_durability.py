@@ -99,10 +99,12 @@ def test_thousands_of_pushes_survive_two_kills_of_the_gateway_and_one_of_the_sub
             gateway.kill()
             gateway.restart()
         else:
-            # The first one leaves as in a crash; its successor goes on.
+            # The first one leaves as in a crash; its successor goes on. Before it has stored something it has no cursor.
+            wait_for(lambda: cursor_file.exists() and cursor_file.read_text(), "the subscriber has a cursor",
+                     cursor_file.parent, subscribers[-1].process)
             subscribers[-1].process.send_signal(signal.SIGKILL)
             subscribers[-1].process.wait()
-            saved = int(cursor_file.read_text() or 0)
+            saved = int(cursor_file.read_text())
             subscribers.append(subscribe(gateway, device))
     for sender in senders:
         sender.join(HANG)
