@@ -224,12 +224,12 @@ def drain(folder, *, drains, seed, between=300, progress=None):
     times = []
     try:
         for number in range(drains):
-            # A moment among the pushes, when each of the libraries is connected again.
+            # A moment among the pushes, after each of the senders has had an answer again.
             before = accepted()
             goal = sum(before.values()) + chance.randrange(2 * between)
             wait_for(
                 lambda: sum((now := accepted()).values()) >= goal
-                and all(now[name] > before[name] for name in ("h2", "httpx", "aioapns")),
+                and all(now[name] > before[name] for name in crew),
                 "all of them send", *[sender.changed for sender in crew.values()])
             began = time.monotonic()
             gateway.terminate()
