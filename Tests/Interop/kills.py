@@ -240,8 +240,13 @@ def compare(pushes: dict[str, Push], recorded: list[list[str]]) -> Verdict:
     return verdict
 
 
-def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, client_interval=40_000, progress=None):
-    """Runs it all; returns the figures, with what went wrong by `apns-id`."""
+def storm(
+    folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, client_interval=40_000, least=0, progress=None
+):
+    """Runs it all; returns the figures, with what went wrong by `apns-id`.
+
+    There is load until so many (`least`) pushes are accepted, and until a client was killed, however slow the clients are.
+    """
     chance = random.Random(seed)
     begun = time.monotonic()
     gateway = Gateway(Path(folder) / "state", "--mailbox-cap", 1_000_000).start()
@@ -282,6 +287,8 @@ def storm(folder, *, kills, seed, devices=4, senders=2, pace=400, between=300, c
             starts.append(time.monotonic() - start)
             if progress:
                 progress(number + 1, book.accepted)
+        wait_for(lambda: grown(least) and any(client.kills for client in clients),
+                 f"{least} pushes are accepted, and a client was killed", book.changed)
         for sender in crew:
             sender.is_finishing.set()
         for sender in crew:
