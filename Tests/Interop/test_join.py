@@ -236,6 +236,7 @@ def test_a_new_authority_is_told_before_it_is_used(start, machine):
     # A phone asks by itself.
     trust = tablet.home / ".local/share/pushgateway/contexts/localhost/ca.pem"
     receiving = tablet.begin("subscribe", "--json")
+    assert any("connected to" in line for line in iter(receiving.stderr.readline, ""))
     wait_for(lambda: trust.read_text().count("BEGIN CERTIFICATE") == 2, "the next authority is trusted, too", trust)
     receiving.terminate()
     receiving.communicate()
