@@ -67,7 +67,8 @@ def test_the_same_is_told_over_http_2_and_by_commands(gateway):
         assert connection.request("GET", "/readyz").body == b"ready\n"
         # Metrics are not for whoever reaches a listener.
         assert connection.request("GET", "/metrics").status in (404, 405)
-    assert door(gateway) in gateway.log
+    # The gateway is ready, and answers, a moment before it prints the line.
+    gateway.wait_for_log(f"http://{door(gateway)}\n")
 
 
 def test_connections_are_kept_for_the_next_request(gateway):
