@@ -334,10 +334,12 @@ def test_doctor_looks_at_a_gateway_elsewhere(gateway, tmp_path):
     table = doctor("--gateway", f"http://{door(gateway)}")
     assert "it takes pushes" in table and "certificate" not in table
     # What does not answer, is not trusted or is no gateway.
-    with socket.create_server(("127.0.0.1", 0)) as other:
+    # The port stays bound, so that no other process listens there meanwhile.
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
         free = other.getsockname()[1]
-    assert "nothing answers" in doctor("--gateway", f"127.0.0.1:{free}", "--ca", gateway.trust, code=1)
-    assert "nothing answers" in doctor("--gateway", f"http://127.0.0.1:{free}", code=1)
+        assert "nothing answers" in doctor("--gateway", f"127.0.0.1:{free}", "--ca", gateway.trust, code=1)
+        assert "nothing answers" in doctor("--gateway", f"http://127.0.0.1:{free}", code=1)
     if os.path.exists("/etc/ssl/certs/ca-certificates.crt"):
         assert "not trusted" in doctor("--gateway", gateway.address, code=1)
     assert "not in HTTP/1.1" in doctor("--gateway", f"http://{gateway.address}", code=1)
