@@ -92,11 +92,11 @@ def test_a_client_that_stands_still_too_long_is_given_up_and_gets_everything_aft
     subscriber = subscribe(gateway, device)
     ids = [gateway.accepted(device.token) for _ in range(20)]
     subscriber.has(20)
-    connected = descriptors(gateway.process.pid)
-    with stopped(subscriber.process), gateway.connect() as connection:
-        ids += send(gateway, device, 20, connection)
-        # Two intervals without a sign of life: of the two connections there are, the device's goes.
-        eventually(lambda: descriptors(gateway.process.pid) == connected, "the gateway has given it up")
+    with stopped(subscriber.process):
+        with gateway.connect() as connection:
+            ids += send(gateway, device, 20, connection)
+        # Two intervals without a sign of life: the connection goes, and the stream with it.
+        eventually(lambda: gateway.admin("GET", "devices", device.name)["streams"] == 0, "the gateway has given it up")
     subscriber.has(40)
     assert [line["id"] for line in subscriber.lines] == ids
 
