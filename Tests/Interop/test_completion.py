@@ -12,7 +12,7 @@ import termios
 import pytest
 
 from gateway import PUSHCLI, TOPIC, run
-from waiting import HANG
+from waiting import HANG, eventually
 
 #: How each is started without anybody's own settings, and how it takes the script.
 SHELLS = {
@@ -72,7 +72,7 @@ class Shell:
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(theirs)
         self.terminal = ours
-        self.seen = ""
+        self.seen = self.rest = ""
         self.send(setup.format(script=script, folder=folder) + "; echo READY\"\"NOW\n")
         self.wait(r"READYNOW")
 
@@ -84,14 +84,19 @@ class Shell:
         while not (match := re.search(pattern, self.seen)):
             assert select.select([self.terminal], [], [], HANG)[0], f"in vain: {pattern} in {self.seen!r}"
             chunk = os.read(self.terminal, 65536).decode(errors="replace")
-            # A terminal that is asked what it is answers as a plain one.
-            if "\x1b[c" in chunk or "\x1b[0c" in chunk:
-                self.send("\x1b[?6c")
+            # A terminal that is asked what it is answers as a plain one; the question may come in two pieces.
+            *questions, rest = re.split(r"\x1b\[0?c", self.rest + chunk)
+            self.send("\x1b[?6c" * len(questions))
+            self.rest = rest[-3:]
             self.seen += chunk
         self.seen = self.seen[match.end():]
         return match
 
     def completed(self, line):
+        """The line after a tab, which is pressed again where a gateway did not say its names within two seconds."""
+        return eventually(lambda: (found := self.after_tab(line)) != line and found, f"{line} is completed")
+
+    def after_tab(self, line):
         """The line after a tab: the shell itself prints it, since `echo` is put in front of it."""
         self.send(line + "\t" + "\x01" + "echo '<<'\"<\" " + "\x05" + " '>>'\">\"\n")
         return self.wait(r"<<< (.*?) >>>").group(1).strip()
