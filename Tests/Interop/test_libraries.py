@@ -35,7 +35,7 @@ def with_aioapns(gateway, *requests, **options):
     async def send():
         client = aioapns_client(gateway, **options)
         try:
-            return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), 30)
+            return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), HANG)
         finally:
             client.pool.close()
 
@@ -96,7 +96,7 @@ def test_aioapns_sends_with_a_certificate(gateway, device, tmp_path):
         try:
             requests = [
                 aioapns.NotificationRequest(token, {"aps": {"alert": "Hello"}}) for token in [device.token, "0" * 64]]
-            return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), 30)
+            return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), HANG)
         finally:
             client.pool.close()
 
@@ -114,7 +114,7 @@ def test_kalyke_sends_and_raises_reasons_as_its_own_types(gateway, device):
 
         def _init_client(self, apns_config):
             headers = apns_config.make_headers() | {"authorization": f"bearer {self._make_authorization()}"}
-            return httpx2.AsyncClient(headers=headers, verify=tls_context(gateway.trust), http2=True)
+            return httpx2.AsyncClient(headers=headers, verify=tls_context(gateway.trust), http2=True, timeout=HANG)
 
     key = gateway.key
     client = Client(use_sandbox=True, team_id=key.team_id, auth_key_id=key.key_id, auth_key_filepath=key.path)
