@@ -20,6 +20,7 @@ def test_a_push_is_looked_up_by_its_unique_id(gateway, connection):
     first = gateway.push(mine.token, connection=connection, apns_id=same)["apns-unique-id"]
     second = gateway.push(yours.token, connection=connection, apns_id=same)["apns-unique-id"]
     assert first != second
+    gateway.when(lambda: len(gateway.rows(same)) == 4, "the rows of both")
     for unique, device in ((first, mine), (second, yours), (first.lower(), mine)):
         records = gateway.run("log", unique, "--json").records
         assert [record["event"] for record in records] == ["accepted", "stored"]
@@ -91,7 +92,7 @@ def test_a_push_is_found_by_its_text(start):
     for title, body in (("Train in 5 Minutes", "Platform 4"), ("Mail", "A train of thought"), ("Lunch", "Soup")):
         gateway.accepted(token, {"aps": {"alert": {"title": title, "body": body}}})
     gateway.run("subscribe", "--device", "mine", "--json", "--count", "3")
-    gateway.when(lambda: len(found(gateway, "train")) == 2, "both")
+    gateway.when(lambda: len(found(gateway, "train")) == 2 and found(gateway, "soup"), "all three")
     assert found(gateway, "TRAIN") == ["Train in 5 Minutes\nPlatform 4", "Mail\nA train of thought"]
     assert found(gateway, "platform 4", "--device", "mine") == ["Train in 5 Minutes\nPlatform 4"]
     assert "“Lunch – Soup”" in gateway.run("log", "--text", "soup").out
