@@ -125,10 +125,11 @@ def test_a_damaged_delivery_log_is_repaired_and_the_rest_is_found(start, is_move
     gateway = start()
     device = gateway.device()
     with gateway.connect() as connection:
-        pushes = [gateway.accepted(device.token, ALERT, connection=connection) for _ in range(300)]
-        # Each of these is a record of its own.
-        for push in pushes[::50]:
-            gateway.events(push, "stored")
+        pushes = []
+        for _ in range(6):
+            pushes += [gateway.accepted(device.token, ALERT, connection=connection) for _ in range(50)]
+            # What is read is written before: these are a record, or several.
+            gateway.events(pushes[-1], "stored")
     gateway.stop()
     path = gateway.state / "delivery-log.sqlite"
     whole = path.read_bytes()
