@@ -45,7 +45,7 @@ def test_two_terminals_of_one_person_share_answers_and_choices(gateway, phone):
 def test_an_answer_on_one_terminal_takes_the_alert_off_the_other(gateway, phone):
     laptop, tablet = phone("first", "bea"), phone("second", "bea")
     line = [PUSHCLI, "ask", "--state", gateway.state, "--to", f"first/{TOPIC}", "--title", "Lunch?", "--action", "yes=Yes",
-            "--timeout", "30s", "--escalate-to", "second", "--after", "100ms"]
+            "--timeout", f"{HANG}s", "--escalate-to", "second", "--after", "100ms"]
     asking = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
     laptop.shows("Lunch?", "Yes")
     tablet.shows("Lunch?", "Yes")
