@@ -2,14 +2,15 @@
 
 import collections
 import contextlib
-import itertools
 import json
+import re
 import resource
 import select
 import socket
 import sqlite3
 import ssl
 import struct
+from datetime import datetime, timedelta
 
 import pytest
 from h2.settings import SettingCodes
@@ -66,7 +67,9 @@ def test_a_header_bomb_is_reset_and_the_second_ends_the_connection(raw, count):
     assert not raw.all(HEADERS) and not raw.all(GOAWAY)
     raw.send(frame(HEADERS, END_STREAM | END_HEADERS, 3, REQUEST))
     raw.until(lambda: raw.all(HEADERS))
-    raw.send(bomb(5, count))
+    # The gateway may hang up while the rest is being sent.
+    with contextlib.suppress(Closed):
+        raw.send(bomb(5, count))
     assert raw.end == CALM
 
 
@@ -214,7 +217,8 @@ def test_a_batch_has_so_many_devices_and_a_key_so_many_topics(gateway):
 
 @pytest.mark.alone("a limit of each process")
 def test_idle_connections_lock_nobody_out(start):
-    gateway = start(wrapper=("prlimit", "--nofile=256"))
+    # Some fifty connections take all descriptors. The gateway ends the first after ten seconds, as it acknowledges no SETTINGS.
+    gateway = start(wrapper=("prlimit", "--nofile=160"))
     device = gateway.device()
     context = tls_context(gateway.trust)
     idle = []
@@ -223,7 +227,7 @@ def test_idle_connections_lock_nobody_out(start):
         raw = socket.create_connection((gateway.host, gateway.port), timeout=HANG)
         idle.append(context.wrap_socket(raw, server_hostname=gateway.host))
 
-    for _ in range(150):
+    for _ in range(52):
         hold()
     for _ in range(60):
         raw = socket.create_connection((gateway.host, gateway.port), timeout=HANG)
@@ -232,7 +236,9 @@ def test_idle_connections_lock_nobody_out(start):
     for _ in range(5):
         assert gateway.push(device.token).status == 200
     gateway.wait_for_log("limit=descriptors")
-    assert gateway.log.count("limit=descriptors") == 1, "once a minute"
+    # On a slow machine the next minute has a line, too.
+    told = [datetime.fromisoformat(time) for time in re.findall(r"^ts=(\S+) .*limit=descriptors\b", gateway.log, re.M)]
+    assert told and all(later - earlier > timedelta(seconds=59) for earlier, later in zip(told, told[1:])), told
     for each in idle:
         each.close()
 
@@ -256,9 +262,11 @@ def test_an_address_has_so_many_connections_until_it_shows_who_it_is(start):
     gateway.addresses[0][0] = gateway.host = own_address()
     context = tls_context(gateway.trust)
     context.check_hostname = False
-    held = [gateway.connect(context=context) for _ in range(32)]
-    for each in held:
-        each.until(lambda: each.settings)
+    held = []
+    for _ in range(32):
+        held.append(gateway.connect(context=context))
+        # The gateway ends a connection that does not acknowledge SETTINGS in ten seconds: each does before the next is made.
+        held[-1].until(lambda: held[-1].settings)
     with pytest.raises((OSError, ssl.SSLError)):
         gateway.connect(context=context)
     gateway.wait_for_log("limit=address-connections")
@@ -303,16 +311,18 @@ def locked(gateway):
 def test_the_process_works_on_so_many_requests_at_once(start):
     gateway = start()
     device = gateway.device()
-    connections = [gateway.connect() for _ in range(17)]
-    for each in connections:
-        each.ping()
-    names = itertools.count()
+    connections = []
+    for _ in range(17):
+        connections.append(gateway.connect())
+        connections[-1].ping()
+    streams = []
+    for number, each in enumerate(connections * 64):
+        body = json.dumps({"name": f"stranger-{number}"}).encode()
+        streams.append((each, each.send("POST", "/v1/devices", body=body, flush=False)))
+    excess = len(streams) - 1024
+    # A write gives up after five seconds: the requests are made before the lock, and sent within it.
     with locked(gateway):
-        streams = []
         for each in connections:
-            for _ in range(64):
-                body = json.dumps({"name": f"stranger-{next(names)}"}).encode()
-                streams.append((each, each.send("POST", "/v1/devices", body=body, flush=False)))
             each.flush()
         # Those that are too many are answered while the others wait, on whichever connections they came.
         def ended():
@@ -321,10 +331,15 @@ def test_the_process_works_on_so_many_requests_at_once(start):
                     each.pump()
             return [response for each in connections for response in each.responses.values() if response.is_ended]
 
-        refused = wait_for(ended, "some are refused", *[Readable(each.socket) for each in connections])[0]
-        assert refused.status == 503 and "at once" in refused.json["detail"]
+        def refused():
+            found = ended()
+            assert all(response.status == 503 and "at once" in response.json["detail"] for response in found), found
+            return len(found) == excess
+
+        # All of them: the gateway would take a request that it reads after the release.
+        wait_for(refused, "those that are too many are refused", *[Readable(each.socket) for each in connections])
     answers = collections.Counter(each.wait(stream).status for each, stream in streams)
-    assert answers[503] == len(streams) - 1024, answers
+    assert answers[503] == excess, answers
     gateway.wait_for_log("limit=running-requests")
     for each in connections:
         assert gateway.push(device.token, connection=each).status == 200
