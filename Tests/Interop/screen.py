@@ -80,7 +80,18 @@ class Screen:
         self.tmux("send-keys", *keys)
 
     def resize(self, columns, rows):
+        """Gives the terminal another size; returns when the program has begun to draw all of it anew.
+
+        tmux crops what is on the screen at once, and tells the program up to a quarter of a second later.
+        """
+        before, cleared = self.tmux("display-message", "-p", "#{pane_width}x#{pane_height}").strip(), self._cleared()
         self.tmux("resize-window", "-x", columns, "-y", rows)
+        if before != f"{columns}x{rows}":
+            self.until(lambda: self._cleared() > cleared, f"a screen of {columns}x{rows} that is drawn anew")
+
+    def _cleared(self) -> int:
+        """How many times the program has cleared the screen, as it does before it draws all of it."""
+        return self.written.read_bytes().count(b"\x1b[2J")
 
     def close(self):
         subprocess.run(["tmux", "-L", self.server, "kill-server"], capture_output=True)
