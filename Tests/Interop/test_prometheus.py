@@ -31,8 +31,11 @@ class Prometheus:
     """A Prometheus with the shipped configuration, but for the gateway's address and the pace."""
 
     def __init__(self, gateway, folder):
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        # Nobody else is given this port while it is bound, and Prometheus may listen on it, as both allow its reuse.
+        self.port = socket.socket()
+        self.port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.port.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.port.getsockname()[1]}"
         shipped = (DEPLOY / "prometheus.yaml").read_text()
         config = shipped.replace("127.0.0.1:2198", door(gateway)).replace("interval: 15s", "interval: 1s")
         assert config.count("interval: 1s") == 2 and door(gateway) in config
@@ -59,6 +62,12 @@ class Prometheus:
         found = self.get("query", query=query)
         return float(found["result"][0]["value"][1]) if found and found["result"] else None
 
+    @property
+    def target(self):
+        """The health of the gateway, and what went wrong with the last scrape."""
+        target = self.get("targets")["activeTargets"][0]
+        return target["health"], target["lastError"]
+
     def alerts(self):
         return {alert["labels"]["alertname"] for alert in (self.get("alerts") or {"alerts": []})["alerts"]
                 if alert["state"] == "firing"}
@@ -67,6 +76,7 @@ class Prometheus:
         self.process.terminate()
         self.process.wait(HANG)
         self.log.close()
+        self.port.close()
 
 
 @pytest.fixture
@@ -84,11 +94,11 @@ def test_prometheus_scrapes_a_gateway_and_tells_when_it_is_gone(prometheus):
     gateway.accepted(device.token)
     query = 'pushgateway_requests_accepted_total{as="stored"}'
     eventually(lambda: prometheus.value(query) == 1, "a push is counted")
-    assert prometheus.value("pushgateway_mailbox_pushes") == 1
-    assert prometheus.value("pushgateway_build_info") == 1
-    assert prometheus.value("process_cpu_seconds_total") > 0
-    target = prometheus.get("targets")["activeTargets"][0]
-    assert (target["health"], target["lastError"]) == ("up", "")
+    # A scrape that takes longer than its second leaves no values until the next one.
+    eventually(lambda: prometheus.value("pushgateway_mailbox_pushes") == 1, "the push is in the mailbox")
+    eventually(lambda: prometheus.value("pushgateway_build_info") == 1, "the build is told")
+    eventually(lambda: (prometheus.value("process_cpu_seconds_total") or 0) > 0, "the time of the process is counted")
+    eventually(lambda: prometheus.target == ("up", ""), "the target is up")
     # Every kind and help came over.
     metadata = prometheus.get("metadata")
     assert metadata["pushgateway_accept_seconds"][0]["type"] == "histogram"
@@ -100,6 +110,6 @@ def test_prometheus_scrapes_a_gateway_and_tells_when_it_is_gone(prometheus):
             query = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
             assert prometheus.get("query", query=query) is not None, query
     eventually(lambda: prometheus.get("rules"), "the rules are there")
-    assert prometheus.alerts() == set()
+    eventually(lambda: prometheus.alerts() == set(), "no alert fires")
     gateway.kill()
     eventually(lambda: "PushGatewayDown" in prometheus.alerts(), "the alert fires")
