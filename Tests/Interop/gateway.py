@@ -127,6 +127,7 @@ class Gateway:
         self.process = None
         self.bearers = {}
         self.manager, self.log_descriptor = manager or Manager(), log
+        self.kept = None
 
     # Its life
 
@@ -145,6 +146,7 @@ class Gateway:
         self.addresses = [line.rsplit(":", 1) for line in (self.state / "listening").read_text().splitlines()]
         self.host, port = self.addresses[0]
         self.port = int(port)
+        self._release_port()
         return True
 
     @property
@@ -208,6 +210,7 @@ class Gateway:
             self.kill()
             raise AssertionError(f"the gateway did not end after SIGTERM:\n{self.log}") from None
         self.process = None
+        self._keep_port()
         assert code == 0, f"the gateway ended with {code}:\n{self.log}"
         assert not CRASH.search(self.log), self.log
 
@@ -218,11 +221,29 @@ class Gateway:
         self.process.kill()
         self.process.wait()
         self.process = None
+        self._keep_port()
 
     def restart(self):
         """Starts it again on the same state and port, after it ended or was killed."""
         self.listen = f"{self.host}:{self.port}"
         return self.start()
+
+    def _keep_port(self):
+        """Keeps its port until it is started again: the system could give it to a listener that takes any.
+
+        The port is bound and not listened on, which lets a listener that allows its reuse have it.
+        """
+        self._release_port()
+        self.kept = socket.socket()
+        self.kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # One that never served has none, and another process may listen there on purpose.
+        with contextlib.suppress(OSError, AttributeError):
+            self.kept.bind((self.host, self.port))
+
+    def _release_port(self):
+        if self.kept:
+            self.kept.close()
+            self.kept = None
 
     # What it knows
 
