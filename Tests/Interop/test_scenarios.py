@@ -106,8 +106,12 @@ def test_a_rate_strikes_that_many_and_the_same_ones_with_a_seed(gateway, device,
 
 
 def test_a_time_ends_it(gateway, device, connection):
-    add(gateway, "soon", "--reason", "InternalServerError", "--for", "4s")
-    assert gateway.push(device.token, connection=connection).status == 500
+    def strikes():
+        add(gateway, "soon", "--reason", "InternalServerError", "--for", "4s")
+        return gateway.push(device.token, connection=connection).status == 500
+
+    # A fault that was over before the push came is set again.
+    eventually(strikes, "the fault strikes within its time")
     assert faults(gateway)["soon"]["seconds_left"] <= 4
     eventually(lambda: gateway.push(device.token, connection=connection).status == 200, "the fault has ended")
     assert faults(gateway)["soon"]["active"] is False
@@ -121,11 +125,16 @@ def test_a_delay_alone_delivers_late(gateway, device, connection):
 
 
 def test_a_delayed_answer_lets_others_overtake(gateway, device, connection):
-    add(gateway, "slow", "--delay", "3s", "--reason", "InternalServerError", "--count", 1)
-    late = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
-    assert gateway.push(device.token, connection=connection).status == 200
-    assert not connection.responses[late].is_ended
-    assert connection.wait(late).status == 500
+    def is_overtaken():
+        add(gateway, "slow", "--delay", "3s", "--reason", "InternalServerError", "--count", 1)
+        late = connection.send("POST", f"/3/device/{device.token}", gateway.fields(), ALERT)
+        assert gateway.push(device.token, connection=connection).status == 200
+        is_open = not connection.responses[late].is_ended
+        assert connection.wait(late).status == 500
+        return is_open
+
+    # The attempt is repeated where the other push took more than three seconds.
+    eventually(is_overtaken, "an answer overtakes one that is three seconds late")
 
 
 @pytest.mark.parametrize("code, number", [("REFUSED_STREAM", 7), ("11", 11)])
