@@ -54,7 +54,9 @@ def test_what_was_accepted_survives_the_gateway(start, end):
     push = next(line for line in iter(stream.next, None) if line["type"] == "push")
     assert push["id"].lower() == soon.lower()
     assert [record["event"] for record in gateway.events(short, "expired")][-1] == "expired"
-    assert [row["id"].lower() for row in scheduled(gateway)] == [later.lower()]
+    # A push leaves the schedule after it was stored, and its device may have it before.
+    gateway.when(
+        lambda: [row["id"].lower() for row in scheduled(gateway)] == [later.lower()], "the last one alone is scheduled")
 
 
 def test_what_is_cancelled_does_not_come(gateway, device):
