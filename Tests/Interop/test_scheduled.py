@@ -42,9 +42,9 @@ def test_a_push_comes_at_its_time_and_not_before(gateway, device):
 def test_what_was_accepted_survives_the_gateway(start, end):
     gateway = start()
     device = gateway.device()
-    soon, _ = schedule(gateway, device, 2)
-    over = int(time.time()) + 4
-    short, _ = schedule(gateway, device, 2, apns_expiration=over)
+    soon, _ = schedule(gateway, device, 5)
+    over = int(time.time()) + 7
+    short, _ = schedule(gateway, device, 5, apns_expiration=over)
     later, _ = schedule(gateway, device, 3600)
     getattr(gateway, end)()
     passes(over)
@@ -62,9 +62,10 @@ def test_what_was_accepted_survives_the_gateway(start, end):
 def test_what_is_cancelled_does_not_come(gateway, device):
     stream = gateway.stream(device)
     stream.caught_up()
-    id, _ = schedule(gateway, device, 3)
+    # A busy machine may need some seconds for the two requests.
+    id, _ = schedule(gateway, device, 10)
     gateway.admin("DELETE", "scheduled", id)
-    last, _ = schedule(gateway, device, 4)
+    last, _ = schedule(gateway, device, 11)
     assert stream.next("push")["id"].lower() == last.lower()
     assert gateway.events(id, "dropped")[-1]["detail"] == "cancelled before its time"
     assert "no push" in gateway.run("scheduled", "cancel", id, code=3).err
