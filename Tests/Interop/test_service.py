@@ -10,6 +10,7 @@ import uuid
 import pytest
 
 from faultlib import stopped
+from brokers import free_ports
 from gateway import ALERT, PUSHCLI, Gateway, Manager, run
 from waiting import HANG, Bell, eventually, wait_for
 from wire import Closed, Connection
@@ -66,10 +67,7 @@ def can_connect(port):
 
 
 def test_sockets_of_the_manager_are_listened_on(tmp_path, manager):
-    with socket.socket() as free, socket.socket() as other:
-        for one in (free, other):
-            one.bind(("127.0.0.1", 0))
-        ports = [one.getsockname()[1] for one in (free, other)]
+    ports = free_ports(2)
     state = tmp_path / "state"
     process = subprocess.Popen(
         ["systemd-socket-activate", f"--setenv=NOTIFY_SOCKET={manager.address}", "-l", f"127.0.0.1:{ports[0]}", "-l", f"127.0.0.1:{ports[1]}",
@@ -125,9 +123,7 @@ def test_a_reload_opens_and_closes_listeners(start, tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("listen: 127.0.0.1:0\n")
     gateway = start("--config", config, listen=None)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    [port] = free_ports(1)
     device = gateway.device()
     with gateway.connect() as connection:
         config.write_text(f"listen: 127.0.0.1:{port}=production\n")
