@@ -81,12 +81,12 @@ def test_what_was_taken_back_stays_so_over_a_kill(start):
     gateway.kill()
     gateway.restart()
     assert gateway.run("scheduled", "list", "--json").records == []
-    last = send(gateway, device.name, "--title", "Last", "--in", "3s", "--json").json["apns_id"]
     stream = gateway.stream(device, cursor=push["seq"])
     assert stream.next("welcome")
     retracted = {stream.next("retract")["id"] for _ in range(3)}
     assert retracted == {shown, waiting, later}
     assert stream.next("caught-up")
+    last = send(gateway, device.name, "--title", "Last", "--in", "3s", "--json").json["apns_id"]
     # What comes first is what was sent last.
     assert stream.next("push")["id"].lower() == last.lower()
 
