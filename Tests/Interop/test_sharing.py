@@ -198,6 +198,8 @@ def test_a_later_answer_of_a_group_comes_too_late_also_over_a_kill(start):
     assert streams["anna"].next("answered")["action"] == "close"
     streams["ben"].say(type="answer", id=apns_id, action="approve")
     assert streams["ben"].next("answered")["action"] == "approve"
+    # The mailbox writes in order: when the next push is accepted, the removal of cleo's question is on disk.
+    gateway.accepted(devices["ben"].token)
     assert streams["anna"].next("retract")["id"] == apns_id
     gateway.events(apns_id, "action")
     gateway.kill()
