@@ -84,7 +84,7 @@ def test_what_waits_for_a_push_works_from_there(office, machine, subscribe):
     laptop = machine("waiter")
     login(office, laptop, "operator")
     device = office.device(name="couch", person="bob")
-    subscribe(office, device)
+    subscribe(office, device).connected()
     key = ["--key", office.key.path, "--team", office.key.team_id]
     assert laptop.run("send", "--to", f"couch/{TOPIC}", *key, "--wait", "acknowledged", "Hello.").code == 0
     assert laptop.run("send", "--token", device.token, "--topic", TOPIC, *key, "Hello.").code == 0
@@ -100,7 +100,7 @@ def test_a_question_from_another_machine_is_answered_on_a_phone(office, machine)
     try:
         screen.shows("News")
         asking = laptop.begin("ask", "--to", f"cats-phone/{TOPIC}", "--title", "Lunch?", "--action", "yes=Yes", "--key",
-                              office.key.path, "--team", office.key.team_id, "--timeout", "20s")
+                              office.key.path, "--team", office.key.team_id, "--timeout", f"{HANG}s")
         screen.shows("Lunch?", "Yes")
         screen.press("Enter")
         out, err = asking.communicate(timeout=HANG)
