@@ -33,7 +33,7 @@ def test_an_alert_is_shown_and_close_only_dismisses_it(gateway, device, phone):
     screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "7")
     screen.press("c")
     screen.drops("Platform 4.")
-    # What is below is drawn after it.
+    # The lines below are drawn after it.
     screen.shows("News", "7")
     events = [event["event"] for event in gateway.events(apns_id, until="closed")]
     assert events[-1] == "closed" and "presented" in events and "acknowledged" in events
@@ -83,6 +83,8 @@ def test_a_killed_phone_comes_back_as_it_was(gateway, device, phone):
     screen.shows("Close", "View")
     pane = screen.tmux("display-message", "-p", "#{pane_pid}").strip()
     subprocess.run(["pkill", "-KILL", "-P", pane, "pushcli"], check=True)
+    # The shell's words, which the edge of the killed program's screen may break, come after the end.
+    screen.until(lambda: b"ended with" in screen.written.read_bytes(), "the phone has ended")
     again = phone()
     again.shows("Train in 5 Minutes", "Close", "View", "7")
 
