@@ -673,12 +673,14 @@ def test_open_streams_are_answered_before_goaway_with_shutdown(start):
     idle.ping()
     gateway.terminate()
     gateway.wait_for_drain()
-    idle.drain()
+    # The GOAWAY says that it drains: open streams have three seconds from then on.
+    idle.until(lambda: idle.goaway)
     for stream in streams:
         connection.write(stream, ALERT[5:], end=True)
     for stream in streams:
         assert connection.wait(stream).status == 200
     connection.drain()
+    idle.drain()
     for each in [connection, idle]:
         assert each.goaway is not None, "GOAWAY is said before the connection closes"
         assert each.goaway.error_code == 0
