@@ -92,4 +92,6 @@ def device(gateway):
 def connection(gateway):
     """A connection to the module's gateway."""
     with gateway.connect() as connection:
+        # The client acknowledges SETTINGS when it reads them; the gateway gives it ten seconds for that.
+        connection.until(lambda: connection.settings)
         yield connection
