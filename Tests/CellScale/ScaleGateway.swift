@@ -15,6 +15,9 @@ final class ScaleGateway: Sendable {
   let channels = LiveChannels()
   let peers: CellPeers
 
+  /// The clock of the peers stands still: on a busy machine a gateway that is late would count as absent.
+  private static let start = ContinuousClock.now
+
   init(_ engine: ModelEngine, number: Int, _ size: ScaleSize) {
     link = MeteredLink(engine.connect())
     // The model loses no answer: a request that is sent again, because the machine is busy, would be counted twice.
@@ -25,7 +28,8 @@ final class ScaleGateway: Sendable {
     let address = "gateway-\(number).example.com:2197"
     peers = CellPeers(
       link,
-      own: CellPeers.Peer(id: randomUUID(), folder: randomUUID(), addresses: [address], version: "1", schema: 1))
+      own: CellPeers.Peer(id: randomUUID(), folder: randomUUID(), addresses: [address], version: "1", schema: 1),
+      now: { ScaleGateway.start })
   }
 
   /// Ends it as `kill -9` does.

@@ -118,8 +118,10 @@ extension DeviceSessionTests {
       _ = await link.hear()
       #expect(gateway.tried.withLock { $0 } == [1, 2] && gateway.pauses.withLock { $0.isEmpty })
       // A gateway that is alone has no others.
-      link.say(Self.welcome)
+      link.say(Self.welcome, push(1))
       await events.skip(3)
+      // The addresses are kept before the first push is read.
+      #expect(await events.pushes() == [1])
       #expect(gateway.remembered.withLock { $0 } == [[]])
     }
   }

@@ -26,7 +26,7 @@ struct EngineConformance {
   /// Runs one check on an engine.
   static func run(_ name: String, on transport: any EngineTransport) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
-    let stream = JetStream(transport, timeout: .seconds(120))
+    let stream = JetStream.patient(transport)
     try await stream.requireBroker()
     _ = try await stream.ensureStream(sample())
     try await check.run(stream)

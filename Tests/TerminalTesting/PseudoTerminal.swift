@@ -21,6 +21,8 @@ package final class PseudoTerminal: Sendable {
     var (master, slave): (Int32, Int32) = (-1, -1)
     guard unsafe openpty(&master, &slave, nil, nil, nil) == 0 else { throw POSIXError(.ENXIO) }
     (self.master, self.slave) = (master, slave)
+    // No child of another test keeps one of them open.
+    for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     // A descriptor of its own: this one ends with the slave, and what is typed afterwards must go to no other file.
     let reader = dup(master)
     guard reader >= 0 else { throw POSIXError(.EMFILE) }

@@ -76,6 +76,8 @@ private struct Echo: LineModel {
     try await PseudoTerminal.use { pseudo in
       var ends: [Int32] = [-1, -1]
       #expect(unsafe pipe(&ends) == 0)
+      // A child of another test must not keep the end that is written to.
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       let count = 3 * LinePace.maximumLines
       let text = (1...count).map { "line \($0)\n" }.joined() + "and no end"
       let bytes = Array(text.utf8)

@@ -81,7 +81,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
     if let known {
       // Whoever began it answers while it goes on.
-      let answer = try? await engine.transport.request(fillingSubject, [], timeout: .seconds(2))
+      let answer = try? await engine.transport.request(fillingSubject, [], timeout: engine.timeout)
       guard answer == nil else {
         throw StoreError("another restore fills this cell now: wait until it has ended")
       }

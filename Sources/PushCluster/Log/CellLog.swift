@@ -20,7 +20,6 @@ package final class CellLog: ReplicationLog {
   private static let partSize = 512 << 10
   /// How long an entry is tried to be added, over an election.
   private static let patience = Duration.seconds(10)
-  private static let attemptTime = Duration.seconds(2)
   /// How long the log is waited for at first.
   private static let startTime = Duration.seconds(30)
   /// How often the stream is asked for what nobody told of.
@@ -315,7 +314,7 @@ package final class CellLog: ReplicationLog {
     var isUncertain = false
     while true {
       let answer = Answer<PublishAcknowledgement>()
-      engine.publish(CellLog.subject, headers: headers, part, timeout: CellLog.attemptTime) { answer.give($0) }
+      engine.publish(CellLog.subject, headers: headers, part) { answer.give($0) }
       do {
         return try answer.wait().sequence
       } catch {

@@ -4,7 +4,7 @@ import PushCore
 extension JetStreamMailbox {
   /// Makes the streams, or finds them; waits for a cluster that elects its leader.
   package func start() async throws {
-    let end = environment.now() + Self.startTime
+    let end = environment.now() + environment.startTime
     do { try hearOfOthers() } catch { throw JetStreamError.link(error) }
     for partition in 0..<streams.partitions {
       while true {

@@ -45,8 +45,6 @@ package final class JetStreamMailbox: Sendable {
   /// What is remembered at most, in pushes.
   static let maximumKnown = 1_000_000
   static let maximumInFlight = (count: Limits.maximumUncommitted, size: 128 << 20)
-  /// How long streams are waited for.
-  static let startTime = Duration.seconds(30)
   /// How many devices are looked at together where a deletion failed.
   static let sweptAtOnce = 256
   /// How many messages are read at once.

@@ -9,6 +9,8 @@ package struct MailboxEnvironment: Sendable {
   package var now: @Sendable () -> ContinuousClock.Instant
   /// How long an append, or anything else that brokers are asked for, is tried.
   package var patience = Duration.seconds(10)
+  /// How long a start waits for brokers that elect the leaders of its streams.
+  package var startTime = Duration.seconds(30)
   /// Calls something later, on any thread.
   package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 

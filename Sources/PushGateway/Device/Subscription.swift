@@ -121,8 +121,9 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     state.end()
     shared.meter.deviceStreams.add(-1)
     if let number = registryNumber {
-      shared.services.router.detach(device.id, number)
+      // First the time: a device that is not connected any longer has one.
       shared.services.presence.note(device.id, at: shared.services.clock.seconds)
+      shared.services.router.detach(device.id, number)
     }
     registryNumber = nil
     channels.end()

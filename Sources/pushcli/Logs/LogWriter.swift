@@ -29,18 +29,23 @@ final class LogWriter: Sendable {
   private let wake = DispatchSemaphore(value: 0)
   private let output: @Sendable (LogEntry) -> Void
   private let now: @Sendable () -> Int64
+  private let criticalTime: DispatchTimeInterval
 
   /// - Parameters:
   ///   - now: milliseconds since 1970.
+  ///   - criticalTime: how long ``write(_:)`` waits until a critical entry is written.
   ///   - output: writes one; called on one thread, which it may hold for as long as it likes.
-  init(now: @escaping @Sendable () -> Int64, output: @escaping @Sendable (LogEntry) -> Void) {
-    (self.now, self.output) = (now, output)
+  init(
+    now: @escaping @Sendable () -> Int64, criticalTime: DispatchTimeInterval = .seconds(1),
+    output: @escaping @Sendable (LogEntry) -> Void
+  ) {
+    (self.now, self.criticalTime, self.output) = (now, criticalTime, output)
     let thread = Thread { [self] in run() }
     thread.name = "log"
     thread.start()
   }
 
-  /// Takes an entry to be written soon. Of what is critical it returns when it is written, or a second later: the process
+  /// Takes an entry to be written soon. Returns for a critical entry when it is written, or after `criticalTime`: the process
   /// may be about to end.
   func write(_ entry: LogEntry) {
     let mustWake = state.withLock { state -> Bool in
@@ -51,7 +56,7 @@ final class LogWriter: Sendable {
       return !state.isAwake
     }
     if mustWake { wake.signal() }
-    if entry.level >= .critical { flush(within: .seconds(1)) }
+    if entry.level >= .critical { flush(within: criticalTime) }
   }
 
   /// Returns when all that came so far is written, or when the time is over: its reader may be stuck.

@@ -33,7 +33,7 @@ import Testing
     let engine = ModelEngine()
     let link = engine.connect()
     let mailbox = JetStreamMailbox(
-      JetStream(link), partitions: 4, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
+      .patient(link), partitions: 4, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
       removed: { _ in })
     try await mailbox.start()
     let router = CellRouter(link, mailbox: mailbox, partitions: 4, origin: "0")
@@ -60,7 +60,7 @@ import Testing
     let engine = ModelEngine()
     let link = engine.connect()
     let mailbox = JetStreamMailbox(
-      JetStream(link), partitions: 2, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
+      .patient(link), partitions: 2, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
       removed: { _ in })
     let router = CellRouter(link, mailbox: mailbox, partitions: 2, origin: "0")
     let stream = RouterConformance.Stream(loop: MultiThreadedEventLoopGroup.singleton.next(), timeLimit: .seconds(300))

@@ -29,7 +29,7 @@ final class CellRouters: PushRouter {
     routers = (0..<gateways).map { [engine] index in
       let link = engine.connect()
       let mailbox = JetStreamMailbox(
-        JetStream(link), partitions: 1, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
+        .patient(link), partitions: 1, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
         removed: { _ in })
       return CellRouter(link, mailbox: mailbox, partitions: 1, origin: "\(index)")
     }

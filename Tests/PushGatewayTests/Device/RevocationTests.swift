@@ -223,12 +223,8 @@ import Testing
       #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
-      var noted: [DeviceID: Int64] = [:]
-      while noted.isEmpty || gateway.services.router.count(of: phone.id) > 0 {
-        noted.merge(gateway.services.presence.take()) { $1 }
-      }
-      noted.merge(gateway.services.presence.take()) { $1 }
-      try await gateway.registrations.note(seen: noted)
+      await eventually { gateway.services.router.count(of: phone.id) == 0 }
+      try await gateway.registrations.note(seen: gateway.services.presence.take())
       gateway.clock.advance(seconds: 60)
       #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
     }

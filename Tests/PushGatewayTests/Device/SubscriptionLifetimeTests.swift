@@ -50,12 +50,8 @@ import Testing
       _ = try await stream.lines(upTo: "answered")
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
-      // What the loop had to do for the first is done when a second one has ended.
-      let second = try await TestStream.open(client, device)
-      _ = try await second.lines(upTo: "caught-up")
-      second.finish()
-      _ = try await second.lines(upTo: "bye")
-      #expect(!router.isAlive)
+      // A task that read for it may release it last. The suite's limit ends this test if it never is.
+      await eventually { !router.isAlive }
     }
   }
 }

@@ -21,7 +21,7 @@ struct CellMoveTests {
 
   init() async throws {
     folder = try TemporaryFolder()
-    engine = JetStream(try await NATSConnection.connect(BrokerCluster.account()))
+    engine = .patient(try await NATSConnection.connect(BrokerCluster.account()))
     home = try SQLiteHome(clock: clock, cap: 5)
     let registrations = try SQLiteRegistrations(store: home.store)
     app = try await registrations.putApp(topic: "a.b", name: "News", icon: "N", policyMode: .enforce).id

@@ -25,7 +25,7 @@ struct CellSnapshotTests {
 
   init() async throws {
     folder = try TemporaryFolder()
-    engine = JetStream(try await NATSConnection.connect(BrokerCluster.account()))
+    engine = .patient(try await NATSConnection.connect(BrokerCluster.account()))
     snapshots = CellSnapshots(engine)
     cell = try await CellIdentity.find(engine, partitions: 1, replicas: 1)
     _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))

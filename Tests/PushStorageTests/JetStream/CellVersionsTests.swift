@@ -32,7 +32,7 @@ import Testing
 
   init() async throws {
     folder = try TemporaryFolder()
-    engine = JetStream(ModelEngine().connect())
+    engine = .patient(ModelEngine().connect())
     snapshots = CellSnapshots(engine)
     cell = try await CellIdentity.find(engine, partitions: 1, replicas: 1)
     _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))

@@ -21,8 +21,8 @@ struct JetStreamCellTests {
     ) async throws {
       connection = try await NATSConnection.connect(broker)
       mailbox = JetStreamMailbox(
-        JetStream(connection), partitions: partitions, replicas: replicas, cap: cap, logger: .silent,
-        now: { clock.seconds }, removed: { [removals] in removals.add($0) })
+        .patient(connection), partitions: partitions, replicas: replicas, cap: cap, logger: .silent,
+        now: { clock.seconds }, removed: { [removals] in removals.add($0) }, environment: .patient)
       try await mailbox.start()
     }
 
@@ -33,7 +33,7 @@ struct JetStreamCellTests {
 
     func stored(_ device: DeviceID) async throws -> UInt64 {
       let partition = mailbox.partition(of: device)
-      let info = try await JetStream(connection).streamInfo("MB_00\(partition)", subjects: "mb.*.\(device.row)")
+      let info = try await JetStream.patient(connection).streamInfo("MB_00\(partition)", subjects: "mb.*.\(device.row)")
       return info?.state.subjects?.values.reduce(0, +) ?? 0
     }
   }
@@ -110,7 +110,7 @@ struct JetStreamCellTests {
   @Test func `a retry that the stream forgot is sent once`() async throws {
     let broker = try await BrokerCluster.account()
     let gateway = try await Gateway(broker, TestClock())
-    let engine = JetStream(gateway.connection)
+    let engine = JetStream.patient(gateway.connection)
     let subject = "mb.00\(gateway.mailbox.partition(of: 1)).1"
     let seq = try #require(await gateway.mailbox.append([samplePush(1)]).first?.seq)
     let stored = try #require(

@@ -17,7 +17,7 @@ enum JetStreamHome {
   ]
 
   static let home = MailboxHome(testDescription: "JetStream") { clock, cap in
-    let engine = JetStream(try await NATSConnection.connect(BrokerCluster.account()))
+    let engine = JetStream.patient(try await NATSConnection.connect(BrokerCluster.account()))
     return try await open(engine, clock, cap, DenseNumbers.Table())
   }
 
@@ -26,7 +26,7 @@ enum JetStreamHome {
 
   static let model = MailboxHome(testDescription: "model") { clock, cap in
     let engine = ModelEngine(clock: { .seconds(clock.seconds) })
-    return try await open(JetStream(engine.connect()), clock, cap, DenseNumbers.Table())
+    return try await open(.patient(engine.connect()), clock, cap, DenseNumbers.Table())
   }
 
   private static func open(
@@ -35,7 +35,7 @@ enum JetStreamHome {
     let removals = SQLiteHome.Removals()
     let mailbox = JetStreamMailbox(
       engine, partitions: 2, replicas: 1, cap: cap, logger: .silent, now: { clock.seconds },
-      removed: { removals.add($0) })
+      removed: { removals.add($0) }, environment: .patient)
     try await mailbox.start()
     return MailboxHome.Opened(
       mailbox: DenseNumbers(mailbox, table), removals: removals, close: { mailbox.close() },
@@ -43,5 +43,14 @@ enum JetStreamHome {
         mailbox.close()
         return try await open(engine, clock, cap, table)
       })
+  }
+}
+
+extension MailboxEnvironment {
+  /// Tries as long as a loaded machine may need for an election.
+  static var patient: MailboxEnvironment {
+    var environment = MailboxEnvironment()
+    (environment.patience, environment.startTime) = (.seconds(300), .seconds(300))
+    return environment
   }
 }

@@ -19,7 +19,7 @@ import Testing
   private func gateway() async throws -> JetStreamMailbox {
     let environment = MailboxEnvironment(after: { _, body in DispatchQueue.global().async(execute: body) })
     let mailbox = JetStreamMailbox(
-      JetStream(engine.connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
+      .patient(engine.connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
       now: { [clock] in clock.seconds }, removed: { _ in }, environment: environment)
     try await mailbox.start()
     return mailbox
@@ -67,7 +67,7 @@ import Testing
     let one = try await gateway()
     let link = engine.connect()
     let other = JetStreamMailbox(
-      JetStream(link), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { [clock] in clock.seconds },
+      .patient(link), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { [clock] in clock.seconds },
       removed: { _ in })
     try await other.start()
     link.set(.disconnected)

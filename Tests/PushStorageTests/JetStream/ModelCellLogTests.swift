@@ -26,7 +26,7 @@ import Testing
   func `an entry whose answer was lost is added once, and its change is made once`(_ replicas: Int) async throws {
     let model = ModelEngine()
     let (answers, runs) = (Count(), Count())
-    let engine = JetStream(
+    let engine = JetStream.patient(
       FaultyTransport(
         model.connect(),
         answer: { subject, answer in
@@ -54,7 +54,7 @@ import Testing
     let folder = try TemporaryFolder()
     var members: [(store: SQLiteStore, log: CellLog)] = []
     for name in ["one", "two"] {
-      let engine = JetStream(model.connect())
+      let engine = JetStream.patient(model.connect())
       _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
       let store = try SQLiteStore(path: folder.file(name), durability: .normal)
       try await store.becomeReplica(of: "cell")
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `what no gateway wrote is passed over, and only a later version stops`() async throws {
-    let engine = JetStream(ModelEngine().connect())
+    let engine = JetStream.patient(ModelEngine().connect())
     _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
     let schema = StoreSchema.current.version
     func add(_ entry: String) async throws {

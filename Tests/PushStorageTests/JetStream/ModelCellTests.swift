@@ -19,7 +19,7 @@ import Testing
     ) async throws {
       link = engine.connect()
       mailbox = JetStreamMailbox(
-        JetStream(transport(link)), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { clock.seconds },
+        .patient(transport(link)), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { clock.seconds },
         removed: { [removals] in removals.add($0) })
       try await mailbox.start()
     }

@@ -11,7 +11,7 @@ import Testing
 /// What a gateway of a cell keeps of pushes in memory.
 @Suite(.timeLimit(.minutes(5))) struct RememberedPushesTests {
   private let mailbox = JetStreamMailbox(
-    JetStream(ModelEngine().connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
+    .patient(ModelEngine().connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
     now: { TestClock.start }, removed: { _ in })
 
   private var expiring: Int { mailbox.state.withLock { $0.expiring.values.reduce(0) { $0 + $1.count } } }
