@@ -371,6 +371,12 @@ package final class Gateway: Sendable {
     return InheritedSockets(sockets)
   }
 
+  /// Removes the files of its addresses, where no program follows after ``makeWay()``.
+  package func withdraw() {
+    supervisor.manager.stopping()
+    folder.withdraw()
+  }
+
   private func end(within times: DrainTimes) async {
     upkeep.cancel()
     await loops.drain(within: times)

@@ -11,8 +11,8 @@ import pytest
 from h2.exceptions import ProtocolError
 
 from brokers import free_ports
-from faultlib import stopped
-from gateway import ALERT, PUSHCLI, Gateway, Manager, run
+from faultlib import needs_strace, stopped
+from gateway import ALERT, PUSHCLI, Gateway, Manager, Subscriber, run
 from waiting import HANG, Bell, eventually, wait_for
 from wire import Closed, Connection
 
@@ -263,6 +263,34 @@ def test_a_restart_under_load_refuses_nobody_and_loses_nothing(start, way):
     assert gateway.process.poll() is None and gateway.process.pid == pid
     assert (gateway.state / "listening").read_text().strip() == gateway.address
     settle(gateway, senders)
+
+
+def test_a_gateway_that_restarts_takes_further_requests_for_it(start):
+    gateway = start()
+    while gateway.process.poll() is None and gateway.log.count("listening on") < 4:
+        gateway.process.send_signal(signal.SIGUSR2)
+    assert gateway.process.poll() is None
+    # A request to stop has its effect among them. Between two programs the signal's default action ends the process.
+    gateway.terminate()
+    assert gateway.ended() in (0, -signal.SIGTERM)
+    gateway.process = None
+
+
+@pytest.mark.parametrize("command", ["serve", "subscribe"])
+def test_no_request_to_stop_is_ignored_at_a_start(start, tmp_path, command):
+    needs_strace()
+    calls = tmp_path / "calls"
+    tracer = ["strace", "-D", "-f", "-o", str(calls), "-e", "trace=rt_sigaction"]
+    gateway = start(wrapper=tracer if command == "serve" else ())
+    if command == "serve":
+        gateway.stop()
+    else:
+        subscriber = Subscriber(gateway, gateway.device(), path=tmp_path / "lines", wrapper=tracer).connected()
+        subscriber.process.terminate()
+        assert subscriber.wait() == 130
+        subscriber.close()
+    actions = [line for line in calls.read_text().splitlines() if "rt_sigaction(SIGTERM, {" in line]
+    assert actions and not [line for line in actions if "SIG_IGN" in line]
 
 
 def test_devices_come_back_after_a_restart(start, subscribe):

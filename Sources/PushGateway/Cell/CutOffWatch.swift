@@ -61,7 +61,8 @@ final class CutOffWatch: Sendable {
       state.failures += 1
       return state.failures.isMultiple(of: CutOffWatch.looksForQuestion)
     }
-    if isAsking { set(await isOtherReady()) }
+    // The brokers may have come back for all gateways, and for this one last.
+    if isAsking { set(await isOtherReady() && !isConnected()) }
   }
 
   private func set(_ isCutOff: Bool) {

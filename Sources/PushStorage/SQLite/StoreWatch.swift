@@ -116,7 +116,7 @@ package final class StoreWatch: Sendable {
   }
 
   private func begin(_ problem: String) {
-    logger.log(.databaseReplaced, "\(problem)")
     trouble.withLock { $0 = HealthProblem(part: "database", problem: problem, since: now()) }
+    logger.log(.databaseReplaced, "\(problem)")
   }
 }

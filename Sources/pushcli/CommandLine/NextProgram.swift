@@ -58,10 +58,15 @@ struct NextProgram: Sendable {
   }
 
   /// Becomes the program, which takes over these sockets. Nothing of this process may be at work any more.
-  func begin(with sockets: InheritedSockets) -> Never {
+  ///
+  /// - Parameter isStopAsked: whether the process was asked to end, called once such a request ends it at once. Then this returns.
+  func begin(with sockets: InheritedSockets, isStopAsked: () -> Bool) {
     let variables = environment.merging(sockets.keepForNextProgram()) { $1 }
-    // What is ignored, and what this thread blocks, would stay so. A reload is of no use to a program that begins.
-    for (number, request) in ServiceRequests.signals where request != .reload { signal(number, SIG_DFL) }
+    // What is ignored, and what this thread blocks, stays so. A program that begins needs no reload and no restart.
+    for (number, request) in ServiceRequests.signals {
+      signal(number, request == .stop ? SIG_DFL : SIG_IGN)
+    }
+    if isStopAsked() { return }
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What a service is asked for by signals, and otherwise, one after the other.
 final class ServiceRequests {
-  enum Request: Sendable {
+  enum Request: Equatable, Sendable {
     /// To end in good order: SIGTERM, SIGINT.
     case stop
     /// To read its settings again: SIGHUP.
@@ -26,9 +26,10 @@ final class ServiceRequests {
   private let sources: [any DispatchSourceSignal]
   private let end = End()
 
-  /// How the service ends when it is asked to, for the threads of signals.
+  /// Whether and how the service ends, for the threads of signals.
   private final class End: Sendable {
     let isInGoodOrder = Atomic<Bool>(false)
+    let isAsked = Atomic<Bool>(false)
   }
 
   /// From here on these signals do not end the process.
@@ -39,16 +40,23 @@ final class ServiceRequests {
     let (stream, continuation) = AsyncStream.makeStream(of: Request.self, bufferingPolicy: .bufferingOldest(100))
     (self.stream, self.continuation) = (stream, continuation)
     sources = ServiceRequests.signals.map { [end] number, request in
-      signal(number, SIG_IGN)
+      // The source replaces the action. Until then a request to stop ends the process, and no other request does.
+      if request != .stop { signal(number, SIG_IGN) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        if case .stop = request, !end.isInGoodOrder.load(ordering: .acquiring) { giveUp() }
+        if request == .stop {
+          if !end.isInGoodOrder.load(ordering: .acquiring) { giveUp() }
+          end.isAsked.store(true, ordering: .releasing)
+        }
         continuation.yield(request)
       }
       source.resume()
       return source
     }
   }
+
+  /// Whether ``Request/stop`` has come. The stream leaves it out when a hundred requests came before it.
+  var isStopAsked: Bool { end.isAsked.load(ordering: .acquiring) }
 
   /// Has the service end by ``Request/stop`` from now on. Of use on any thread; called before it listens.
   var endInGoodOrder: @Sendable () -> Void { { [end] in end.isInGoodOrder.store(true, ordering: .releasing) } }

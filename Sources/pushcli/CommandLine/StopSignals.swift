@@ -10,7 +10,7 @@ final class StopSignals {
     let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
     self.stream = stream
     sources = [SIGTERM, SIGINT].map { number in
-      signal(number, SIG_IGN)
+      // The source replaces the default action, which ends the process until then: no signal is lost between the two.
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { continuation.yield(number) }
       source.resume()

@@ -95,22 +95,24 @@ struct Serve: AsyncParsableCommand {
     for address in gateway.httpAddresses { Output.announce("health and metrics at http://\(address)") }
     for await request in requests.stream {
       switch request {
-      case .stop: return await gateway.stop()
-      case .reload: await gateway.reload()
+      case _ where requests.isStopAsked, .stop: return await gateway.stop()
+      case .reload:
+        await gateway.reload()
+        continue
       case .restart:
         do {
           try await nextProgram.check()
-          let sockets = await gateway.makeWay()
-          log.flush(within: .seconds(1))
-          nextProgram.begin(with: sockets)
         } catch {
           logger.log(.restartRefused, "the gateway goes on as it is: \(error)")
+          continue
         }
-      case .replace:
-        let sockets = await gateway.makeWay()
-        log.flush(within: .seconds(1))
-        nextProgram.begin(with: sockets)
+        if requests.isStopAsked { return await gateway.stop() }
+      case .replace: break
       }
+      let sockets = await gateway.makeWay()
+      log.flush(within: .seconds(1))
+      nextProgram.begin(with: sockets) { requests.isStopAsked }
+      return gateway.withdraw()
     }
   }
 

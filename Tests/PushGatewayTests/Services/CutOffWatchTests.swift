@@ -6,7 +6,8 @@ import Testing
 @Suite struct CutOffWatchTests {
   /// What is around the watch, and what it said.
   private final class Surroundings: Sendable {
-    let state = Mutex((isConnected: true, isOtherReady: false, questions: 0, changes: [Bool]()))
+    let state = Mutex(
+      (isConnected: true, isOtherReady: false, isBackWhenAsked: false, questions: 0, changes: [Bool]()))
 
     func watch() -> CutOffWatch {
       CutOffWatch(
@@ -14,6 +15,7 @@ import Testing
         isOtherReady: {
           self.state.withLock { state in
             state.questions += 1
+            if state.isBackWhenAsked { state.isConnected = true }
             return state.isOtherReady
           }
         }, changed: { isCutOff in self.state.withLock { $0.changes.append(isCutOff) } })
@@ -48,6 +50,13 @@ import Testing
     around.state.withLock { $0.isOtherReady = false }
     await look(watch, times: 3)
     #expect(!watch.isCutOff && around.state.withLock { $0.changes } == [true, false])
+  }
+
+  @Test func `a broker that comes back while other gateways are asked cuts nobody off`() async {
+    let around = Surroundings()
+    around.state.withLock { ($0.isConnected, $0.isOtherReady, $0.isBackWhenAsked) = (false, true, true) }
+    await look(around.watch(), times: 6)
+    #expect(around.state.withLock { $0.questions == 1 && $0.changes.isEmpty })
   }
 
   @Test func `a broker that is changed for another cuts nobody off`() async {
