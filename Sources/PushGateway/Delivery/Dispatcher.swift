@@ -82,24 +82,28 @@ final class Dispatcher {
     let pushes = batch.pushes
     destinations.mailbox.append(pushes) { outcomes in
       let handedOver = NIODeadline.now()
-      // Answers first: they let senders go on, and deliveries may take a while.
+      let stored = Dispatcher.record(pushes, outcomes, in: destinations)
+      // Answers before deliveries: they let senders go on, and deliveries may take a while.
       this.eventLoop.execute { this.value.report(number, outcomes, since: handedOver) }
-      Dispatcher.distribute(pushes, outcomes, to: destinations)
+      Dispatcher.deliver(stored, to: destinations)
     }
   }
 
-  /// On the mailbox's thread: what was stored goes to live streams and into the log.
-  static func distribute(
-    _ pushes: [StoredPush], _ outcomes: [AppendOutcome], to destinations: Destinations
-  ) {
+  /// Adds what was stored to the log, on the mailbox's thread. A sender whose push is answered afterwards finds it there.
+  ///
+  /// - Returns: the pushes for live streams, and those that they replace, for ``deliver(_:to:)``.
+  static func record(
+    _ pushes: [StoredPush], _ outcomes: [AppendOutcome], in destinations: Destinations
+  ) -> (entries: [MailboxEntry], replaced: [(device: DeviceID, id: APNSID)]) {
     var entries: [MailboxEntry] = []
+    var replaced: [(device: DeviceID, id: APNSID)] = []
     var rows = LogBatch()
     let now = destinations.clock.milliseconds()
     for (push, outcome) in zip(pushes, outcomes) {
       switch outcome {
-      case .queued(let seq, let replaced):
+      case .queued(let seq, let earlier):
         entries.append(MailboxEntry(seq: seq, push: push))
-        if let replaced { destinations.router.notify(push.device, .retract(replaced)) }
+        if let earlier { replaced.append((push.device, earlier)) }
       case .deferred:
         // Its device reads it with what waits.
         rows.append(.accepted, of: push, at: push.received)
@@ -112,7 +116,15 @@ final class Dispatcher {
       rows.append(.stored, of: entry.push, at: now, isConnected ? nil : .deviceOffline)
     }
     destinations.log.append(&rows)
-    destinations.router.deliver(entries)
+    return (entries, replaced)
+  }
+
+  /// Hands pushes that were stored to live streams, on the mailbox's thread, after those that they replace are taken back.
+  static func deliver(
+    _ stored: (entries: [MailboxEntry], replaced: [(device: DeviceID, id: APNSID)]), to destinations: Destinations
+  ) {
+    for (device, id) in stored.replaced { destinations.router.notify(device, .retract(id)) }
+    destinations.router.deliver(stored.entries)
   }
 
   /// Delivers pushes that are never stored to devices that are connected now, on any thread.

@@ -86,8 +86,9 @@ extension ProviderAPI {
         }
         destinations.mailbox.append(copies) { outcomes in
           line.end(copies: recipients.count)
+          let stored = Dispatcher.record(copies, outcomes, in: destinations)
           answer(outcomes.ofAll)
-          Dispatcher.distribute(copies, outcomes, to: destinations)
+          Dispatcher.deliver(stored, to: destinations)
         }
       }
     }
