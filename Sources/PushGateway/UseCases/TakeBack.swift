@@ -64,16 +64,21 @@ struct TakeBack: Sendable {
     return try await self(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
-  /// The devices for which such a push was accepted, as far as the log tells.
+  /// The devices for which such a push was accepted, as far as the log tells. The gateway that accepted it may be away with its
+  /// log: then the rows of its delivery or its removal, which other gateways have, stand for those of its acceptance.
   private func sent(_ id: APNSID, of app: AppID?, to devices: Set<DeviceID>) async -> Set<DeviceID> {
-    let query = DeliveryLog.Query(
-      id: id, app: app, events: [.accepted], limit: Limits.maximumLogPage,
-      maximumReadSize: Limits.deviceLogSearchSize)
-    var rows = (try? await log.rows(query)) ?? []
-    if let cell {
-      rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience).records
+    for events: Set<DeliveryEvent> in [[.accepted], [.transmitted, .acknowledged, .dropped]] {
+      let query = DeliveryLog.Query(
+        id: id, app: app, events: events, limit: Limits.maximumLogPage,
+        maximumReadSize: Limits.deviceLogSearchSize)
+      var rows = (try? await log.rows(query)) ?? []
+      if let cell {
+        rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience).records
+      }
+      let found = devices.intersection(rows.compactMap(\.row.device))
+      if !found.isEmpty { return found }
     }
-    return devices.intersection(rows.compactMap(\.row.device))
+    return []
   }
 }
 

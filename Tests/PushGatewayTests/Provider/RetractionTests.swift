@@ -119,6 +119,20 @@ import Testing
     }
   }
 
+  @Test func `a push that another gateway accepted, whose log is away, is known`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device, id) = (try await gateway.client(), try await gateway.enroll(), try #require(id))
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let push = StoredPush(
+        device: device.id, app: app, id: id, isSenderID: true, uniqueID: id, received: TestClock.start * 1000,
+        expires: TestClock.start + 3600, priority: 10, collapseID: "", payload: Array(#"{"aps":{}}"#.utf8))
+      _ = await gateway.services.mailbox.append([push])
+      let answer = try await gateway.takeBack(client, device.token)
+      #expect(String(decoding: answer.body, as: UTF8.self) == #"{"result":"retracted"}"#)
+      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+    }
+  }
+
   /// A request that is refused as a push would be.
   struct Refusal: Sendable {
     var reason: Reason
