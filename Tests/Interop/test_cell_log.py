@@ -266,8 +266,6 @@ def test_any_gateway_knows_who_is_connected_and_what_waits(pair):
 def test_a_gateway_that_does_not_answer_is_named_in_time(pair, end):
     first, second, device = pair
     accepted = first.accepted(device.token)
-    # A 200 is sent before the row is handed to the log.
-    first.events(accepted, "accepted")
     if end == "stopped":
         second.process.send_signal(signal.SIGSTOP)
     else:
