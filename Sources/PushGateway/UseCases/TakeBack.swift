@@ -73,7 +73,8 @@ struct TakeBack: Sendable {
         maximumReadSize: Limits.deviceLogSearchSize)
       var rows = (try? await log.rows(query)) ?? []
       if let cell {
-        rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience).records
+        rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience)
+          .records
       }
       let found = devices.intersection(rows.compactMap(\.row.device))
       if !found.isEmpty { return found }
