@@ -62,7 +62,7 @@ struct NextProgram: Sendable {
   /// - Parameter isStopAsked: whether the process was asked to end, called once such a request ends it at once. Then this returns.
   func begin(with sockets: InheritedSockets, isStopAsked: () -> Bool) {
     let variables = environment.merging(sockets.keepForNextProgram()) { $1 }
-    // What is ignored, and what this thread blocks, stays so. A program that begins needs no reload and no restart.
+    // The program inherits ignored signals and this thread's mask. It needs no reload and no restart while it begins.
     for (number, request) in ServiceRequests.signals {
       signal(number, request == .stop ? SIG_DFL : SIG_IGN)
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
-  /// Notes how many pushes are answered when the rows of one are made, after its loop has done what it was asked for before.
+  /// Counts the answered pushes when the rows of a push are made, after the tasks that the loop had before.
   private final class CountingRouter: PushRouter {
     private let registry = SubscriptionRegistry()
     private let loop = Mutex<(any EventLoop)?>(nil)
