@@ -353,7 +353,7 @@ package final class Gateway: Sendable {
     services.lifecycle.beginDrain()
     services.backend.cell?.leave()
     await listeners.close()
-    // The files of addresses go when the listeners are closed: no command reaches a listener whose file is gone.
+    // The address files are removed after the listeners closed: without them no listener accepts.
     folder.withdraw()
     await admin.close()
     await end(within: .stop)

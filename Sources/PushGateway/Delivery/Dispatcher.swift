@@ -89,9 +89,9 @@ final class Dispatcher {
     }
   }
 
-  /// Adds what was stored to the log, on the mailbox's thread. A sender whose push is answered afterwards finds it there.
+  /// Adds the rows of stored pushes to the log, on the mailbox's thread. The answer comes afterwards, so its sender finds them.
   ///
-  /// - Returns: the pushes for live streams, and those that they replace, for ``deliver(_:to:)``.
+  /// - Returns: the stored pushes, and the ids of the pushes they replaced, for ``deliver(_:to:)``.
   static func record(
     _ pushes: [StoredPush], _ outcomes: [AppendOutcome], in destinations: Destinations
   ) -> (entries: [MailboxEntry], replaced: [(device: DeviceID, id: APNSID)]) {
@@ -119,7 +119,7 @@ final class Dispatcher {
     return (entries, replaced)
   }
 
-  /// Hands pushes that were stored to live streams, on the mailbox's thread, after those that they replace are taken back.
+  /// Retracts replaced pushes, then hands the stored ones to live streams, on the mailbox's thread.
   static func deliver(
     _ stored: (entries: [MailboxEntry], replaced: [(device: DeviceID, id: APNSID)]), to destinations: Destinations
   ) {

@@ -64,8 +64,8 @@ struct TakeBack: Sendable {
     return try await self(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
-  /// The devices for which such a push was accepted, as far as the log tells. The gateway that accepted it may be away with its
-  /// log: then the rows of its delivery or its removal, which other gateways have, stand for those of its acceptance.
+  /// The devices whose rows in the log show that such a push was accepted for them. The accepting gateway may be away with its
+  /// log; the rows of a delivery or a removal, which other gateways have, are evidence, too.
   private func sent(_ id: APNSID, of app: AppID?, to devices: Set<DeviceID>) async -> Set<DeviceID> {
     for events: Set<DeliveryEvent> in [[.accepted], [.transmitted, .acknowledged, .dropped]] {
       let query = DeliveryLog.Query(
