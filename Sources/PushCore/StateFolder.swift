@@ -9,6 +9,8 @@ package struct StateFolder: Sendable {
 
   /// The trust anchor for clients.
   package var trustPath: String { path + "/ca.pem" }
+  /// The certificate that a gateway with one from elsewhere shows, for clients on this machine; not there for its own one.
+  package var shownCertificatePath: String { path + "/shown.pem" }
   /// The admin socket.
   package var adminSocket: String { path + "/admin.sock" }
   /// One `HOST:PORT` a line, while a gateway is ready.

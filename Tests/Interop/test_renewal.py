@@ -29,12 +29,11 @@ def days_left(path):
     return (certificate(path).not_valid_after_utc - datetime.datetime.now(datetime.timezone.utc)).days
 
 
-def issue(state, days):
+def issue(state, days, alternatives=(*map(x509.DNSName, NAMES), x509.IPAddress(ipaddress.ip_address("127.0.0.1")))):
     """Puts a server's certificate there that the gateway's own authority has issued: good for an hour less than so many days."""
     authority = certificate(state / "ca.pem")
     signer = serialization.load_pem_private_key((state / "ca.key").read_bytes(), None)
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.timezone.utc)
-    alternatives = [x509.DNSName(name) for name in NAMES] + [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     made = (
         x509.CertificateBuilder().subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]))
         .issuer_name(authority.subject).public_key(key.public_key()).serial_number(x509.random_serial_number())
@@ -109,6 +108,41 @@ def test_a_certificate_of_the_settings_is_watched_and_names_are_not_added_to_it(
     assert f'pushgateway_certificate_expiry_timestamp_seconds{{certificate="server"}} {end}' in shown
     refused = gateway.run("certs", "create-server", "--add", "--name", "far.example", code=1)
     assert "certificate" in refused.err and "setting" in refused.err
+
+
+def test_a_certificate_from_elsewhere_is_replaced_on_disk_and_commands_here_trust_what_is_shown(start):
+    elsewhere = start()
+    elsewhere.stop()
+    public = [x509.DNSName("push.example.com")]
+    issue(elsewhere.state, 40, public)
+    path, key = elsewhere.state / "server.pem", elsewhere.state / "server.key"
+    gateway = start("--certificate", path, "--certificate-key", key, name="other")
+
+    def shown():
+        pem = ssl.get_server_certificate(("127.0.0.1", int(gateway.address.rpartition(":")[2])))
+        return x509.load_pem_x509_certificate(pem.encode())
+
+    def use():
+        """Sends, receives and looks, as the person on this machine does."""
+        device = gateway.device()
+        sent = gateway.run("send", "--to", f"{device.name}/{TOPIC}", "--title", "Hello", "--json").json
+        assert sent["status"] == 200
+        gateway.run("subscribe", "--device", device.name, "--count", "1")
+        return {record["check"]: record for record in gateway.run("doctor", "--json").records}
+
+    findings = use()
+    assert findings["gateway"]["state"] == "ok", findings["gateway"]
+    assert any(f"valid for {days} days" in findings["server certificate"]["words"] for days in (38, 39))
+    before = shown()
+    issue(elsewhere.state, 20, public)
+    gateway.wait_for_log("certificate-replaced")
+    assert shown() == certificate(path) != before
+    assert any(f"ends in {days} days" in use()["server certificate"]["words"] for days in (18, 19))
+    # One alone, which fits no key: the one before stays, and the log says so.
+    whole = path.read_bytes()
+    path.write_bytes((elsewhere.state / "ca.pem").read_bytes())
+    gateway.wait_for_log("certificate-unusable")
+    assert shown() == x509.load_pem_x509_certificate(whole)
 
 
 def test_the_authority_is_told_to_whoever_asks(start):

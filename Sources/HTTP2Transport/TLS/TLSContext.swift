@@ -71,10 +71,15 @@ import Synchronization
   }
 
   /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.
+  ///
+  /// A file with one certificate, which is no authority's, means this very certificate: the peer shows it, under any name.
   package static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
       throw TLSError(file: "\(trustPath) holds no certificates to trust: expected PEM, as ca.pem of a state folder")
+    }
+    if unsafe onlyLeaf(SSL_CTX_get_cert_store(context.handle)) != nil {
+      unsafe SSL_CTX_set_cert_verify_callback(context.handle, verifyLeaf, nil)
     }
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
     // What a person has put into the file is trusted, whoever has signed it.
@@ -88,6 +93,12 @@ import Synchronization
       }
     }
     return context
+  }
+
+  /// The certificate that this side shows, without its chain, as PEM; nil where it has none.
+  package var certificatePEM: [UInt8]? {
+    guard let certificate = unsafe SSL_CTX_get0_certificate(handle) else { return nil }
+    return unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) }
   }
 
   /// A client's side that trusts what has a fingerprint, for its first connection. The pin lives as long as the process.
@@ -155,6 +166,31 @@ private let verifyClient: @convention(c) (OpaquePointer?, UnsafeMutableRawPointe
   let isTrusted = unsafe X509_verify_cert(store) == 1
   if !isTrusted, unsafe X509_STORE_CTX_get_error(store) == X509_V_OK {
     unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+  }
+  return 1
+}
+
+/// The certificate of a store that holds no other, where it is no authority's.
+private func onlyLeaf(_ store: OpaquePointer?) -> OpaquePointer? {
+  let objects = unsafe X509_STORE_get0_objects(store)
+  guard unsafe OPENSSL_sk_num(objects) == 1,
+    let certificate = unsafe X509_OBJECT_get0_X509(OpaquePointer(OPENSSL_sk_value(objects, 0))),
+    unsafe X509_check_ca(certificate) == 0
+  else { return nil }
+  return unsafe certificate
+}
+
+/// Checks that a server shows the very certificate that is trusted, in its time; its name and its chain do not count.
+private let verifyLeaf: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
+  guard let shown = unsafe X509_STORE_CTX_get0_cert(store),
+    let trusted = unsafe onlyLeaf(X509_STORE_CTX_get0_store(store)), unsafe X509_cmp(shown, trusted) == 0
+  else {
+    unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
+    return 0
+  }
+  guard unsafe X509_cmp_current_time(X509_get0_notAfter(shown)) > 0 else {
+    unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_HAS_EXPIRED)
+    return 0
   }
   return 1
 }

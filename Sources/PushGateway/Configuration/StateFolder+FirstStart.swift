@@ -46,6 +46,20 @@ extension StateFolder {
       clientTrustPaths: own + (configuration.clientCA.map { [$0] } ?? []))
   }
 
+  /// Puts what a gateway shows where clients on this machine look for it.
+  ///
+  /// - Parameter certificate: PEM; nil: none from elsewhere.
+  /// - Throws: ``Failure`` when the folder can't be written.
+  func show(_ certificate: [UInt8]?) throws(Failure) {
+    let present = FileManager.default.contents(atPath: shownCertificatePath).map(Array.init)
+    guard present != certificate else { return }
+    guard let certificate else {
+      try? FileManager.default.removeItem(atPath: shownCertificatePath)
+      return
+    }
+    try write(certificate, to: shownCertificatePath, mode: 0o644)
+  }
+
   /// Makes a development team, its key and a sample app, unless a first start has done so.
   func prepareDevelopment(_ registrations: any Registrations) async throws {
     guard !FileManager.default.fileExists(atPath: developmentPath) else { return }

@@ -35,12 +35,17 @@ final class ServerCertificate: Sendable {
     let stamps = ServerCertificate.stamps(folder, configuration)
     source = TLSSource(try folder.serverContext(configuration))
     state = Mutex(State(configuration: configuration, stamps: stamps))
+    show()
   }
 
   /// What the files hold now, for ``use(_:)``.
   ///
   /// - Throws: when they can't be used; what is in force stays so.
   func read(_ configuration: Configuration) throws -> TLSContext { try folder.serverContext(configuration) }
+
+  /// Writes a certificate from elsewhere to ``StateFolder/shownCertificatePath``. ``look()`` tries again what could not be
+  /// written.
+  private func show() { try? folder.show(isOwn ? nil : source.context.certificatePEM) }
 
   /// The fingerprint of the authority that clients see: the own one, or the last certificate of the file that is set.
   var authority: String? {
@@ -77,6 +82,7 @@ final class ServerCertificate: Sendable {
     source.replace(with: context)
     let stamps = ServerCertificate.stamps(folder, configuration)
     state.withLock { $0 = State(configuration: configuration, stamps: stamps) }
+    show()
   }
 
   /// What a look at the files has found.
@@ -89,6 +95,7 @@ final class ServerCertificate: Sendable {
 
   /// Reads the files again if one has changed.
   func look() -> Finding? {
+    defer { show() }
     let before = state.withLock { $0 }
     let stamps = ServerCertificate.stamps(folder, before.configuration)
     guard stamps != before.stamps else { return nil }
@@ -104,8 +111,10 @@ final class ServerCertificate: Sendable {
   }
 
   private static func files(_ folder: StateFolder, _ configuration: Configuration) -> [String] {
-    [folder.certificatePath, folder.keyPath, folder.trustPath, folder.previousTrustPath]
-      + (configuration.clientCA.map { [$0] } ?? [])
+    [
+      configuration.certificate ?? folder.certificatePath, configuration.certificateKey ?? folder.keyPath,
+      folder.trustPath, folder.previousTrustPath,
+    ] + (configuration.clientCA.map { [$0] } ?? [])
   }
 
   private static func stamps(_ folder: StateFolder, _ configuration: Configuration) -> [Stamp?] {

@@ -41,8 +41,7 @@ struct Examination {
   func findings() async -> [Finding] {
     [
       storage(), log(), space(), await gateway(), await apps(),
-      certificate(
-        "server certificate", folder.certificatePath, "a gateway that runs renews its own; replace any other"),
+      serverCertificate(),
       certificate("authority", folder.trustPath, "`pushcli certs rollover` makes the next one"), clock(), descriptors(),
       library(), versions(), terminal(),
     ].compactMap(\.self)
@@ -77,7 +76,7 @@ struct Examination {
   /// Whether the delivery log is sound; nil where there is none yet, and while a gateway writes it, whose health tells.
   private func log() -> Finding? {
     let check = "delivery log"
-    guard FileManager.default.fileExists(atPath: folder.logPath), listening.isEmpty else { return nil }
+    guard FileManager.default.fileExists(atPath: folder.logPath), folder.listening.isEmpty else { return nil }
     do {
       let isWhole = try folder.checkLog(isThorough: isThorough)
       guard let copy = folder.damagedLogs.last else {
@@ -108,28 +107,21 @@ struct Examination {
       : Finding(check: "disk", state: .ok, words: words)
   }
 
-  /// Where a gateway says that it listens.
-  private var listening: [Substring] {
-    (try? String(contentsOfFile: folder.listeningPath, encoding: .utf8))?.split(separator: "\n") ?? []
-  }
-
   /// Whether it runs, answers where it says that it listens, and is well.
   private func gateway() async -> Finding {
     let check = "gateway"
-    let addresses = listening
+    let addresses = folder.listening
+    let context = GatewayContext(name: GatewayContext.localName, folder: folder, address: nil)
     guard !addresses.isEmpty else {
       return Finding(
         check: check, state: .warning,
         words: "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
     }
     // Whoever listens everywhere is reached here.
-    for address in addresses.compactMap({ (try? GatewayAddress(String($0)))?.reachable.description }) {
-      guard let place = address.lastIndex(of: ":"), let port = Int(address[address.index(after: place)...]),
-        (1...65_535).contains(port)
-      else { continue }
-      let host = address[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    for address in addresses.map(\.reachable) {
       do {
-        let client = try await Client.connect(to: .tls(host: host, port: port, trustPath: folder.trustPath))
+        let client = try await Client.connect(
+          to: .tls(host: address.host, port: address.port, trustPath: context.trustPath(at: address)))
         defer { client.close() }
         let answer = try await client.request("GET", "/v1/health")
         let health = try decodeJSON(Health.self, from: answer.body)
@@ -143,7 +135,8 @@ struct Examination {
         return Finding(check: check, state: .failed, words: "\(error)")
       }
     }
-    return Finding(check: check, state: .ok, words: "answers at \(addresses.joined(separator: ", "))")
+    return Finding(
+      check: check, state: .ok, words: "answers at \(addresses.map(\.description).joined(separator: ", "))")
   }
 
   /// Whether each app is one team's; nil while nobody can be asked.
@@ -170,8 +163,19 @@ struct Examination {
       words: "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
   }
 
-  /// - Parameter advice: what is done before it ends.
-  private func certificate(_ check: String, _ path: String, _ advice: String) -> Finding {
+  /// How long the certificate is valid that clients see: the one of the setting `certificate`, or the gateway's own.
+  private func serverCertificate() -> Finding {
+    let (check, shown) = ("server certificate", folder.shownCertificatePath)
+    return FileManager.default.fileExists(atPath: shown)
+      ? certificate(
+        check, shown, "replace the file that the setting certificate names", "the certificate of the settings")
+      : certificate(check, folder.certificatePath, "a gateway that runs renews its own; replace any other")
+  }
+
+  /// - Parameters:
+  ///   - advice: what is done before it ends.
+  ///   - name: what it is called; nil: by its path.
+  private func certificate(_ check: String, _ path: String, _ advice: String, _ name: String? = nil) -> Finding {
     guard FileManager.default.fileExists(atPath: path) else {
       return Finding(check: check, state: .warning, words: "\(path) is not there: a start makes it")
     }
@@ -182,13 +186,15 @@ struct Examination {
     let days = (end - Int64(now.timeIntervalSince1970)) / Examination.day
     guard days >= 0 else {
       return Finding(
-        check: check, state: .failed, words: "\(path) has expired: replace it, or delete it and its key and start again"
+        check: check, state: .failed,
+        words: name.map { "\($0) has expired: \(advice)" }
+          ?? "\(path) has expired: replace it, or delete it and its key and start again"
       )
     }
     return days < CertificateTimes.warning
       ? Finding(
-        check: check, state: .warning, words: "\(path) ends \(CertificateTimes.words(days)): \(advice)")
-      : Finding(check: check, state: .ok, words: "\(path) is valid for \(days) days")
+        check: check, state: .warning, words: "\(name ?? path) ends \(CertificateTimes.words(days)): \(advice)")
+      : Finding(check: check, state: .ok, words: "\(name ?? path) is valid for \(days) days")
   }
 
   // MARK: This machine

@@ -106,10 +106,7 @@ struct Admin {
   private static func check(
     _ detours: [GatewayAddress], leadTo context: GatewayContext, _ options: StateOptions
   ) async throws {
-    let listening =
-      FileManager.default.contents(atPath: context.folder.listeningPath)
-      .map { String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init) } ?? []
-    let own = listening.compactMap { try? GatewayAddress($0) }
+    let own = context.folder.listening
     if detours.contains(where: { own.contains($0) || own.map(\.reachable).contains($0) }) { return }
     let named = detours.map(\.description).joined(separator: ",")
     if FileManager.default.fileExists(atPath: context.folder.trustPath) {

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushCore
 
 extension GatewayAddress {
   /// What a gateway listens on unless it is told otherwise, and what an invitation need not say.
@@ -42,4 +43,12 @@ extension GatewayAddress {
 
   /// Whether it is this machine for whoever asks it.
   var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+}
+
+extension StateFolder {
+  /// Where the gateway of this folder listens, as it has written it down; empty while none is ready.
+  var listening: [GatewayAddress] {
+    let text = FileManager.default.contents(atPath: listeningPath).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return text.split(separator: "\n").compactMap { try? GatewayAddress(String($0)) }
+  }
 }

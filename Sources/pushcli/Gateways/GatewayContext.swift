@@ -29,6 +29,15 @@ struct GatewayContext {
     return GatewayContext.systemTrustPath
   }
 
+  /// The certificates to trust at an address: where this folder's own gateway listens, the one that it shows.
+  func trustPath(at address: GatewayAddress) -> String {
+    let shown = folder.shownCertificatePath
+    guard !isRemote, FileManager.default.fileExists(atPath: shown),
+      folder.listening.contains(where: { $0 == address || $0.reachable == address })
+    else { return trustPath }
+    return shown
+  }
+
   /// The authorities that Debian trusts.
   static let systemTrustPath = "/etc/ssl/certs/ca-certificates.crt"
 

@@ -113,7 +113,8 @@ struct GatewayOptions: ParsableArguments {
     at address: GatewayAddress, of context: GatewayContext, identity: ClientIdentity? = nil
   ) throws -> Client.Endpoint {
     .tls(
-      host: address.host, port: address.port, trustPath: try trustPath ?? knownTrust(of: context), identity: identity)
+      host: address.host, port: address.port, trustPath: try trustPath ?? knownTrust(of: context, at: address),
+      identity: identity)
   }
 
   /// Where a device receives: at any gateway of its cell, all of which one authority has certified.
@@ -136,28 +137,23 @@ struct GatewayOptions: ParsableArguments {
   }
 
   /// The certificates to trust where none are named: the system's for an address where nothing else is known.
-  private func knownTrust(of context: GatewayContext) throws -> String {
-    let isKnown = FileManager.default.fileExists(atPath: context.trustPath)
-    return try isKnown || state.detour == nil ? context.trustPath : GatewayContext.systemTrustPath
+  private func knownTrust(of context: GatewayContext, at address: GatewayAddress) throws -> String {
+    let path = context.trustPath(at: address)
+    let isKnown = FileManager.default.fileExists(atPath: path)
+    return try isKnown || state.detour == nil ? path : GatewayContext.systemTrustPath
   }
 
   /// Where the gateway of a folder listens.
   private func listening(_ found: String?, _ folder: StateFolder) throws -> GatewayAddress {
     if let found { return try GatewayAddress(found) }
-    guard let address = firstLine(of: folder.listeningPath) else {
+    guard let address = folder.listening.first else {
       try state.local.checkPermission(of: folder.listeningPath, mode: R_OK)
       throw CommandFailure(
         .unreachable,
         "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway"
           + MachineService.hint(besides: folder))
     }
-    return try GatewayAddress(address).reachable
-  }
-
-  private func firstLine(of path: String) -> String? {
-    FileManager.default.contents(atPath: path).flatMap {
-      String(decoding: $0, as: UTF8.self).split(separator: "\n").first.map(String.init)
-    }
+    return address.reachable
   }
 }
 

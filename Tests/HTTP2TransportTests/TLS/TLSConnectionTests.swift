@@ -1,4 +1,5 @@
 import COpenSSL
+import Foundation
 import NIOCore
 import PushTesting
 import Testing
@@ -18,6 +19,36 @@ import Testing
     try pair.run(pieceSize: pieceSize)
     #expect(pair.client.isEstablished)
     #expect(pair.server.isEstablished)
+  }
+
+  /// A client that trusts what is in a file connects to a server at a host.
+  private func connect(trusting path: String, host: String) throws {
+    let pair = try TLSPair(
+      client: TLSConnection(client: .client(trustPath: path), host: host),
+      server: TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key)))
+    try pair.run()
+    #expect(pair.client.isEstablished)
+  }
+
+  @Test(arguments: ["push.example.com", "192.0.2.1", "localhost"])
+  func `one certificate that is trusted by itself is taken under any name`(_ host: String) throws {
+    try connect(trusting: files.certificate, host: host)
+    // Beside another certificate, or by its authority, under its own names alone.
+    let both = files.folder.file("both.pem")
+    let others = try TLSFiles()
+    let pems = [files.certificate, others.certificate].compactMap { FileManager.default.contents(atPath: $0) }
+    try Data(pems.joined()).write(to: URL(fileURLWithPath: both))
+    for path in [both, files.trust] {
+      guard host != "localhost" else {
+        try connect(trusting: path, host: host)
+        continue
+      }
+      let error = #expect(throws: TLSError.self) { try connect(trusting: path, host: host) }
+      #expect(error?.kind == .untrusted)
+    }
+    // And no other certificate, also of the same authority.
+    let error = #expect(throws: TLSError.self) { try connect(trusting: others.certificate, host: host) }
+    #expect(error?.kind == .untrusted)
   }
 
   @Test func `data goes both ways`() throws {

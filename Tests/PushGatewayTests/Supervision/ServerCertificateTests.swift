@@ -33,6 +33,38 @@ import Testing
     #expect(certificate.look() == nil)
   }
 
+  @Test func `files that the settings name are watched, and clients here find the certificate that is shown`() throws {
+    let (pem, key) = (folder.file("other.pem"), folder.file("other.key"))
+    func issue(_ name: String) throws {
+      let issued = try state.authority().issueServer(names: [name], addresses: [])
+      try state.write(issued.certificatePEM, to: pem, mode: 0o644)
+      try state.write(issued.keyPEM, to: key, mode: 0o600)
+    }
+    func shown() -> [UInt8]? { FileManager.default.contents(atPath: state.shownCertificatePath).map(Array.init) }
+    try issue("push.example.com")
+    let certificate = try ServerCertificate(
+      state,
+      Configuration(
+        state: state.path, flags: ["certificate": pem, "certificate_key": key], file: nil, environment: [:]))
+    let before = try #require(certificate.source.context.certificatePEM)
+    #expect(certificate.look() == nil)
+    #expect(shown() == before)
+    try issue("push.example.com")
+    #expect(certificate.look() == .replaced)
+    #expect(certificate.source.context.certificatePEM != before)
+    #expect(shown() == certificate.source.context.certificatePEM)
+    // A certificate whose key has not come yet.
+    let (next, present) = (try state.authority().issueServer(names: ["push.example.com"], addresses: []), shown())
+    try state.write(next.certificatePEM, to: pem, mode: 0o644)
+    #expect(certificate.look() == .unusable("\(key) holds no private key for \(pem)"))
+    #expect(shown() == present)
+    try state.write(next.keyPEM, to: key, mode: 0o600)
+    #expect(certificate.look() == .replaced)
+    // The gateway's own certificate is not one from elsewhere.
+    certificate.use(try certificate.read(configuration), configuration)
+    #expect(shown() == nil)
+  }
+
   @Test func `what can't be used is told once, and what was before stays until it can`() throws {
     let certificate = try ServerCertificate(state, configuration)
     let (context, key) = (certificate.source.context, try #require(FileManager.default.contents(atPath: state.keyPath)))
