@@ -32,8 +32,9 @@ package enum Limits {
   package static let tick = 5
   /// A request, from the first byte of its head to the last of its body, in seconds: what is slower holds memory.
   package static let requestTime = 30
-  /// How long a peer has for its first request, in seconds, before it is taken for one that only holds a descriptor.
-  package static let firstRequestTime = 60
+  /// How long a connection without a request is kept from the last byte of its peer on, in seconds: some libraries connect
+  /// when they start, and push hours later. Where descriptors run short, or strangers hold their share, the oldest end.
+  package static let firstRequestTime = 4 * 3600
   /// Seconds until the PROXY header of a connection has to be complete; balancers send it first.
   package static let proxyHeaderTime = 5
   /// How long a peer may take to acknowledge SETTINGS, in seconds (RFC 9113 §6.5.3): one that does not is bound by none.

@@ -13,6 +13,7 @@ enum Main {
   /// cost of a push is counted with that.
   static func main() {
     openStandardStreams()
+    silenceDispatch()
     TLSLibrary.begin()
     if CommandLine.arguments.dropFirst().first == "---completion" { PushCLI.complete() }
     let done = DispatchSemaphore(value: 0)
@@ -22,6 +23,10 @@ enum Main {
     }
     done.wait()
   }
+
+  /// Keeps libdispatch from writing a line to the system's log for each thread whose priority it may not set, which is every
+  /// thread of a user but root. It reads the variable before its first line.
+  private static func silenceDispatch() { unsafe setenv("LIBDISPATCH_LOG", "NO", 0) }
 
   /// Whoever started this may have closed some of the three: what is opened next would take their place, and be written to.
   private static func openStandardStreams() {

@@ -448,11 +448,6 @@ def test_a_key_that_the_gateway_does_not_know_is_4(start, gateway, device):
     assert_fails(done, 4, "403", "InvalidProviderToken")
 
 
-def test_a_key_that_is_not_there_is_4(gateway, device):
-    done = send(gateway, "--to", f"{device.name}/{TOPIC}", "--title", "x", "--key", "/none.p8", "--key-id", "A" * 10, "--team", "B" * 10)
-    assert_fails(done, 4, "/none.p8")
-
-
 @pytest.mark.parametrize("payload", ["{", "[]", '"text"', "", "nonsense", '{"aps":'])
 def test_a_payload_that_is_no_json_object_is_said(gateway, device, tmp_path, payload):
     path = tmp_path / "payload.json"

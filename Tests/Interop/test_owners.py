@@ -322,3 +322,19 @@ def test_a_backup_replaces_nothing_but_a_backup(start, tmp_path):
     assert "is no backup" in refused.err and letter.read_text() == "dear"
     for _ in range(2):
         gateway.run("admin", "backup", tmp_path / "a.backup")
+
+
+def test_send_signs_with_a_key_of_the_apps_team(gateway, tmp_path):
+    device = gateway.device()
+    topic = f"com.example.own{device.name[-6:]}"
+    team = "OWN" + uuid.uuid4().hex[:7].upper()
+    gateway.run("teams", "add", team)
+    gateway.run("apps", "add", topic, "--name", "Own", "--team", team)
+    gateway.run("devices", "register", device.name, topic)
+    line = ["send", "--to", f"{device.name}/{topic}", "--title", "Hello", "--json"]
+    assert f"keys create --team {team}" in gateway.run(*line, cwd=tmp_path, code=4).err
+    path = gateway.run("keys", "create", "--team", team, "--out", tmp_path).out.strip()
+    assert gateway.run(*line, cwd=tmp_path).json["status"] == 200
+    # Elsewhere its name is all that can be said.
+    (tmp_path / "away").mkdir()
+    assert path.rpartition("/")[2] in gateway.run(*line, cwd=tmp_path / "away", code=4).err

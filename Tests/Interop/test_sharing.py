@@ -44,7 +44,7 @@ def test_a_sender_takes_an_alert_from_two_screens_of_a_person(start):
         # Once more is no error, and a script is told.
         again = send(gateway, devices[1].name, "--retract", apns_id, "--json").json
         assert again == {"result": "already", "apns_id": apns_id}
-        unknown = send(gateway, away.name, "--retract", str(uuid.uuid4()), "--json").json
+        unknown = send(gateway, away.name, "--retract", str(uuid.uuid4()), "--json", code=3).json
         assert unknown["result"] == "unknown"
     finally:
         for screen in screens:

@@ -130,7 +130,14 @@ CASES = [
     (["bench", "--devices", "-1"], 2, ["--devices"]),
     (["admin", "audit", "--limit", "0"], 2, ["--limit"]),
     (["--generate-completion-script", "tcsh"], 2, ["tcsh"]),
+    (SEND + ["x", "--key", "/none.p8"], 2, ["/none.p8", "--key"]),
+    (SEND + ["x", "--certificate", "/none.pem"], 2, ["/none.pem"]),
+    (["send", "--to", "me", "x"], 2, ["topic is missing", f"{TOPIC} in development"]),
+    (["keys", "create", "--team", "NOPE", "--out", "{tmp}"], 2, ["10 characters"]),
+    (["lint", "/none.json"], 2, ["/none.json"]),
+    (["admin", "restore", "/none.sqlite", "--state", "{tmp}/restored"], 2, ["/none.sqlite"]),
     # 3: nobody of that name
+    (["metrics", "nosuchmetric"], 3, ["nosuchmetric"]),
     (["send", "--to", f"nobody/{TOPIC}", "x"], 3, ["no device nobody"]),
     (["send", "--to", "me/com.example.none", "x"], 3, ["com.example.none"]),
     (["ask", "--to", f"nobody/{TOPIC}", "--title", "x", "--action", "y=Y"], 3, ["no device nobody"]),
@@ -158,8 +165,7 @@ CASES = [
     (["policy", "explain", "--device", "nobody", "{tmp}/good.json"], 3, ["no device nobody"]),
     (["policy", "replay", "--device", "nobody", "--since", "1d"], 3, ["no device nobody"]),
     # 4: not authorized
-    (SEND + ["x", "--key", "/none.p8"], 4, ["/none.p8", "--key"]),
-    (SEND + ["x", "--certificate", "/none.pem"], 4, ["/none.pem"]),
+    (["send", "--to", "me/com.example.owned", "x"], 4, ["team OWNEDTEAM1", "keys create --team OWNEDTEAM1"]),
     # 5: refused for good
     (["send", "--token", "0" * 64, "--topic", TOPIC, "x"], 5, ["BadDeviceToken"]),
     (SEND + ["{tmp}/bad.json"], 5, ["PayloadEmpty", "line 3, column 1"]),
@@ -179,7 +185,10 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def me(gateway):
-    gateway.device(name="me")
+    device = gateway.device(name="me")
+    gateway.run("teams", "add", "OWNEDTEAM1")
+    gateway.run("apps", "add", "com.example.owned", "--name", "Owned", "--team", "OWNEDTEAM1")
+    gateway.run("devices", "register", device.name, "com.example.owned")
     return gateway
 
 

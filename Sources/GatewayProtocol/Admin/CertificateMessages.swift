@@ -24,7 +24,7 @@ package struct ServerCertificateRequest: Codable, Sendable {
   package var addresses: [String]
   /// Whether the gateway itself is to use it, from the next connection on.
   package var isInstalled: Bool
-  /// Whether the names that the present one has stay; nothing is issued where it has all of them.
+  /// Whether the names that the present one has stay; nothing is issued where it has all that are asked for.
   package var keeps: Bool
 
   package init(names: [String], addresses: [String], isInstalled: Bool, keeps: Bool = false) {

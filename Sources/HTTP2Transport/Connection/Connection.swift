@@ -184,6 +184,7 @@ package final class Connection: ChannelInboundHandler {
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isFrozen else { return }
     hasReceived = true
+    ticks.unused = 0
     if state.isDraining || state.isClosing { hasReceivedLate = true }
     guard !state.isClosing else { return }
     liveness.received()

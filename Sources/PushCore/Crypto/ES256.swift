@@ -68,10 +68,27 @@ import COpenSSL
     return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(size))))
   }
 
-  /// The private key in PEM (PKCS #8), as a `.p8` file holds it.
+  /// The private key in PEM (PKCS #8), as Apple's `.p8` files hold it: with the curve also inside (RFC 5915 §3), which some
+  /// libraries read there and OpenSSL leaves out.
   package var privatePEM: [UInt8] {
-    unsafe PEM.bytes { unsafe PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) }
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let size = unsafe i2d_PrivateKey(handle, &bytes)
+    defer { unsafe CRYPTO_free(bytes, #file, #line) }
+    let key = unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(size))))
+    let der = ES256Key.sequence(ES256Key.version0 + ES256Key.algorithm + [0x04, UInt8(key.count)] + key)
+    return unsafe PEM.bytes { unsafe PEM_write_bio($0, "PRIVATE KEY", "", der, der.count) > 0 ? 1 : 0 }
   }
+
+  /// `INTEGER 0`.
+  private static let version0: [UInt8] = [0x02, 0x01, 0x00]
+  /// `SEQUENCE { id-ecPublicKey, prime256v1 }`.
+  private static let algorithm: [UInt8] = [
+    0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03,
+    0x01, 0x07,
+  ]
+
+  /// A `SEQUENCE` of DER; its content has 128 to 255 bytes.
+  private static func sequence(_ content: [UInt8]) -> [UInt8] { [0x30, 0x81, UInt8(content.count)] + content }
 
   /// How a message is signed.
   package enum Algorithm: String, Sendable {

@@ -85,7 +85,7 @@ struct CertificatesAPI: Sendable {
         )
       }
       names = present.union(names)
-      if wanted.isInstalled, names == present { return presentServer() }
+      if wanted.isInstalled, names == present, !(wanted.names + wanted.addresses).isEmpty { return presentServer() }
     }
     let issued = try folder.issueServer(names, isInstalled: wanted.isInstalled)
     if wanted.isInstalled { try reload() }

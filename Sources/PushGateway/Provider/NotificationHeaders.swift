@@ -32,7 +32,10 @@ struct NotificationHeaders {
       pushType = type
     }
     if let value = request[.apnsPriority] {
-      guard let number = decimal(value), [1, 5, 10].contains(number) else { throw Rejection(.badPriority) }
+      // One spelling each: 05 and 010 are none.
+      guard let number = decimal(value), [1, 5, 10].contains(number), value.count == (number == 10 ? 2 : 1) else {
+        throw Rejection(.badPriority)
+      }
       priority = UInt8(number)
     }
     if let value = request[.apnsExpiration] {

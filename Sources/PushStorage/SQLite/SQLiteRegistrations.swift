@@ -501,6 +501,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   private func requireTeam(_ id: String) throws(Refusal) {
+    try SQLiteRegistrations.requireIdentifier(id, "team")
     guard state.withLock({ $0.teams.contains(id) }) else {
       throw Refusal(kind: .unknown, description: "there is no team \(id): add it with `pushcli teams add \(id)`")
     }

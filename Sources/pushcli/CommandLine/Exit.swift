@@ -57,8 +57,7 @@ struct CommandFailure: Error, CustomStringConvertible {
   init(_ error: ClientError) {
     switch error.kind {
     case .unreachable, .untrusted: self.init(.unreachable, error.description)
-    case .misconfigured: self.init(.usage, error.description)
-    case .unidentified: self.init(.notAuthorized, error.description)
+    case .misconfigured, .unidentified: self.init(.usage, error.description)
     case .refused(let status): self.init(CommandFailure.exit(of: status), error.description, status: status)
     }
     isPermanent = error.isPermanent
@@ -70,7 +69,11 @@ struct CommandFailure: Error, CustomStringConvertible {
       self.init(error)
       return
     }
-    self.init(.suppressed, error.description, status: 401)
+    self.init(
+      .suppressed,
+      "the gateway does not know this device: it was removed, or has another secret now; "
+        + "`pushcli join CODE@HOST` makes it a device again, on the gateway's own machine `pushcli devices enroll NAME`",
+      status: 401)
   }
 
   /// What a device's failure means for a command.

@@ -82,6 +82,9 @@ struct AdminRestore: AsyncParsableCommand {
   func run() async throws {
     PrivateFile.restrictProcess()
     let folder = try state.folder
+    guard FileManager.default.isReadableFile(atPath: file) else {
+      throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+    }
     var configuration: Configuration?
     if cell.backend != nil {
       configuration = try SettingsInForce.read(

@@ -103,27 +103,35 @@ struct Certs: AsyncParsableCommand {
       commandName: "create-server",
       abstract: "Issue the gateway's own certificate for more names, and use it from the next connection on.",
       discussion: """
-        localhost, 127.0.0.1 and ::1 are always among them; the names that the present one has are, too, with --add. With \
-        --out the two files are only written.
+        localhost, 127.0.0.1 and ::1 are always among them, and so are the names that the present one has, unless --replace \
+        is given. Without a name a new certificate for the same names is issued. With --out the two files are only \
+        written, for the names that are given.
 
         Examples:
           pushcli certs create-server --name api.push.apple.com --name api.sandbox.push.apple.com
-          pushcli certs create-server --add --name push.example.com
+          pushcli certs create-server --replace --name push.example.com
         """)
 
     @Option(help: "A host name that senders use; several may be given.") var name: [String] = []
     @Option(help: "An address that senders use; several may be given.") var address: [String] = []
-    @Flag(help: "Keep the names that the present certificate has.") var add = false
+    @Flag(help: "Drop the names that the present certificate has and that are not given here.") var replace = false
+    /// What earlier versions took to keep names.
+    @Flag(help: .hidden) var add = false
     @Option(help: "Write server.pem and server.key to this folder, and leave the gateway's as they are.") var out:
       String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
+    func validate() throws {
+      guard !(add && replace) else { throw ValidationError("--add or --replace, not both") }
+    }
+
     func run() async throws {
       let files = try CertificateFiles(folder: out ?? (try state.folder.path), name: "server", isReplaced: out == nil)
       let created: CreatedCertificate = try await Admin(state).post(
         "/admin/v1/certificates/server",
-        ServerCertificateRequest(names: name, addresses: address, isInstalled: out == nil, keeps: add))
+        ServerCertificateRequest(
+          names: name, addresses: address, isInstalled: out == nil, keeps: out == nil && !replace))
       if out != nil { try files.write(created) }
       let names = CertificateNames(pem: Array(created.certificate.utf8)).map { $0.names + $0.addresses } ?? []
       let words = "a certificate for \(names.joined(separator: ", "))"

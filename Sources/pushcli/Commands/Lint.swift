@@ -45,13 +45,14 @@ struct Lint: ParsableCommand {
     if ads.isAsked { return try ads.run(asJSON: format.json) }
     let lint = PayloadLint(width: { DisplayWidth.of($0) })
     var (errors, warnings, mended) = (0, 0, 0)
+    var isUnreadable = false
     for file in files {
       var bytes: [UInt8]
       do {
         bytes = try PayloadFile.read(file)
       } catch let failure as CommandFailure {
         Output.words("pushcli: \(failure.message)")
-        errors += 1
+        isUnreadable = true
         continue
       }
       if fix {
@@ -73,6 +74,7 @@ struct Lint: ParsableCommand {
       let words = "\(counted(files.count, "file")): \(counted(errors, "error")), \(counted(warnings, "warning"))"
       Output.words(mended > 0 ? words + ", \(counted(mended, "file")) mended" : words)
     }
+    if isUnreadable { throw CommandFailure(.usage) }
     if errors > 0 || strict && warnings > 0 { throw ExitCode(Exit.failed.rawValue) }
   }
 

@@ -15,8 +15,10 @@ struct Metrics: AsyncParsableCommand {
 
   func run() async throws {
     let text = try await Admin(state).text("/admin/v1/metrics")
-    for line in text.split(separator: "\n") where name.map({ Metrics.names(line, $0) }) ?? true {
-      Output.data(String(line))
+    let lines = text.split(separator: "\n").filter { line in name.map { Metrics.names(line, $0) } ?? true }
+    for line in lines { Output.data(String(line)) }
+    if let name, lines.isEmpty {
+      throw CommandFailure(.suppressed, "no metric's name contains \"\(name)\": `pushcli metrics` lists all")
     }
   }
 

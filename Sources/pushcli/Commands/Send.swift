@@ -146,18 +146,28 @@ struct Send: AsyncParsableCommand {
     }
     let parts = (to ?? "").split(separator: "/", maxSplits: 1).map(String.init)
     guard let name = parts.first else { throw CommandFailure(.usage, "--to is DEVICE/TOPIC") }
-    guard let topic = parts.count > 1 ? parts[1] : (topic ?? named) else {
-      throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing")
-    }
     let admin = try await Admin(gateway.state)
+    guard let topic = parts.count > 1 ? parts[1] : (topic ?? named) else {
+      let known = try await registrations(of: name, admin).registrations
+      throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing" + Send.others(known))
+    }
     let environment = try await targetEnvironment(admin)
     let (registrations, kind) = try await registrations(of: name, admin)
     let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
     guard let found = matching.first(where: { $0.environment == environment }) else {
       throw CommandFailure(
-        .suppressed, "\(name) is not registered for \(topic): `pushcli \(kind) register \(name) \(topic)`")
+        .suppressed,
+        "\(name) is not registered for \(topic) in \(environment): "
+          + "`pushcli \(kind) register \(name) \(topic) --environment \(environment)`" + Send.others(registrations))
     }
     return (found.token, topic)
+  }
+
+  /// What a device is registered for besides, as the end of a sentence; at most five.
+  private static func others(_ registrations: [RegistrationRecord]) -> String {
+    let names = registrations.map { "\($0.topic) in \($0.environment)" }
+    guard !names.isEmpty else { return "" }
+    return "; it has " + names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
   }
 
   /// What a device is registered for; where no device has this name a group.
@@ -247,7 +257,7 @@ struct Send: AsyncParsableCommand {
     var fields = fields
     if certificate == nil {
       let now = Int(Date().timeIntervalSince1970)
-      fields.append((.authorization, "bearer " + (try signer().token(now: now))))
+      fields.append((.authorization, "bearer " + (try await signer().token(now: now))))
     }
     var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
@@ -267,13 +277,20 @@ struct Send: AsyncParsableCommand {
     throw CommandFailure(.unreachable)
   }
 
-  private func signer() throws -> ProviderTokenSigner {
+  /// Signs with the key that is named, else with one of the app's team that lies here, else with the development key.
+  private func signer() async throws -> ProviderTokenSigner {
     let development = Development.read(try gateway.state.folder)
+    let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
+    if key == nil, keyID == nil, team == nil, let topic = parts.count > 1 ? parts[1] : topic,
+      let found = try await TeamKey.find(for: topic, besides: development?.teamID, gateway.state)
+    {
+      return try ProviderTokenSigner(path: found.path, keyID: found.id, teamID: found.team)
+    }
     guard let path = key ?? development?.keyPath else {
       throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }
     guard FileManager.default.isReadableFile(atPath: path) else {
-      throw CommandFailure(.notAuthorized, "\(path) can't be read: name the .p8 file with --key")
+      throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
@@ -403,6 +420,8 @@ struct Send: AsyncParsableCommand {
     }
     result.apnsID = id
     if format.json { Output.json(result) } else { Output.words(result.words) }
+    // A push that no log knows may still be on a screen, which was told; a script learns that nobody knows it.
+    if result.result == "unknown" { throw CommandFailure(.suppressed) }
   }
 
   // MARK: Waiting

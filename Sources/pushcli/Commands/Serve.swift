@@ -90,7 +90,9 @@ struct Serve: AsyncParsableCommand {
       log.flush(within: .seconds(2))
       throw CommandFailure(.failed, "\(error)")
     }
-    if isFirstStart { welcome(folder) }
+    // The reader of a service's journal is at no terminal of the service's user.
+    let isService = environment["NOTIFY_SOCKET"] != nil && environment["JOURNAL_STREAM"] != nil
+    if isFirstStart, !isService { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
     for address in gateway.httpAddresses { Output.announce("health and metrics at http://\(address)") }
     for await request in requests.stream {

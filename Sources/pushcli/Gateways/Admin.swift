@@ -84,7 +84,7 @@ struct Admin {
       throw CommandFailure(
         .unreachable,
         "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`"
-          + MachineService.hint(besides: folder))
+          + MachineService.hint(besides: folder) + GatewayContext.elsewhere)
     }
   }
 
@@ -123,6 +123,15 @@ struct Admin {
       .notAuthorized,
       "nobody is logged in to \(named) here: `pushcli login \(named)`, or `pushcli join CODE@\(named)` by an invitation"
     )
+  }
+
+  /// What to do where what this machine shows is not good any more; nil on the admin socket.
+  private var wayBack: String? {
+    guard case .tls = endpoint else { return nil }
+    return
+      "\(endpoint) does not take what this machine shows: its device or token was removed, or has another secret now; "
+      + "`pushcli join CODE@\(endpoint)` makes it a device again, and `pushcli login \(endpoint)` an administrator, with a "
+      + "token that `pushcli admin tokens create` makes there"
   }
 
   func get<Value: Decodable>(_ path: String) async throws -> Value { try await call("GET", path, body: []) }
@@ -199,7 +208,8 @@ struct Admin {
     guard answer.status < 300 else {
       let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
       throw CommandFailure(
-        CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
+        CommandFailure.exit(of: answer.status),
+        (answer.status == 401 ? wayBack : nil) ?? problem?.detail ?? "the gateway refused with \(answer.status)",
         status: answer.status)
     }
     return answer

@@ -21,6 +21,9 @@ struct GatewayContext {
 
   var isRemote: Bool { address != nil }
 
+  /// How a gateway elsewhere becomes known here, as the end of a sentence.
+  static let elsewhere = "; a gateway elsewhere takes `pushcli join CODE@HOST` or `pushcli login HOST`"
+
   /// The certificates to trust: the gateway's authority, or for a gateway that has a certificate from elsewhere those that
   /// this system trusts.
   var trustPath: String {

@@ -151,7 +151,7 @@ struct GatewayOptions: ParsableArguments {
       throw CommandFailure(
         .unreachable,
         "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway"
-          + MachineService.hint(besides: folder))
+          + MachineService.hint(besides: folder) + GatewayContext.elsewhere)
     }
     return address.reachable
   }

@@ -1,3 +1,4 @@
+import Foundation
 import PushTesting
 import Testing
 
@@ -69,6 +70,11 @@ import Testing
   @Test func `a private key goes through PEM unchanged`() throws {
     let pem = key.privatePEM
     #expect(String(decoding: pem, as: UTF8.self).hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+    let base64 = String(decoding: pem, as: UTF8.self).split(separator: "\n").dropFirst().dropLast().joined()
+    let der = try #require(Data(base64Encoded: base64))
+    // Apple's files have as many bytes: the curve is inside, too.
+    #expect(der.count == 150)
+    #expect(der.ranges(of: [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]).count == 2)
     let read = try ES256Key(privatePEM: pem)
     #expect(read.publicDER == key.publicDER)
     #expect(key.verifies(try read.signature(of: message), of: message))

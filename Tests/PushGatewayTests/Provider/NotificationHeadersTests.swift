@@ -46,7 +46,7 @@ import Testing
     #expect(reason(request.with(.apnsPushType, value)) == .invalidPushType)
   }
 
-  @Test(arguments: ["", "0", "2", "7", "11", "100", "-5", "+5", "5.0", " 5", "ten", "５"])
+  @Test(arguments: ["", "0", "2", "7", "11", "100", "-5", "+5", "5.0", " 5", "05", "010", "01", "ten", "５"])
   func `an unknown apns-priority is BadPriority`(_ value: String) {
     #expect(reason(request.with(.apnsPriority, value)) == .badPriority)
   }

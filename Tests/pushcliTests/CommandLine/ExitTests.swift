@@ -34,7 +34,7 @@ import Testing
   @Test(
     arguments: [
       (.unreachable, .unreachable, false), (.untrusted, .unreachable, true), (.misconfigured, .usage, true),
-      (.unidentified, .notAuthorized, true),
+      (.unidentified, .usage, true),
     ] as [(ClientError.Kind, Exit, Bool)])
   func `a client's failure has its code, and what can't be mended is not tried again`(
     _ kind: ClientError.Kind, _ exit: Exit, _ isPermanent: Bool

@@ -1,0 +1,54 @@
+import Foundation
+import GatewayProtocol
+import PushCore
+
+/// A private key of the team that an app belongs to, among the files of the working folder and of the state folder.
+struct TeamKey {
+  let id: String
+  let team: String
+  let path: String
+
+  /// Finds a key for an app of another team than the development team.
+  ///
+  /// - Parameters:
+  ///   - topic: the topic of a push: the app's, or one with a suffix such as `.voip`.
+  ///   - development: the team whose key is there anyway.
+  /// - Returns: nil where the app has no team or that one, and where this machine may not ask the gateway.
+  /// - Throws: ``CommandFailure`` that names the team and its keys, when none of them lies here.
+  static func find(for topic: String, besides development: String?, _ state: StateOptions) async throws -> TeamKey? {
+    guard try Admin.isPossible(at: state.context), let admin = try? await Admin(state),
+      let team = try? await team(of: topic, admin), team != development,
+      let keys: [KeyRecord] = try? await admin.get("/admin/v1/keys")
+    else { return nil }
+    let own = keys.filter { $0.team == team && $0.topics.map { $0.contains(topic) } ?? true }.map(\.id)
+    let folders = [".", try state.folder.path]
+    for id in own {
+      for path in folders.map({ "\($0)/AuthKey_\(id).p8" }) where FileManager.default.isReadableFile(atPath: path) {
+        return TeamKey(id: id, team: team, path: path)
+      }
+    }
+    let advice =
+      own.isEmpty
+      ? "it has no key yet: `pushcli keys create --team \(team)`"
+      : "name one of its keys with --key FILE: AuthKey_\(own.prefix(3).joined(separator: ".p8, AuthKey_")).p8"
+    throw CommandFailure(.notAuthorized, "\(topic) is an app of team \(team): \(advice)")
+  }
+
+  /// The team of an app; nil: none, or no such app.
+  private static func team(of topic: String, _ admin: Admin) async throws -> String? {
+    struct App: Decodable {
+      var topic: String
+      var team: String?
+      enum CodingKeys: String, CodingKey {
+        case topic
+        case team = "team_id"
+      }
+    }
+    let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
+    for name in [topic, stem].compactMap(\.self) {
+      let apps: [App] = try await admin.get("/admin/v1/apps?filter=\(pathPart(name))")
+      if let app = apps.first(where: { $0.topic == name }) { return app.team }
+    }
+    return nil
+  }
+}
