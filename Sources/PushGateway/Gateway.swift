@@ -265,8 +265,8 @@ package final class Gateway: Sendable {
     do {
       // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
       try user?.regainRoot()
-      try await listeners.change(
-        to: GatewayListeners.plans(configuration, supervisor.inherited), configuration.connectionOptions)
+      let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
+      try await listeners.change(to: plans, configuration.connectionOptions)
       opened = try await HTTPDoor.open(
         configuration, HealthAPI(services), meters, supervisor.inherited, limits: services.meter.limits, logger: logger)
       try user?.becomeForGood()

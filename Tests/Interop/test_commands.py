@@ -333,7 +333,8 @@ def test_a_state_folder_may_be_relative_and_have_spaces(tmp_path):
 def test_the_gateway_listens_where_it_is_told(start, listen):
     gateway = start(listen=listen)
     addresses = (gateway.state / "listening").read_text().splitlines()
-    assert len(addresses) == len(listen.split(","))
+    # A name stands for its addresses, of IPv4 and IPv6.
+    assert len(addresses) == sum(2 if entry.startswith("localhost") else 1 for entry in listen.split(","))
     device = gateway.device()
     for address in addresses:
         done = gateway.run("send", "--to", f"{device.name}/{TOPIC}", "--title", "x", "--gateway", address, "--json")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 
 from gateway import run
@@ -63,3 +64,21 @@ def test_a_certificate_from_elsewhere_is_shown(tmp_path, start, monkeypatch):
 def test_half_of_a_certificate_is_usage(tmp_path):
     done = run("serve", "--certificate", "/a.pem", state=tmp_path / "state")
     assert done.code == 2 and "certificate and certificate_key belong together" in done.err
+
+
+def test_a_name_is_listened_on_at_all_its_addresses_and_keeps_them(start):
+    gateway = start(listen="localhost:0")
+
+    def reached():
+        for host in ["127.0.0.1", "::1"]:
+            with socket.create_connection((host, gateway.port), HANG):
+                pass
+        return (gateway.state / "listening").read_text().split()
+
+    before = reached()
+    assert before == [f"127.0.0.1:{gateway.port}", f"[::1]:{gateway.port}"]
+    gateway.run("admin", "reload")
+    assert reached() == before
+    gateway.run("admin", "restart")
+    gateway.wait_for_log("listening on", 4)
+    assert reached() == before

@@ -24,6 +24,8 @@ package final class Listener: Sendable {
   private let socket: Mutex<ListeningSocket?>
   /// `HOST:PORT` as bound, with the port that the system chose for 0.
   package let description: String
+  /// The port that it is bound to; nil for a path.
+  package var port: Int? { channel.localAddress?.port }
 
   private init(channel: any Channel, socket: ListeningSocket, description: String) {
     self.channel = channel
@@ -33,9 +35,10 @@ package final class Listener: Sendable {
 
   /// Begins to accept, on a socket that is bound already, or that it binds.
   ///
+  /// - Parameter name: the host as people are to see it; nil: as the address has it.
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
   package static func listen(
-    on address: Address, socket bound: ListeningSocket? = nil, tls: TLSSource?,
+    on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, tls: TLSSource?,
     options: ConnectionOptions = ConnectionOptions(), loops: Loops, ledger: ConnectionLedger? = nil
   ) async throws(ListenError) -> Listener {
     let socket: ListeningSocket
@@ -84,8 +87,9 @@ package final class Listener: Sendable {
       }
     do {
       let channel = try await bootstrap.withBoundSocket(try socket.duplicate()).get()
-      return Listener(
-        channel: channel, socket: socket, description: address.description(port: channel.localAddress?.port))
+      let port = channel.localAddress?.port
+      let shown = name.map { Address.tcp(host: $0, port: 0) } ?? address
+      return Listener(channel: channel, socket: socket, description: shown.description(port: port))
     } catch {
       throw ListenError(address, error)
     }
@@ -137,6 +141,18 @@ package final class Listener: Sendable {
 }
 
 extension Listener.Address {
+  /// The host as it was written; nil for a path.
+  package var host: String? {
+    guard case .tcp(let host, _) = self else { return nil }
+    return host
+  }
+
+  /// The same host at this port; itself where that is nil.
+  package func with(port: Int?) -> Listener.Address {
+    guard case .tcp(let host, _) = self, let port else { return self }
+    return .tcp(host: host, port: port)
+  }
+
   /// `HOST:PORT` with this port instead of its own, or the path.
   fileprivate func description(port bound: Int?) -> String {
     switch self {
@@ -149,19 +165,23 @@ extension Listener.Address {
 /// Why an address can't be listened on, in one line.
 package struct ListenError: Error, CustomStringConvertible {
   package var description: String
+  /// Whether this machine does not have that address, or speaks no such protocol.
+  package let isUnavailable: Bool
 
   /// What chooses the address of most listeners.
   package static let flag = "--listen"
 
   /// - Parameter flag: the flag by which another address is chosen.
   package init(_ address: Listener.Address, _ error: any Error, flag: String = ListenError.flag) {
+    let code = (error as? IOError)?.errnoCode
+    isUnavailable = code == EADDRNOTAVAIL || code == EAFNOSUPPORT
     let name =
       switch address {
       case .tcp(let host, let port): "\(host):\(port)"
       case .unix(let path): path
       }
     let advice =
-      switch (error as? IOError)?.errnoCode {
+      switch code {
       case EADDRINUSE: "it is in use: stop the other program, or choose another with \(flag) HOST:PORT"
       case EACCES, EPERM: "it is not allowed: choose a port above 1023 or run with the capability to bind it"
       case EADDRNOTAVAIL: "this machine does not have that address"

@@ -75,7 +75,7 @@ package final class ListeningSocket: Sendable {
     return ListeningSocket.address(storage)
   }
 
-  private static func address(_ storage: sockaddr_storage) -> Listener.Address? {
+  fileprivate static func address(_ storage: sockaddr_storage) -> Listener.Address? {
     unsafe withUnsafePointer(to: storage) { pointer in
       switch Int32(storage.ss_family) {
       case AF_INET:
@@ -113,6 +113,39 @@ extension Listener.Address {
     case .tcp(let host, let port): try SocketAddress.makeAddressResolvingHost(host, port: port)
     case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
     }
+  }
+
+  /// All addresses of a host that has a name, each with the port: of `localhost` both of loopback, whatever the system's table of
+  /// hosts says; itself where the host is digits. Looks up on a thread of its own.
+  ///
+  /// - Throws: ``ListenError`` for a name without an address.
+  package func expanded() async throws(ListenError) -> [Listener.Address] {
+    guard case .tcp(let host, let port) = self, (try? SocketAddress(ipAddress: host, port: port)) == nil else {
+      return [self]
+    }
+    if host == "localhost" { return ["127.0.0.1", "::1"].map { .tcp(host: $0, port: port) } }
+    let found = await withCheckedContinuation { done in
+      DispatchQueue.global().async { done.resume(returning: Listener.Address.lookUp(host, port)) }
+    }
+    guard !found.isEmpty else { throw ListenError(self, SocketAddressError.failedToParseIPString(host)) }
+    return found
+  }
+
+  private static func lookUp(_ host: String, _ port: Int) -> [Listener.Address] {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else { return [] }
+    defer { unsafe freeaddrinfo(list) }
+    var found: [Listener.Address] = []
+    var next = unsafe list
+    while let entry = unsafe next {
+      var storage = sockaddr_storage()
+      unsafe memcpy(&storage, entry.pointee.ai_addr, Int(entry.pointee.ai_addrlen))
+      if let address = ListeningSocket.address(storage), !found.contains(address) { found.append(address) }
+      unsafe next = entry.pointee.ai_next
+    }
+    return found
   }
 
   /// The same place with the host as digits; itself where that can't be told.

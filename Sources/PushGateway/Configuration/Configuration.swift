@@ -14,7 +14,7 @@ package struct Configuration: Sendable {
   package var state: String
 
   // What each does, and what it may be, is in its row of ``settings``.
-  package var listen = ["127.0.0.1:2197"]
+  package var listen = ["localhost:2197"]
   var environment = Environment.development
   var durability = Durability.full
   /// nil: SQLite in the state folder, of a gateway that is alone.
@@ -270,8 +270,8 @@ extension Configuration: SettingHolder {
     Setting(
       "listen", \.listen, .listeners, change: .reload,
       """
-      HOST:PORT to listen on; several may be given; port 0 picks a free one. HOST:PORT=production, =development or \
-      =by-name sets the environment of one.
+      HOST:PORT to listen on; several may be given; port 0 picks a free one. A name stands for all its addresses. \
+      HOST:PORT=production, =development or =by-name sets the environment of one.
       """),
     Setting(
       "http_listen", \.httpListen, .httpListen,

@@ -10,7 +10,10 @@ final class GatewayListeners: Sendable {
   struct Plan: Sendable {
     /// As `listen` has it; nil for a socket of the service manager that no entry of it names.
     var entry: String?
+    /// One of the addresses of the entry's host.
     var address: Listener.Address
+    /// The name of the host, where it has one besides `localhost`: certificates are for names.
+    var host: String?
     var environmentRule: ConnectionOptions.EnvironmentRule
     var servesChannelsOnly: Bool
     /// What is bound already.
@@ -49,34 +52,45 @@ final class GatewayListeners: Sendable {
   /// In the order of `listen`; those that take everything before those for channels alone.
   var addresses: [String] {
     let open = state.withLock { $0 }
-    return (open.filter { !$0.plan.servesChannelsOnly } + open.filter(\.plan.servesChannelsOnly)).map(
+    let all = (open.filter { !$0.plan.servesChannelsOnly } + open.filter(\.plan.servesChannelsOnly)).map(
       \.listener.description)
+    // The addresses of a name are one place to whoever is told it.
+    return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
 
   /// For people who ask the service manager.
   var status: String { "listening on \(addresses.joined(separator: ", "))" }
 
-  var records: [GatewayStatus.ListenerRecord] { state.withLock { $0.map(\.record) } }
+  /// What each of ``addresses`` is for.
+  var records: [GatewayStatus.ListenerRecord] {
+    state.withLock { $0.map(\.record) }.reduce(into: []) { records, record in
+      if !records.contains(where: { $0.address == record.address }) { records.append(record) }
+    }
+  }
 
   /// What is to be listened on.
   ///
   /// A socket that was bound before goes to the entry of `listen` with its address. One that no entry names is listened on
   /// besides, in the environment that its name says, or else the gateway's; where there is one, the default of `listen` is
   /// not. What the gateway before this one had bound, and no entry names any longer, is let go of.
-  static func plans(_ configuration: Configuration, _ inherited: InheritedSockets) throws(ConfigurationError) -> [Plan]
-  {
+  ///
+  /// - Throws: ``ConfigurationError``, or ``ListenError`` for a name without an address.
+  static func plans(_ configuration: Configuration, _ inherited: InheritedSockets) async throws -> [Plan] {
     var left = inherited.entries.filter { $0.name != InheritedSockets.Name.admin }
     var plans: [Plan] = []
     for entry in configuration.listen {
-      let (address, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
+      let (place, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
       let name = InheritedSockets.Name.listener(entry)
-      let place =
-        left.firstIndex { $0.name == name }
-        ?? left.firstIndex { !InheritedSockets.Name.isOwn($0.name) && $0.socket.address == address.numeric }
-      plans.append(
-        Plan(
-          entry: entry, address: address, environmentRule: rule,
-          servesChannelsOnly: Configuration.servesChannelsOnly(entry), inherited: place.map { left.remove(at: $0) }))
+      for address in try await place.expanded() {
+        let socket =
+          left.firstIndex { $0.name == name && $0.socket.address?.host == address.numeric.host }
+          ?? left.firstIndex { !InheritedSockets.Name.isOwn($0.name) && $0.socket.address == address.numeric }
+        plans.append(
+          Plan(
+            entry: entry, address: address, host: address == place || place.host == "localhost" ? nil : place.host,
+            environmentRule: rule, servesChannelsOnly: Configuration.servesChannelsOnly(entry),
+            inherited: socket.map { left.remove(at: $0) }))
+      }
     }
     left.removeAll { InheritedSockets.Name.isOwn($0.name) }
     if !left.isEmpty, !configuration.namesListeners { plans.removeAll { $0.inherited == nil } }
@@ -86,7 +100,7 @@ final class GatewayListeners: Sendable {
         let words = socket.name.replacing(Configuration.channelsMark, with: "")
         let rule = Configuration.environmentRule(words, otherwise: configuration.environment)
         return Plan(
-          entry: nil, address: address, environmentRule: rule ?? .fixed(configuration.environment),
+          entry: nil, address: address, host: nil, environmentRule: rule ?? .fixed(configuration.environment),
           servesChannelsOnly: Configuration.servesChannelsOnly(socket.name), inherited: socket)
       }
   }
@@ -100,6 +114,8 @@ final class GatewayListeners: Sendable {
     let before = state.withLock { $0 }
     var open: [Open] = []
     var made: [Open] = []
+    // Of an entry's addresses this machine need not have all.
+    var missing: [String?: ListenError] = [:]
     for var plan in plans {
       if let same = before.first(where: { $0.plan.entry == plan.entry && $0.plan.address == plan.address }) {
         open.append(same)
@@ -110,27 +126,38 @@ final class GatewayListeners: Sendable {
         plan.inherited = same.listener.shareSocket().map { .init(name: plan.name, socket: $0) }
       }
       do {
-        let listener = try await listen(plan, options, on: loops)
+        let beside = plan.choosesPort ? open.first { $0.plan.entry == plan.entry } : nil
+        let listener = try await listen(plan, port: beside?.listener.port, options, on: loops)
         made.append(Open(plan: plan, listener: listener))
         open.append(made[made.count - 1])
       } catch {
+        if error.isUnavailable, plans.contains(where: { $0.entry == plan.entry && $0.address != plan.address }) {
+          missing[plan.entry] = missing[plan.entry] ?? error
+          continue
+        }
         for one in made { await one.listener.close() }
         throw error
       }
+    }
+    if let lost = missing.first(where: { entry, _ in !open.contains { $0.plan.entry == entry } }) {
+      for one in made { await one.listener.close() }
+      throw lost.value
     }
     let rest = before.filter { one in !open.contains { $0.listener === one.listener } }
     state.withLock { $0 = open }
     for one in rest { await one.listener.close() }
   }
 
+  /// - Parameter port: the port that the system has chosen for another address of the same name.
   private func listen(
-    _ plan: Plan, _ shared: ConnectionOptions, on loops: Loops
+    _ plan: Plan, port: Int?, _ shared: ConnectionOptions, on loops: Loops
   ) async throws(ListenError) -> Listener {
     var options = shared
     options.environmentRule = plan.environmentRule
     options.servesChannelsOnly = plan.servesChannelsOnly
     return try await Listener.listen(
-      on: plan.address, socket: plan.inherited?.socket, tls: tls, options: options, loops: loops, ledger: ledger)
+      on: plan.address.with(port: port), named: plan.host, socket: plan.inherited?.socket, tls: tls, options: options,
+      loops: loops, ledger: ledger)
   }
 
   /// What the service manager had bound, to be planned with again.

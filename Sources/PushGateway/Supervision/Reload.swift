@@ -36,7 +36,8 @@ actor Reload {
     defer { supervisor.manager.ready(listeners.status) }
     let new = try read()
     let context = try certificate.read(new)
-    try await listeners.change(to: GatewayListeners.plans(new, listeners.inherited), new.connectionOptions)
+    let plans = try await GatewayListeners.plans(new, listeners.inherited)
+    try await listeners.change(to: plans, new.connectionOptions)
     certificate.use(context, new)
     apply(new)
     let changed = Configuration.settings.filter { $0.text(new) != $0.text(configuration) }

@@ -29,7 +29,7 @@ import Testing
 
   @Test func `with nothing said the defaults hold`() throws {
     let configuration = try configuration()
-    #expect(configuration.listen == ["127.0.0.1:2197"])
+    #expect(configuration.listen == ["localhost:2197"])
     #expect(configuration.environment == .development)
     #expect(configuration.mailboxCap == 10_000)
     #expect(configuration.rateLimit == nil)
@@ -55,7 +55,7 @@ import Testing
   }
 
   static let settings = [
-    ("listen", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:2197"),
+    ("listen", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "localhost:2197"),
     ("environment", "production", "production", "production", "development"),
     ("enrollment", "admin", "invitation", "open-on-loopback", "open-on-loopback"),
     ("mailbox_cap", "1", "2", "3", "10000"),

@@ -7,10 +7,10 @@ import Testing
 
 @Suite struct GatewayListenersTests {
   /// What is to be listened on: entry, environment and the name of the socket that is there.
-  func plans(_ listen: String?, _ sockets: [InheritedSockets.Entry]) throws -> [[String]] {
+  func plans(_ listen: String?, _ sockets: [InheritedSockets.Entry]) async throws -> [[String]] {
     let configuration = try Configuration(
       state: "/none", flags: listen.map { ["listen": $0] } ?? [:], file: nil, environment: [:])
-    return try GatewayListeners.plans(configuration, InheritedSockets(sockets)).map { plan in
+    return try await GatewayListeners.plans(configuration, InheritedSockets(sockets)).map { plan in
       let channels = plan.servesChannelsOnly ? "+channels" : ""
       return [plan.entry ?? "-", plan.environmentRule.description + channels, plan.inherited?.name ?? "-"]
     }
@@ -22,41 +22,63 @@ import Testing
     return (InheritedSockets.Entry(name: name, socket: socket), "\(host):\(port)")
   }
 
-  @Test func `without sockets each entry is bound`() throws {
-    #expect(try plans(nil, []) == [["127.0.0.1:2197", "development", "-"]])
+  @Test func `without sockets each entry is bound`() async throws {
     #expect(
-      try plans("127.0.0.1:1=production,[::1]:2=by-name+channels", []) == [
+      try await plans(nil, []) == [["localhost:2197", "development", "-"], ["localhost:2197", "development", "-"]])
+    #expect(
+      try await plans("127.0.0.1:1=production,[::1]:2=by-name+channels", []) == [
         ["127.0.0.1:1=production", "production", "-"], ["[::1]:2=by-name+channels", "by-name+channels", "-"],
       ])
   }
 
-  @Test func `sockets of the service manager take the place of the default, in the environment of their names`() throws
+  @Test func `sockets of the service manager take the place of the default, in the environment of their names`()
+    async throws
   {
     let sockets = try [socket("production"), socket("by-name+channels"), socket("pushgateway.socket")].map(\.entry)
     #expect(
-      try plans(nil, sockets) == [
+      try await plans(nil, sockets) == [
         ["-", "production", "production"], ["-", "by-name+channels", "by-name+channels"],
         ["-", "development", "pushgateway.socket"],
       ])
   }
 
-  @Test func `a socket goes to the entry with its address, and the others are listened on besides`() throws {
+  @Test func `a socket goes to the entry with its address, and the others are listened on besides`() async throws {
     let (one, other) = try (socket("production"), socket("web"))
     let listen = "127.0.0.1:1,\(one.address)=development"
     #expect(
-      try plans(listen, [one.entry, other.entry]) == [
+      try await plans(listen, [one.entry, other.entry]) == [
         ["127.0.0.1:1", "development", "-"], ["\(one.address)=development", "development", "production"],
         ["-", "development", "web"],
       ])
   }
 
-  @Test func `what the gateway before this one had bound goes to its entry, or is let go of`() throws {
+  @Test func `what the gateway before this one had bound goes to its entry, or is let go of`() async throws {
     let entry = "127.0.0.1:0=production"
     let mine = try socket(InheritedSockets.Name.listener(entry)).entry
     let gone = try socket(InheritedSockets.Name.listener("127.0.0.1:9")).entry
     let admin = try socket(InheritedSockets.Name.admin).entry
-    #expect(try plans(entry, [gone, admin, mine]) == [[entry, "production", mine.name]])
-    #expect(try plans(nil, [gone, admin]) == [["127.0.0.1:2197", "development", "-"]])
+    #expect(try await plans(entry, [gone, admin, mine]) == [[entry, "production", mine.name]])
+    #expect(
+      try await plans(nil, [gone, admin]) == [
+        ["localhost:2197", "development", "-"], ["localhost:2197", "development", "-"],
+      ])
+  }
+
+  @Test func `a name stands for all its addresses, each of which takes its own socket back`() async throws {
+    let entry = "localhost:0"
+    let sockets = try ["::1", "127.0.0.1"].map { host in
+      InheritedSockets.Entry(
+        name: InheritedSockets.Name.listener(entry), socket: try .bind(.tcp(host: host, port: 0)))
+    }
+    let configuration = try Configuration(state: "/none", flags: ["listen": entry], file: nil, environment: [:])
+    let plans = try await GatewayListeners.plans(configuration, InheritedSockets(sockets))
+    #expect(plans.map(\.address) == [.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0)])
+    #expect(plans.map { $0.inherited?.socket.address?.host } == ["127.0.0.1", "::1"])
+    await #expect(throws: ListenError.self) {
+      _ = try await GatewayListeners.plans(
+        Configuration(state: "/none", flags: ["listen": "nowhere.invalid:1"], file: nil, environment: [:]),
+        InheritedSockets())
+    }
   }
 
   @Test func `the names of sockets have no colon, and two entries have two`() {
@@ -84,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `what one program keeps open the next one takes`() throws {
+  @Test func `what one program keeps open the next one takes`() async throws {
     let entry = try socket("production").entry
     let variables = ["GATEWAY_SOCKETS": "1:\(dup(entry.socket.descriptor))=production"]
     let taken = try InheritedSockets.take(variables, process: 1)
