@@ -77,4 +77,4 @@ def test_a_person_is_renamed_and_removed_while_a_terminal_is_open(gateway, phone
     screen.shows("Still Here")
     gateway.run("persons", "remove", "David")
     screen.shows("does not know this device")
-    assert "enrollment" in screen.machine.run("prefs", code=4).err
+    assert "pushcli join" in screen.machine.run("prefs", code=4).err

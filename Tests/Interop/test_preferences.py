@@ -272,6 +272,6 @@ def test_lint_finds_mends_and_tells_by_its_exit_code(gateway, tmp_path):
     assert (finding["rule"], finding["at"], finding["severity"]) == ("B1", "/aps/badge", "error")
     run(good, late, "--fix", "--strict")
     assert late.read_text() == '{\n  "aps": {"alert": {"title": "Train Delayed"}}\n}\n'
-    run(tmp_path / "nothing.json", code=1)
+    run(tmp_path / "nothing.json", code=2)
     mended = gateway.run("lint", "--fix", "-", stdin='{"aps":{"alert":{"title":"train delayed"}}}')
     assert mended.out == '{"aps":{"alert":{"title":"Train Delayed"}}}'

@@ -74,7 +74,7 @@ extension PhoneModel {
     if let alert = answers.last(where: { $0.action == "view" })?.alert, state.app(alert.push.topic) != nil {
       (settings, draft) = (nil, nil)
       let isNewest = state.entries(of: alert.push.topic).first?.ordinal == alert.ordinal
-      openApp(alert.push.topic, selected: answers.count > 1 || isNewest ? nil : alert.ordinal)
+      openApp(alert.push.topic, selected: answers.count > 1 || isNewest ? nil : alert.ordinal, readsAll: false)
       effects.append(.open(alert.push))
     }
     return effects

@@ -29,11 +29,18 @@ extension PhoneModel {
     }
   }
 
-  mutating func openApp(_ topic: String, selected: Int?) {
+  /// - Parameter readsAll: whether the person has asked for the app as a whole; else what is shown of it is read.
+  mutating func openApp(_ topic: String, selected: Int?, readsAll: Bool) {
     record(.place(PhoneState.Place(screen: .app(topic: topic, selected: selected), selectedTopic: topic)))
     reading = Reading()
+    guard readsAll else { return readSelected() }
     let unread = state.entries(of: topic).filter { !$0.isRead }.map(\.ordinal)
     if !unread.isEmpty { record(.read(unread)) }
+  }
+
+  /// Notes that the message which an app's screen shows is read.
+  private mutating func readSelected() {
+    if let entry = selectedEntry, !entry.isRead { record(.read([entry.ordinal])) }
   }
 
   /// Opens what is selected: an app, or a message to be read.
@@ -41,14 +48,15 @@ extension PhoneModel {
     switch screen {
     case .home:
       guard apps.indices.contains(selectedIndex) else { return }
-      openApp(apps[selectedIndex].app.topic, selected: nil)
+      openApp(apps[selectedIndex].app.topic, selected: nil, readsAll: true)
     case .center:
       guard let (list, row) = centerRow else { return }
       switch row {
-      case .app(let app, _, _): openApp(app.topic, selected: nil)
-      case .thread(let topic, _, _): openApp(topic, selected: list.members(of: row, state).ordinals.first)
+      case .app(let app, _, _): openApp(app.topic, selected: nil, readsAll: true)
+      case .thread(let topic, _, _):
+        openApp(topic, selected: list.members(of: row, state).ordinals.first, readsAll: false)
       case .entry(let index, let ordinal):
-        openApp(state.entries[index].push.topic, selected: ordinal)
+        openApp(state.entries[index].push.topic, selected: ordinal, readsAll: false)
         reading = Reading(isOpen: true)
       }
       reading.isFromCenter = true
@@ -87,6 +95,7 @@ extension PhoneModel {
     let before = reading
     go(.app(topic: topic, selected: ordinal))
     reading = Reading(isOpen: before.isOpen, showsPayload: before.showsPayload, isFromCenter: before.isFromCenter)
+    readSelected()
   }
 
   private mutating func selectApp(_ index: Int) {

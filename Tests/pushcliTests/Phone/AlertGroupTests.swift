@@ -45,6 +45,21 @@ import Testing
     #expect(phone.alerts.isEmpty && phone.state.unreadCount == 0)
   }
 
+  @Test func `View marks what was viewed, and another message when it is shown`() {
+    var phone = Sample.phone(news(1...2))
+    phone.press("c")
+    #expect(phone.state.unreadCount == 2)
+    phone.happens(.push(Sample.push(3, alert: Sample.dinner)))
+    phone.press("v")
+    #expect(phone.selectedEntry?.push.id == "push-3" && phone.state.unreadCount == 2)
+    phone.press(.down)
+    #expect(phone.selectedEntry?.push.id == "push-2" && phone.state.unreadCount == 1)
+    // Whoever opens the app itself has all of it.
+    phone.press(.escape)
+    phone.press(.return)
+    #expect(phone.state.unreadCount == 0)
+  }
+
   @Test func `a key is for those that were there half a second ago`() {
     var phone = Sample.phone(news(1...2))
     let effects = phone.update(.push(Sample.push(3, alert: Sample.dinner)), now: Sample.now)
