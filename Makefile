@@ -34,9 +34,10 @@ image: deb
 # Installs, uses, upgrades and removes what is built, in roots of debootstrap. OLD=… is an older package to upgrade from,
 # IMAGE=… the image-root.tar of `make image`.
 check-packages: deb tarball
-	@scripts/install-packages debootstrap lintian util-linux python3
+	@scripts/install-packages debootstrap lintian util-linux python3 systemd-container
 	packaging/check $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb \
 	  $(PACKAGES)/pushgateway-$(VERSION)-linux-$(shell uname -m).tar.gz $(if $(OLD),--old $(OLD)) $(if $(IMAGE),--image $(IMAGE))
+	packaging/check-boot $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb
 
 .PHONY: demo cluster test build-tests run-tests build check format packages test-packages debug clean simulate simulate-scale bench-policy fuzz sanitize bench bench-packages guard check-guard kills cluster-kills cluster-checks drains faults soak \
   pictures train-ads check-ads evaluate-ads bench-ads train-ads-program

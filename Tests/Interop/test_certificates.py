@@ -330,6 +330,19 @@ def test_a_device_registers_in_the_environment_of_its_listener(both):
         assert both.push(token, connection=connection).status == 200
 
 
+def test_a_registration_without_an_environment_has_one_that_is_served(start):
+    alone = start(listen="127.0.0.1:0=production", name="alone")
+    alone.run("devices", "enroll", "me")
+    alone.run("devices", "register", "me", TOPIC)
+    assert alone.run("send", "--to", f"me/{TOPIC}", "--title", "Hello", "--json").json["status"] == 200
+    several = start("--listen", "127.0.0.1:0=production", listen="127.0.0.1:0", name="several")
+    several.run("devices", "enroll", "me")
+    for address in (several.state / "listening").read_text().split():
+        several.run("devices", "register", "me", TOPIC, "--gateway", address)
+        line = ["send", "--to", f"me/{TOPIC}", "--title", "Hello", "--gateway", address, "--json"]
+        assert several.run(*line).json["status"] == 200
+
+
 def test_send_finds_the_listener_and_the_token_of_an_environment(both):
     device = both.device()
     for world in WORLDS:

@@ -112,7 +112,10 @@ struct Groups: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let registration: RegistrationRecord = try await Admin(state).post(
+      let admin = try await Admin(state)
+      var environment = environment
+      if environment == nil { environment = await admin.environmentToRegister(at: state.gateway) }
+      let registration: RegistrationRecord = try await admin.post(
         "/admin/v1/groups/\(pathPart(name))/registrations",
         RegistrationRequest(topic: topic, environment: environment, validSeconds: nil))
       if format.json { Output.json(registration) } else { Output.data(registration.token) }

@@ -170,6 +170,21 @@ struct Admin {
 
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
+  /// In which environment a device is registered where nobody says it: that of the listener with this address, else the first
+  /// listener's where none serves the gateway's own.
+  ///
+  /// - Parameter address: `HOST:PORT` as the command was given it; nil: none.
+  /// - Returns: nil where the gateway's own environment is right, or the gateway does not say where it listens.
+  func environmentToRegister(at address: String?) async -> String? {
+    guard let status: GatewayStatus = try? await get("/admin/v1/status") else { return nil }
+    let fixed = ["development", "production"]
+    if let named = status.listeners.first(where: { $0.address == address }), fixed.contains(named.environment) {
+      return named.environment
+    }
+    let served = status.listeners.map(\.environment).filter { $0 == "by-name" || fixed.contains($0) }
+    return served.contains { $0 == "by-name" || $0 == status.environment } ? nil : served.first
+  }
+
   /// Refuses an app that the gateway does not have.
   ///
   /// - Parameter advice: what can be done besides adding it.

@@ -14,11 +14,14 @@ struct DeviceAccess {
   let isOwn: Bool
   /// The device's secret; nil where another machine or user has it.
   private let secret: String?
+  /// The address that the command was given, or the name of a gateway.
+  private let address: String?
 
   /// - Parameter name: nil: the only device that has its secret here.
   /// - Throws: ``CommandFailure`` where there are several, or none, or the gateway is elsewhere and not to be asked.
   init(_ name: String?, _ state: StateOptions) async throws {
     let context = try state.context
+    address = state.gateway
     self.name = try name ?? DeviceAccess.only(in: context)
     let own = try Credentials.read(self.name, in: context.folder)
     secret = own?.secret
@@ -67,7 +70,8 @@ struct DeviceAccess {
       try await admin.put("/v1/device/apps/\(pathPart(topic))")
     } else {
       let _: RegistrationRecord = try await admin.post(
-        base + "/registrations", RegistrationRequest(topic: topic, environment: nil))
+        base + "/registrations",
+        RegistrationRequest(topic: topic, environment: await admin.environmentToRegister(at: address)))
     }
   }
 
