@@ -1,6 +1,7 @@
 /// What a device's attempts to connect have come to.
 struct DeviceAttempts {
-  var backoff = Backoff(first: .milliseconds(500), last: .seconds(60))
+  /// A gateway that starts again is back within seconds, and a device that waited for long is to find it soon.
+  var backoff = Backoff(first: .milliseconds(500), last: .seconds(15))
   /// Whether the stream has ended because the device's secret was revoked.
   var isRevoked = false
   private(set) var wasConnected = false
