@@ -25,6 +25,9 @@ final class GatewayListeners: Sendable {
       return true
     }
 
+    /// Whether both are addresses of one name.
+    fileprivate func isBeside(_ other: Plan) -> Bool { entry == other.entry && address != other.address }
+
     /// By which the next program finds its socket.
     fileprivate var name: String { inherited?.name ?? entry.map(InheritedSockets.Name.listener) ?? "unknown" }
   }
@@ -125,13 +128,14 @@ final class GatewayListeners: Sendable {
       if plan.inherited == nil, !plan.choosesPort, let same = before.first(where: { $0.plan.address == plan.address }) {
         plan.inherited = same.listener.shareSocket().map { .init(name: plan.name, socket: $0) }
       }
+      let beside = plan.choosesPort ? open.first { plan.isBeside($0.plan) } : nil
       do {
-        let beside = plan.choosesPort ? open.first { $0.plan.entry == plan.entry } : nil
         let listener = try await listen(plan, port: beside?.listener.port, options, on: loops)
         made.append(Open(plan: plan, listener: listener))
         open.append(made[made.count - 1])
       } catch {
-        if error.isUnavailable, plans.contains(where: { $0.entry == plan.entry && $0.address != plan.address }) {
+        // Nor has the port that was free at one address to be free at the other.
+        if plans.contains(where: plan.isBeside), error.isUnavailable || beside != nil {
           missing[plan.entry] = missing[plan.entry] ?? error
           continue
         }
