@@ -24,8 +24,8 @@ enum Main {
     done.wait()
   }
 
-  /// Keeps libdispatch from writing a line to the system's log for each thread whose priority it may not set, which is every
-  /// thread of a user but root. It reads the variable before its first line.
+  /// Turns off the log of libdispatch, which has a line for each worker thread of any user but root: they may not set the
+  /// priority of threads. libdispatch reads the variable before its first line.
   private static func silenceDispatch() { unsafe setenv("LIBDISPATCH_LOG", "NO", 0) }
 
   /// Whoever started this may have closed some of the three: what is opened next would take their place, and be written to.

@@ -72,7 +72,7 @@ import Synchronization
 
   /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.
   ///
-  /// A file with one certificate, which is no authority's, means this very certificate: the peer shows it, under any name.
+  /// A file that holds one end-entity certificate and no other trusts exactly this certificate, whatever the host is called.
   package static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
@@ -170,7 +170,7 @@ private let verifyClient: @convention(c) (OpaquePointer?, UnsafeMutableRawPointe
   return 1
 }
 
-/// The certificate of a store that holds no other, where it is no authority's.
+/// Returns the only certificate of a store, if it is an end-entity certificate; the store owns it.
 private func onlyLeaf(_ store: OpaquePointer?) -> OpaquePointer? {
   let objects = unsafe X509_STORE_get0_objects(store)
   guard unsafe OPENSSL_sk_num(objects) == 1,
@@ -180,7 +180,7 @@ private func onlyLeaf(_ store: OpaquePointer?) -> OpaquePointer? {
   return unsafe certificate
 }
 
-/// Checks that a server shows the very certificate that is trusted, in its time; its name and its chain do not count.
+/// Checks that a server shows the trusted end-entity certificate, and that it has not expired. Ignores host name and chain.
 private let verifyLeaf: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
   guard let shown = unsafe X509_STORE_CTX_get0_cert(store),
     let trusted = unsafe onlyLeaf(X509_STORE_CTX_get0_store(store)), unsafe X509_cmp(shown, trusted) == 0

@@ -69,26 +69,25 @@ import COpenSSL
   }
 
   /// The private key in PEM (PKCS #8), as Apple's `.p8` files hold it: with the curve also inside (RFC 5915 §3), which some
-  /// libraries read there and OpenSSL leaves out.
+  /// libraries read there and OpenSSL leaves out. A key that was read in another form keeps OpenSSL's.
   package var privatePEM: [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let size = unsafe i2d_PrivateKey(handle, &bytes)
     defer { unsafe CRYPTO_free(bytes, #file, #line) }
-    let key = unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(size))))
-    let der = ES256Key.sequence(ES256Key.version0 + ES256Key.algorithm + [0x04, UInt8(key.count)] + key)
+    guard size == ES256Key.privateSize else {
+      return unsafe PEM.bytes { unsafe PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) }
+    }
+    let der = unsafe ES256Key.privateHead + UnsafeBufferPointer(start: bytes, count: Int(size))
     return unsafe PEM.bytes { unsafe PEM_write_bio($0, "PRIVATE KEY", "", der, der.count) > 0 ? 1 : 0 }
   }
 
-  /// `INTEGER 0`.
-  private static let version0: [UInt8] = [0x02, 0x01, 0x00]
-  /// `SEQUENCE { id-ecPublicKey, prime256v1 }`.
-  private static let algorithm: [UInt8] = [
-    0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03,
-    0x01, 0x07,
+  /// The size of an `ECPrivateKey` of P-256 with the curve's name and the uncompressed public key, in bytes.
+  private static let privateSize: Int32 = 121
+  /// `PrivateKeyInfo` of 147 bytes up to an `ECPrivateKey` of ``privateSize``: version 0, id-ecPublicKey with prime256v1.
+  private static let privateHead: [UInt8] = [
+    0x30, 0x81, 0x93, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
+    0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x04, 0x79,
   ]
-
-  /// A `SEQUENCE` of DER; its content has 128 to 255 bytes.
-  private static func sequence(_ content: [UInt8]) -> [UInt8] { [0x30, 0x81, UInt8(content.count)] + content }
 
   /// How a message is signed.
   package enum Algorithm: String, Sendable {

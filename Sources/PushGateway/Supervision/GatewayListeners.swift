@@ -57,7 +57,7 @@ final class GatewayListeners: Sendable {
     let open = state.withLock { $0 }
     let all = (open.filter { !$0.plan.servesChannelsOnly } + open.filter(\.plan.servesChannelsOnly)).map(
       \.listener.description)
-    // The addresses of a name are one place to whoever is told it.
+    // A name appears once, however many addresses it has.
     return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
 

@@ -64,7 +64,7 @@ struct TakeBack: Sendable {
     return try await self(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
-  /// The devices whose rows in the log show that such a push was accepted for them. The accepting gateway may be away with its
+  /// Returns the devices for which the log has rows of this push. The accepting gateway may be away with its
   /// log; the rows of a delivery or a removal, which other gateways have, are evidence, too.
   private func sent(_ id: APNSID, of app: AppID?, to devices: Set<DeviceID>) async -> Set<DeviceID> {
     for events: Set<DeliveryEvent> in [[.accepted], [.transmitted, .acknowledged, .dropped]] {

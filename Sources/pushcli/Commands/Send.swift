@@ -420,7 +420,7 @@ struct Send: AsyncParsableCommand {
     }
     result.apnsID = id
     if format.json { Output.json(result) } else { Output.words(result.words) }
-    // A push that no log knows may still be on a screen, which was told; a script learns that nobody knows it.
+    // The exit code tells scripts that no log has such a push; screens have removed it in any case.
     if result.result == "unknown" { throw CommandFailure(.suppressed) }
   }
 

@@ -141,17 +141,9 @@ struct Examination {
 
   /// Whether each app is one team's; nil while nobody can be asked.
   private func apps() async -> Finding? {
-    struct App: Decodable {
-      var topic: String
-      var team: String?
-      enum CodingKeys: String, CodingKey {
-        case topic
-        case team = "team_id"
-      }
-    }
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
     defer { client.close() }
-    guard let apps = try? decodeJSON([App].self, from: try await client.request("GET", "/admin/v1/apps").body),
+    guard let apps = try? decodeJSON([OwnedApp].self, from: try await client.request("GET", "/admin/v1/apps").body),
       let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", "/admin/v1/teams").body)
     else { return nil }
     let open = apps.filter { $0.team == nil }.map(\.topic)

@@ -12,7 +12,7 @@ struct TeamKey {
   ///
   /// - Parameters:
   ///   - topic: the topic of a push: the app's, or one with a suffix such as `.voip`.
-  ///   - development: the team whose key is there anyway.
+  ///   - development: the development team, whose key is in the state folder.
   /// - Returns: nil where the app has no team or that one, and where this machine may not ask the gateway.
   /// - Throws: ``CommandFailure`` that names the team and its keys, when none of them lies here.
   static func find(for topic: String, besides development: String?, _ state: StateOptions) async throws -> TeamKey? {
@@ -36,19 +36,23 @@ struct TeamKey {
 
   /// The team of an app; nil: none, or no such app.
   private static func team(of topic: String, _ admin: Admin) async throws -> String? {
-    struct App: Decodable {
-      var topic: String
-      var team: String?
-      enum CodingKeys: String, CodingKey {
-        case topic
-        case team = "team_id"
-      }
-    }
     let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
     for name in [topic, stem].compactMap(\.self) {
-      let apps: [App] = try await admin.get("/admin/v1/apps?filter=\(pathPart(name))")
+      let apps: [OwnedApp] = try await admin.get("/admin/v1/apps?filter=\(pathPart(name))")
       if let app = apps.first(where: { $0.topic == name }) { return app.team }
     }
     return nil
+  }
+}
+
+/// An app and its team, as the list of apps has them.
+struct OwnedApp: Decodable {
+  var topic: String
+  /// nil: the keys of every team reach it.
+  var team: String?
+
+  enum CodingKeys: String, CodingKey {
+    case topic
+    case team = "team_id"
   }
 }

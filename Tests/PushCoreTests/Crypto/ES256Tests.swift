@@ -80,6 +80,21 @@ import Testing
     #expect(key.verifies(try read.signature(of: message), of: message))
   }
 
+  /// A P-256 key whose public half is compressed.
+  static let compressed = """
+    -----BEGIN PRIVATE KEY-----
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgXfNaht3vdt8jhpi2
+    cDcpitsf0C+tAtlEwyXEuy4Pye2hRANCAATXeoYPuCYVMGQfU8exhhS9KUhOxhvX
+    1ada+NICIkKsCbzHzVffFhgzkNzWMMeNgPmTFgVWYOnSH1R4OnmL4e7q
+    -----END PRIVATE KEY-----
+    """
+
+  @Test(arguments: [compressed]) func `a key that was read in another form is written, too`(_ text: String) throws {
+    let key = try ES256Key(privatePEM: Array(text.utf8))
+    let read = try ES256Key(privatePEM: key.privatePEM)
+    #expect(key.verifies(try read.signature(of: message), of: message))
+  }
+
   @Test func `a public key goes through DER unchanged and cannot sign`() throws {
     let read = try ES256Key(publicDER: key.publicDER)
     #expect(read.verifies(try key.signature(of: message), of: message))
