@@ -78,6 +78,7 @@ check:
 	@scripts/check-tests --self-test
 	@scripts/check-tests
 	@bench/report --check
+	@scripts/check-prose
 	@bench/guard-self-test --apply
 	swift format lint --strict --recursive Package.swift Sources Tools Tests
 
