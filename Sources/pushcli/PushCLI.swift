@@ -45,7 +45,7 @@ enum Main {
 struct PushCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pushcli",
-    abstract: "A push service of one's own: serves the APNs provider API and shows the pushes in terminals.",
+    abstract: "Self-hosted push server with Apple's APNs provider API, and its terminal client.",
     discussion: """
       Examples:
         pushcli serve
@@ -57,16 +57,23 @@ struct PushCLI: ParsableCommand {
       ssh-tunnel.md, access.md (who may see and do what).
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \
-      suppressed, 4 not authorized, 5 refused for good, 6 unreachable after \
+      suppressed, 4 not authorized, 5 refused permanently, 6 unreachable after \
       retries, 7 timed out, 130 interrupted.
       """,
     version: Version.text,
-    subcommands: [
-      Serve.self, Send.self, Run.self, Ask.self, Subscribe.self, Bench.self, Log.self, Prefs.self, PolicyCommand.self,
-      Lint.self, Devices.self, Persons.self, Groups.self, Apps.self, Teams.self, Keys.self, Certs.self, Channels.self,
-      Faults.self,
-      Scheduled.self, AdminCommand.self, ConfigCommand.self, Doctor.self, Metrics.self, Ads.self,
-      Join.self, Login.self, ContextsCommand.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Send",
+        subcommands: [Send.self, Run.self, Ask.self, Scheduled.self, Channels.self, Lint.self]),
+      CommandGroup(name: "Receive", subcommands: [Subscribe.self, Prefs.self, PolicyCommand.self, Join.self]),
+      CommandGroup(name: "People", subcommands: [Devices.self, Persons.self, Groups.self]),
+      CommandGroup(name: "Apps and Keys", subcommands: [Apps.self, Teams.self, Keys.self, Certs.self]),
+      CommandGroup(
+        name: "Operate",
+        subcommands: [
+          Serve.self, AdminCommand.self, ConfigCommand.self, Log.self, Metrics.self, Doctor.self, Login.self,
+          ContextsCommand.self, Faults.self, Bench.self, Ads.self,
+        ]),
     ])
 
   fileprivate static func begin() async {

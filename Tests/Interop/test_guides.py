@@ -1,10 +1,11 @@
-"""The lines of docs/second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order as they stand there.
+"""The lines of README, docs/second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order as they are.
 
 A block says on which machine it runs (```sh gateway): each has a home of its own. Other blocks are not run.
 """
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -44,7 +45,7 @@ class Machines:
         authorities = re.findall(r"^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}$", self.said, re.M)
         text = re.sub(AUTHORITY, authorities[-1], text) if authorities else text
         # The other end of the wire is this machine.
-        text = text.replace("gateway.example:2197", self.gateway.address.replace("127.0.0.1", "localhost"))
+        text = re.sub("gateway.example:2197|localhost:2197", self.gateway.address.replace("127.0.0.1", "localhost"), text)
         environment = {"HOME": str(self.home(machine)), "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", **self.known}
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=self.home(machine), env=environment,
                               capture_output=True, text=True, timeout=HANG)
@@ -76,6 +77,41 @@ def bring(machines, name):
         machines.known["KEYID"] = key.stem.removeprefix("AuthKey_")
     tokens = re.findall(r"^[0-9a-f]{64}$", machines.said, re.M)
     machines.known["TOKEN"] = tokens[-1] if tokens else ""
+
+
+def test_the_readmes_first_request_is_accepted(machines):
+    [block] = [block for machine, block in blocks("../README.md") if machine == "gateway"]
+    printed = machines.run("gateway", block)
+    assert printed.count("HTTP/2 200") == 1 and "apns-id" in printed
+
+
+def test_the_readmes_quick_start_shows_a_push(tmp_path):
+    [block] = [block for machine, block in blocks("../README.md") if machine == "quick-start"]
+    serve, subscribe, send = block.splitlines()
+    # A socket's path is short; the port is one that is free.
+    with tempfile.TemporaryDirectory(prefix="quick-") as home:
+        environment = {"HOME": home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PUSHGATEWAY_LISTEN": "127.0.0.1:0"}
+
+        def begin(line):
+            return subprocess.Popen(
+                [PUSHCLI, *shlex.split(line)[1:]], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True)
+
+        def read_to(stream, words):
+            line = next((line for line in stream if words in line), None)
+            assert line, f"the program ended without {words!r}"
+
+        gateway = begin(serve)
+        try:
+            read_to(gateway.stdout, "listening on")
+            device = begin(f"{subscribe} --plain --count 1")
+            read_to(device.stderr, "connected")
+            sent = begin(send)
+            assert sent.communicate(timeout=HANG)[1] == "" and sent.returncode == 0
+            assert "Train in 5 Minutes\nPlatform 4." in device.communicate(timeout=HANG)[0]
+        finally:
+            gateway.terminate()
+            gateway.communicate(timeout=HANG)
 
 
 def test_a_second_machine_is_set_up_as_its_page_says(machines):

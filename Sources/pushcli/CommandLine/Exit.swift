@@ -16,13 +16,13 @@ enum Exit: Int32, CaseIterable {
   var meaning: String {
     switch self {
     case .done: "done"
-    case .failed: "failed; of `lint` and `doctor`: something is wrong with what they looked at"
-    case .usage: "wrong usage: an option, a value, a file that can't be read, certificates to trust that are none"
-    case .suppressed: "nobody: no such device, app, key or other name; with `--wait` accepted and then suppressed"
-    case .notAuthorized: "not authorized: no key, or one that the gateway does not take"
-    case .refused: "refused for good: the reason is on standard error, and in JSON"
+    case .failed: "failed; `lint` and `doctor`: a fault was found"
+    case .usage: "wrong usage: an invalid option or value, a file that can't be read, an invalid CA file"
+    case .suppressed: "unknown device, app, key or other name; with `--wait`: accepted, then suppressed"
+    case .notAuthorized: "not authorized: a missing or rejected key"
+    case .refused: "refused permanently: the reason is on standard error, and in JSON"
     case .unreachable: "unreachable after retries; at once when the certificate is not trusted"
-    case .timedOut: "the time was up: `ask`, `send --wait`"
+    case .timedOut: "timed out: `ask`, `send --wait`"
     case .interrupted: "interrupted"
     }
   }

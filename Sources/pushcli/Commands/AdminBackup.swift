@@ -9,7 +9,7 @@ import PushStorage
 /// `pushcli admin backup`: saves a gateway, or all that a cell has.
 struct AdminBackup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Save a gateway, or the cell that it is of, into one file.",
+    commandName: "backup", abstract: "Save a gateway, or its whole cluster, into one file.",
     discussion: """
       The file holds the database as it is between two commits, the certificates and the keys: keep it as safe as \
       the state folder. A file that is there is replaced as a whole. The delivery log is not saved. Of a cell it holds \
@@ -56,7 +56,7 @@ struct AdminBackup: AsyncParsableCommand {
 /// `pushcli admin restore`: brings a gateway back, or makes a cell of what a backup has.
 struct AdminRestore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Bring a gateway back from a backup, into a folder that holds none.",
+    commandName: "restore", abstract: "Restore a gateway from a backup, into an empty folder.",
     discussion: """
       What was accepted after the backup was made is lost with the disk that held it. Devices go on by themselves: \
       docs/durability.md says how. With --backend all of it goes into a new cell on brokers that have none; the \

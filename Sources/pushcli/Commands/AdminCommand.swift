@@ -8,7 +8,7 @@ import PushStorage
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin",
-    abstract: "Back a gateway up, bring it back, have it start anew, see who changed what, and who may from elsewhere.",
+    abstract: "Back up, restore, reload and restart a gateway; audit trail, log level, access tokens.",
     discussion: """
       Examples:
         pushcli admin backup /var/backups/push.backup
@@ -27,7 +27,7 @@ struct AdminCommand: AsyncParsableCommand {
 
   struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "compact", abstract: "Give the disk back what nothing is stored in any longer.",
+      commandName: "compact", abstract: "Return unused database pages to the file system.",
       discussion: """
         A running gateway does so by itself, as far as the room is not needed soon. This gives all of it back. The \
         database that an earlier version made is written anew: pushes wait meanwhile, and as much room again is needed.
@@ -48,7 +48,7 @@ struct AdminCommand: AsyncParsableCommand {
 
   struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "audit", abstract: "Show what administrators asked of the gateway, and who they were.",
+      commandName: "audit", abstract: "Show the audit trail: changes by administrators, with their names.",
       discussion: """
         Every change of teams, keys, apps, devices, persons, invitations, channels, certificates and faults is written \
         down before it is done. WHO is the user of the admin socket, or a token or device with its role; a request that was \

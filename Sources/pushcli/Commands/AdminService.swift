@@ -6,7 +6,7 @@ import PushCore
 /// `pushcli admin reload`: as SIGHUP, with an answer.
 struct AdminReload: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reload", abstract: "Have a gateway read its settings and certificates again.",
+    commandName: "reload", abstract: "Reload a gateway's settings and certificates.",
     discussion: """
       What can change while connections are open does so at once, without ending one; `pushcli serve --check` lists \
       which settings those are. The others wait for a restart. When a setting, a certificate or an address can't be \
@@ -34,7 +34,7 @@ struct AdminReload: AsyncParsableCommand {
 /// `pushcli admin restart`: as SIGUSR2, with an answer.
 struct AdminRestart: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restart", abstract: "Have a gateway make way for the program that lies in its place now.",
+    commandName: "restart", abstract: "Restart the gateway with the installed binary; no connection is refused.",
     discussion: """
       The process stays, and so do its listening sockets: who connects meanwhile waits, and is not refused. Open \
       requests are answered first, within two seconds; devices come back by themselves. A program that would not start, \

@@ -6,7 +6,7 @@ import PushPolicy
 /// `pushcli admin tokens`: credentials of those who administer the gateway from elsewhere.
 struct AdminTokens: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tokens", abstract: "Tokens of those who administer the gateway from elsewhere.",
+    commandName: "tokens", abstract: "Tokens for remote administration.",
     discussion: """
       The gateway lets them in where its setting remote_admin is on. A token holds the fingerprint of the gateway's \
       authority, so that nothing else is copied, and is good for one gateway.
@@ -20,7 +20,7 @@ struct AdminTokens: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List tokens: whose they are, their roles, and when they were last shown.")
+      commandName: "list", abstract: "List tokens with their owners, roles and times of last use.")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -38,7 +38,7 @@ struct AdminTokens: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "create", abstract: "Make a token for one person, or one machine, and print it.",
+      commandName: "create", abstract: "Create a token for one administrator or machine, and print it.",
       discussion: """
         A reader sees what the gateway tells, an operator also changes what is no credential, an admin may do \
         everything. The token is printed once, alone on standard output; the gateway keeps its hash. Who has it has the \
@@ -76,7 +76,7 @@ struct AdminTokens: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Take a token away: it is refused from the next request on.",
+      commandName: "remove", abstract: "Revoke a token: it is refused from the next request on.",
       discussion: "Example:\n  pushcli admin tokens remove ci")
     @Argument(help: "The token's name, as `admin tokens` lists it.", completion: Names.tokens) var name: String
     @OptionGroup var state: StateOptions

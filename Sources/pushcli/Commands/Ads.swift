@@ -6,7 +6,7 @@ import PushCore
 /// `pushcli ads`: what persons said of advertising.
 struct Ads: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ads", abstract: "Advertising that persons reported.",
+    commandName: "ads", abstract: "Advertising that recipients reported.",
     discussion: """
       Examples:
         pushcli ads
@@ -15,7 +15,7 @@ struct Ads: AsyncParsableCommand {
 
   struct Reports: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "reports", abstract: "List the pushes that persons said were ads.",
+      commandName: "reports", abstract: "List the pushes that recipients reported as ads.",
       discussion: """
         Example:
           pushcli ads reports --json

@@ -6,7 +6,8 @@ extension Apps {
   /// `pushcli apps category`: what the alerts of an event type offer.
   struct Category: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "category", abstract: "Add or change a category: an event type of an app, with up to four actions.",
+      commandName: "category",
+      abstract: "Add or change a category: a kind of event of an app, with up to four actions.",
       discussion: """
         An action is id=Title; an exclamation mark at the end makes it destructive, which is shown in red and on top. \
         One action is a button of the alert, more are an action sheet.

@@ -5,7 +5,7 @@ import PushPolicy
 /// `pushcli apps`: what may be pushed to.
 struct Apps: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "apps", abstract: "Apps: what may be pushed to.",
+    commandName: "apps", abstract: "Apps that accept pushes.",
     discussion: """
       Examples:
         pushcli apps

@@ -9,7 +9,7 @@ import Synchronization
 /// `pushcli ask`: a question to a person, whose answer is the exit code.
 struct Ask: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ask", abstract: "Ask a person, and wait for the answer.",
+    commandName: "ask", abstract: "Ask a user a question, and wait for the answer.",
     discussion: """
       Sends an alert with actions and prints the id of the one that was picked. The exit code is 0 for the first \
       action, 11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the person's \

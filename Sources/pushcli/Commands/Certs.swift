@@ -8,7 +8,7 @@ import PushCore
 struct Certs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "certs",
-    abstract: "Certificates: what senders show instead of a provider token, and what the gateway shows.",
+    abstract: "Client certificates of senders, and the gateway's server certificate.",
     discussion: """
       Examples:
         pushcli certs
@@ -22,7 +22,7 @@ struct Certs: AsyncParsableCommand {
   struct Authority: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "authority",
-      abstract: "Print the fingerprint of the gateway's authority, for `contexts add` elsewhere.",
+      abstract: "Print the fingerprint of the gateway's certificate authority, for `contexts add` on another machine.",
       discussion: "Example:\n  pushcli certs authority")
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -143,7 +143,8 @@ struct Certs: AsyncParsableCommand {
 
   struct RollOver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "rollover", abstract: "Replace the gateway's authority, in two steps, before it ends.",
+      commandName: "rollover",
+      abstract: "Replace the gateway's certificate authority, in two steps, before it expires.",
       discussion: """
         The first step makes the next authority: the gateway tells devices to trust both from now on (/v1/authority). \
         Whoever has copied ca.pem gets ca-next.pem beside it. When all have it, --finish puts it into force: it issues \

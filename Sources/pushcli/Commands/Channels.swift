@@ -52,7 +52,7 @@ struct Channels: AsyncParsableCommand {
   }
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a channel; prints its id.")
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Create a channel; prints its id.")
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
     @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
@@ -79,7 +79,7 @@ struct Channels: AsyncParsableCommand {
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete",
-      abstract: "Delete a channel, what it stored, who subscribed and its links. It can't be undone.")
+      abstract: "Delete a channel with its stored message, subscriptions and links. It can't be undone.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -93,7 +93,7 @@ struct Channels: AsyncParsableCommand {
 
   struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "subscribe", abstract: "Have devices subscribe to a channel of an app that they are registered for.")
+      commandName: "subscribe", abstract: "Subscribe devices to a channel of an app that they are registered for.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @Argument(help: "The devices' names.", completion: Names.devices) var devices: [String] = []
     @Option(help: "All devices of a batch, whose names begin with this and a hyphen.") var batch: String?
@@ -131,7 +131,7 @@ struct Channels: AsyncParsableCommand {
 
   struct Enable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "enable", abstract: "Let an app broadcast, as every app may at first.")
+      commandName: "enable", abstract: "Allow broadcasts of an app (the default for new apps).")
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @OptionGroup var state: StateOptions
 
@@ -141,7 +141,7 @@ struct Channels: AsyncParsableCommand {
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "disable",
-      abstract: "Let an app broadcast no more. All its channels are deleted; it can't be undone.")
+      abstract: "Forbid broadcasts of an app. All its channels are deleted; it can't be undone.")
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @OptionGroup var state: StateOptions
 

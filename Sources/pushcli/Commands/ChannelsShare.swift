@@ -6,7 +6,7 @@ extension Channels {
   /// `pushcli channels share`.
   struct Share: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "share", abstract: "Make a link by which several people read a channel.",
+      commandName: "share", abstract: "Create a link with which several people can subscribe to a channel.",
       discussion: """
         Whoever has the link reads the channel: `pushcli join` makes the machine a device of somebody new, with no role but \
         that, or has the device that the machine is already read the channel, too. It is printed once. `channels shares` \
@@ -47,7 +47,7 @@ extension Channels {
 
   struct Shares: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "shares", abstract: "List the links of channels that may still be used.",
+      commandName: "shares", abstract: "List the valid links of channels.",
       discussion: "Their codes are not kept.\n\nExample:\n  pushcli channels shares --json")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
@@ -67,7 +67,7 @@ extension Channels {
 
   struct Unshare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "unshare", abstract: "Take a link back: nobody joins by it any more. Who has joined stays.",
+      commandName: "unshare", abstract: "Revoke a link. Devices that have joined with it stay subscribed.",
       discussion: "Example:\n  pushcli channels unshare 3f0c9a1be2d45577")
     @Argument(help: "The link's id, as `channels shares` lists it.", completion: Names.shares) var id: String
     @OptionGroup var state: StateOptions

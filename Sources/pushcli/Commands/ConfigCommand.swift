@@ -6,7 +6,7 @@ import PushGateway
 /// `pushcli config`: the file of settings.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Write a file of settings, and check one.",
+    commandName: "config", abstract: "Write or check a file of settings.",
     discussion: """
       Examples:
         pushcli config example > config.yaml
@@ -47,7 +47,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "check", abstract: "Check the settings, and print each with where it came from.",
+      commandName: "check", abstract: "Check the settings, and print each value with its source.",
       discussion: """
         Reads what `pushcli serve` would read, and starts nothing: `pushcli serve --check` does the same with flags.
 

@@ -7,7 +7,7 @@ import PushCore
 /// `pushcli contexts`: the gateways that this machine knows.
 struct ContextsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "contexts", abstract: "The gateways that this machine knows, and the one that commands mean.",
+    commandName: "contexts", abstract: "List known gateways and choose the default one.",
     discussion: """
       `join` and `login` add gateways. Where --gateway names none, commands mean the current one; local is the gateway of \
       the state folder itself.
@@ -22,7 +22,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List them; a star marks the current one.")
+      commandName: "list", abstract: "List known gateways; a star marks the default one.")
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -57,7 +57,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "add", abstract: "Know a gateway to send to, without a device and without administration.",
+      commandName: "add", abstract: "Add a gateway to send to (no device, no admin access).",
       discussion: """
         The fingerprint of its authority is what `pushcli certs authority` prints there; a gateway whose certificate this \
         system trusts anyway needs none.
@@ -91,7 +91,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
   struct Use: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "use", abstract: "Have commands mean a gateway from now on.",
+      commandName: "use", abstract: "Set the default gateway.",
       discussion: "Example:\n  pushcli contexts use local")
     @Argument(help: "Its name.", completion: ContextNames.completion) var name: String
     @OptionGroup var state: FolderOptions
@@ -105,7 +105,8 @@ struct ContextsCommand: AsyncParsableCommand {
 
   struct Refresh: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "refresh", abstract: "Ask a gateway which authority to trust from now on, over the present one.",
+      commandName: "refresh",
+      abstract: "Fetch a gateway's new certificate authority over the connection that the present one secures.",
       discussion: """
         A gateway that rolls its authority over tells the next one before it uses it. `subscribe` asks at each start.
 
@@ -130,7 +131,8 @@ struct ContextsCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Forget a gateway, with the secrets of this machine's devices and the login.",
+      commandName: "remove",
+      abstract: "Remove a gateway, with the secrets of its devices and the login on this machine.",
       discussion: """
         The gateway keeps its side: `pushcli devices remove` and `pushcli admin tokens remove` end it there.
 

@@ -7,7 +7,7 @@ import PushPolicy
 /// `pushcli devices`: who receives.
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "devices", abstract: "Devices: the terminals that receive.",
+    commandName: "devices", abstract: "Devices: the terminals that receive pushes.",
     discussion: """
       Examples:
         pushcli devices
@@ -66,7 +66,7 @@ struct Devices: AsyncParsableCommand {
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove",
-      abstract: "Remove a device: its streams end, its secret is good no longer, its tokens answer 410.",
+      abstract: "Remove a device: its streams end, its secret is revoked, its tokens answer 410.",
       discussion: """
         What waits for it goes. Its person stays, with the choices: `persons remove` takes both.
 
@@ -87,7 +87,7 @@ struct Devices: AsyncParsableCommand {
   struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rotate",
-      abstract: "Give a device another secret: its streams end, and the one before is good no longer.",
+      abstract: "Give a device a new secret: its streams end, and the old secret is revoked.",
       discussion: """
         A device of this machine finds it in the state folder and comes back by itself; for others it is printed, once.
 
@@ -159,7 +159,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Invitations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "invitations", abstract: "List the invitations that may still be used, and the links of channels.",
+      commandName: "invitations", abstract: "List the valid invitations, and the links of channels.",
       discussion: "`pushcli channels shares` lists the links alone.\n\nExample:\n  pushcli devices invitations")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
@@ -180,7 +180,7 @@ struct Devices: AsyncParsableCommand {
 
   struct Uninvite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "uninvite", abstract: "Take an invitation back: its code is good no longer.",
+      commandName: "uninvite", abstract: "Revoke an invitation.",
       discussion: "Example:\n  pushcli devices uninvite 3f0c9a1be2d45577")
     @Argument(help: "The invitation's id, as `devices invitations` lists it.", completion: Names.invitations) var id:
       String

@@ -7,7 +7,7 @@ extension Devices {
   /// `pushcli devices invite`.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "invite", abstract: "Make a code with which one device can join, from another machine.",
+      commandName: "invite", abstract: "Create a code with which one device can join from another machine.",
       discussion: """
         Whoever has the code gets a device of the person that it names, and with it all that person's choices; without \
         --person a new person's. It can be read out: `pushcli join` takes it in any case and grouping. It is printed once, \

@@ -7,7 +7,7 @@ import PushGateway
 /// `pushcli faults`: what goes wrong on purpose.
 struct Faults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "faults", abstract: "Inject faults, to rehearse what a sender does about them.",
+    commandName: "faults", abstract: "Inject faults, to test a sender's error handling.",
     discussion: """
       A fault strikes the requests that all its selectors fit, for a count, a rate or a time. docs/faults.md has every \
       one, and the form of scenario files.

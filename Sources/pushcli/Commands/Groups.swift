@@ -5,7 +5,7 @@ import PushPolicy
 /// `pushcli groups`: persons that are sent the same, by one device token.
 struct Groups: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "groups", abstract: "Groups of persons: one push to all, and the first answer counts for all.",
+    commandName: "groups", abstract: "Groups of users: one push to all members, and the first answer counts for all.",
     discussion: """
       A group has a device token of its own for each app. A push to it goes to every device of every member that is \
       registered for the app then, as each member's choices have it.
@@ -55,7 +55,7 @@ struct Groups: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "add", abstract: "Make a group, or add members to one.",
+      commandName: "add", abstract: "Create a group, or add members to it.",
       discussion: "Example:\n  pushcli groups add ops ann bob")
     @Argument(help: "The group.", completion: Names.groups) var name: String
     @Argument(help: "The persons.", completion: Names.persons) var persons: [String] = []

@@ -10,7 +10,7 @@ import PushCore
 struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
-    abstract: "Become a device of a gateway elsewhere by an invitation, or read a channel by its link.",
+    abstract: "Join a remote gateway with an invitation, or subscribe to a channel with its link.",
     discussion: """
       `pushcli devices invite` on the gateway's machine makes the code. It tells this machine which gateway is the right \
       one, so nothing else is copied, and it is sent to that one alone. It may be typed in any case, with or without \

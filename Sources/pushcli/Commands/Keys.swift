@@ -8,7 +8,7 @@ import PushPolicy
 /// `pushcli keys`: what provider tokens are signed with.
 struct Keys: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keys", abstract: "Keys: what senders sign their provider tokens with.",
+    commandName: "keys", abstract: "Keys with which senders sign their provider tokens.",
     discussion: """
       Examples:
         pushcli keys
@@ -48,7 +48,7 @@ struct Keys: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "create", abstract: "Make a key and write its private half as AuthKey_<KEYID>.p8.",
+      commandName: "create", abstract: "Create a key and write its private half to AuthKey_<KEYID>.p8.",
       discussion: """
         The private half is written once and kept nowhere else.
 
@@ -96,7 +96,7 @@ struct Keys: AsyncParsableCommand {
 
   struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "import", abstract: "Let a key that a sender has already be used here: its public half is kept.",
+      commandName: "import", abstract: "Accept an existing key of a sender; only its public half is stored.",
       discussion: """
         Example:
           pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5

@@ -6,7 +6,7 @@ import TerminalUI
 /// `pushcli lint`: what is wrong with payload files.
 struct Lint: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "lint", abstract: "Check payload files against the interface rules and the schema of aps.",
+    commandName: "lint", abstract: "Check payload files against the text rules and the schema of aps.",
     discussion: """
       A finding says the file, a JSON pointer, the rule, what is wrong and what to write instead. Errors are what the \
       gateway refuses or devices ignore; warnings are texts that could be better. Languages other than English, and \

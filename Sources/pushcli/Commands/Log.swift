@@ -7,7 +7,7 @@ import PushCore
 /// `pushcli log`: the delivery events of pushes.
 struct Log: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log", abstract: "The delivery log: the events of each push, and which rule decided.",
+    commandName: "log", abstract: "Search the delivery log: the events of each push, and the rules that decided.",
     discussion: """
       Examples:
         pushcli log 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D

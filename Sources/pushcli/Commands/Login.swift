@@ -8,7 +8,7 @@ import PushCore
 /// `pushcli login`: administer a gateway elsewhere.
 struct Login: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "login", abstract: "Administer a gateway elsewhere from this machine, with a token.",
+    commandName: "login", abstract: "Administer a remote gateway from this machine, with a token.",
     discussion: """
       `pushcli admin tokens create` on the gateway's machine makes the token, and the setting remote_admin: on has the \
       gateway take it. It is read from standard input or from a file, not from an argument, and kept in the state folder \

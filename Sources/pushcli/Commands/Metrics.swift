@@ -3,7 +3,7 @@ import ArgumentParser
 /// `pushcli metrics`: what a gateway counts.
 struct Metrics: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "metrics", abstract: "Show what a running gateway counts, as monitors read it.",
+    commandName: "metrics", abstract: "Print a running gateway's metrics.",
     discussion: """
       The text is OpenMetrics; docs/metrics.md says what each number is.
 

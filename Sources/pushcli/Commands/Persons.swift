@@ -6,7 +6,7 @@ import PushPolicy
 /// `pushcli persons`: who owns devices and choices.
 struct Persons: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "persons", abstract: "Persons: who owns devices and choices.",
+    commandName: "persons", abstract: "Users: the owners of devices and preferences.",
     discussion: """
       Examples:
         pushcli persons
@@ -17,7 +17,7 @@ struct Persons: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List persons, in the order of their names.")
+      commandName: "list", abstract: "List users by name.")
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -31,7 +31,7 @@ struct Persons: AsyncParsableCommand {
 
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "rename", abstract: "Give a person another name.",
+      commandName: "rename", abstract: "Rename a user.",
       discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
     @Argument(help: "The person.", completion: Names.persons) var person: String
     @Argument(help: "The new name.") var name: String
@@ -47,7 +47,7 @@ struct Persons: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Remove a person, with all that is known of them.",
+      commandName: "remove", abstract: "Remove a user with all their devices, preferences and pushes.",
       discussion: """
         Devices, choices, texts that wait, reports of advertising and the rows of the delivery log are erased; open \
         streams end. Backups that were made before still hold them.

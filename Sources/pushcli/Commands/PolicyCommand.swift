@@ -7,7 +7,7 @@ import PushPolicy
 /// `pushcli policy`: what a person's choices would do with a push, and would have done.
 struct PolicyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "policy", abstract: "What a person's choices do with a push, and why.",
+    commandName: "policy", abstract: "Show the effect of preferences on a push, and the reasons.",
     discussion: """
       Examples:
         pushcli policy explain --device me --topic com.example.news payload.json
@@ -19,7 +19,8 @@ struct PolicyCommand: AsyncParsableCommand {
 /// `pushcli policy explain`.
 struct PolicyExplain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "explain", abstract: "What of a payload a device would present, and which choice removes the rest.",
+    commandName: "explain",
+    abstract: "Show which parts of a payload a device would present, and which preference suppresses the others.",
     discussion: """
       Decides as the gateway would deliver the payload now, or at another time: with the person's choices as they \
       are, and with the silent switch and the Focus that the device last reported. Nothing is sent.

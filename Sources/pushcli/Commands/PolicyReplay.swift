@@ -8,7 +8,8 @@ import PushPolicy
 /// `pushcli policy replay`.
 struct PolicyReplay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "replay", abstract: "What other choices would have done with the pushes of the last days.",
+    commandName: "replay",
+    abstract: "Apply other preferences to the pushes of the last days, and print the differences.",
     discussion: """
       Reads the delivery log and decides every push of the device again, with the person's choices changed as the \
       options say. Nothing is sent and no choice is changed. Without changes it says what today's choices would have \

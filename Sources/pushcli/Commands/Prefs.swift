@@ -5,7 +5,7 @@ import PushPolicy
 /// `pushcli prefs`: what a person lets through.
 struct Prefs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prefs", abstract: "Preferences: what a person lets through.",
+    commandName: "prefs", abstract: "Preferences: which pushes may alert, badge or sound, and when.",
     discussion: """
       Examples:
         pushcli prefs --device me
@@ -16,7 +16,7 @@ struct Prefs: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "show", abstract: "Show the choices of a device's person.")
+      commandName: "show", abstract: "Show the preferences that apply to a device.")
     @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -28,7 +28,7 @@ struct Prefs: AsyncParsableCommand {
 
   struct Set: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "set", abstract: "Change choices, for everything, for an app, or for a category of an app.",
+      commandName: "set", abstract: "Change preferences for everything, for an app, or for a category of an app.",
       discussion: """
         Examples:
           pushcli prefs set --device me notifications=off

@@ -6,12 +6,12 @@ import PushCore
 /// `pushcli scheduled`: pushes that are delivered later.
 struct Scheduled: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "scheduled", abstract: "Pushes that are delivered later: list them, take them back.",
+    commandName: "scheduled", abstract: "Scheduled pushes: list or cancel them.",
     subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List what is scheduled, the earliest first.",
+      commandName: "list", abstract: "List scheduled pushes, the earliest first.",
       discussion: """
         Texts are not shown: they are for the device. Times are those of this machine's zone, and UTC in JSON and with \
         --utc.
@@ -50,7 +50,7 @@ struct Scheduled: AsyncParsableCommand {
 
   struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "cancel", abstract: "Take a push back before its time.",
+      commandName: "cancel", abstract: "Cancel a scheduled push.",
       discussion: """
         It is not delivered, and its log says so. One whose time has come is on its way: it ends with 3.
 

@@ -9,7 +9,7 @@ extension Appearance: ExpressibleByArgument {}
 /// `pushcli subscribe`: the terminal device.
 struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "subscribe", abstract: "Receive pushes: a phone in this terminal, or lines for programs.",
+    commandName: "subscribe", abstract: "Receive pushes: full screen, or as lines for programs.",
     discussion: """
       On a terminal the device fills the screen: home with badges, alerts with Close and View. With --plain or TERM=dumb the \
       same phone is told, and typed to, in lines of words: help tells them. For programs every push is a readable paragraph, \
