@@ -11,10 +11,10 @@ struct AdminBackup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Save a gateway, or its whole cluster, into one file.",
     discussion: """
-      The file holds the database as it is between two commits, the certificates and the keys: keep it as safe as \
-      the state folder. A file that is there is replaced as a whole. The delivery log is not saved. Of a cell it holds \
-      all that the cell has, and what waits in its mailboxes. A gateway that runs goes on; with --stopped, what none \
-      accepts any longer is saved, to move it elsewhere.
+      The file holds the database as it is between two commits, the certificates and the keys: keep it as safe as the \
+      state folder. An existing file is replaced as a whole. The delivery log is not saved. A backup of a cluster \
+      holds the state of the whole cluster, with its pending pushes. A running gateway continues; --stopped saves a \
+      gateway that no longer accepts pushes, to move it to another machine.
 
       Examples:
         pushcli admin backup /var/backups/push-$(date +%F).backup
@@ -58,10 +58,10 @@ struct AdminRestore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Restore a gateway from a backup, into an empty folder.",
     discussion: """
-      What was accepted after the backup was made is lost with the disk that held it. Devices go on by themselves: \
-      docs/durability.md says how. With --backend all of it goes into a new cell on brokers that have none; the \
-      certificates and keys go into the folder, for its first gateway: docs/cluster.md. Either takes backups of a \
-      gateway that was alone and of a cell.
+      Pushes that were accepted after the backup are lost with the disk that stored them. Devices continue \
+      automatically: docs/durability.md describes how. With --backend the backup is restored into a new cluster on \
+      brokers that have none; the certificates and keys go into the folder, for its first gateway: docs/cluster.md. \
+      Backups of single gateways and of clusters can be restored either way.
 
       Examples:
         pushcli admin restore push-2026-11-21.backup --state ./push
@@ -104,9 +104,9 @@ struct AdminRestore: AsyncParsableCommand {
 
 /// Where a cell's brokers are, with the names that `serve` has for it.
 struct CellOptions: ParsableArguments {
-  @Option(help: "The cell's brokers: nats://HOST:PORT, several with commas between them.") var backend: String?
+  @Option(help: "The cluster's brokers: nats://HOST:PORT, comma-separated.") var backend: String?
   @Option(help: "The credentials file for the brokers.", completion: .file()) var natsCreds: String?
-  @Option(help: "The authority of brokers with tls://, a PEM file.", completion: .file()) var natsCa: String?
+  @Option(help: "The CA of brokers with tls://, a PEM file.", completion: .file()) var natsCa: String?
 
   var isGiven: Bool { !flags.isEmpty }
 
@@ -121,7 +121,7 @@ struct CellOptions: ParsableArguments {
 
 /// How a new cell is made, with the names that `serve` has for it.
 struct NewCellOptions: ParsableArguments {
-  @Option(help: "How many streams the mailboxes of the cell are spread over. (16)") var cellPartitions: String?
+  @Option(help: "Number of streams for the mailboxes of the cluster. (16)") var cellPartitions: String?
   @Option(help: "How many brokers keep each stream. (3)") var cellReplicas: String?
 
   var isGiven: Bool { !flags.isEmpty }

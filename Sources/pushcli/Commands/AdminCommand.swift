@@ -29,8 +29,9 @@ struct AdminCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "compact", abstract: "Return unused database pages to the file system.",
       discussion: """
-        A running gateway does so by itself, as far as the room is not needed soon. This gives all of it back. The \
-        database that an earlier version made is written anew: pushes wait meanwhile, and as much room again is needed.
+        A running gateway returns pages automatically, except the space that it will need soon. This command returns \
+        all unused pages. A database of an earlier version is rewritten: pushes are answered after the rewrite, which \
+        needs free space for a second copy.
 
         Example:
           pushcli admin compact
@@ -50,9 +51,10 @@ struct AdminCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "audit", abstract: "Show the audit trail: changes by administrators, with their names.",
       discussion: """
-        Every change of teams, keys, apps, devices, persons, invitations, channels, certificates and faults is written \
-        down before it is done. WHO is the user of the admin socket, or a token or device with its role; a request that was \
-        refused for its role is there, too. The newest come last; the gateway keeps \(Limits.maximumAuditRecords).
+        Every change of teams, keys, apps, devices, users, invitations, channels, certificates and faults is recorded \
+        before it is made. WHO is the user of the admin socket, or a token or device with its role; requests that \
+        were refused for their role are recorded, too. The newest come last; the gateway keeps \
+        \(Limits.maximumAuditRecords).
 
         Example:
           pushcli admin audit --limit 20

@@ -5,10 +5,10 @@ import PushCore
 /// `pushcli admin log-level`: what a running gateway logs.
 struct AdminLogLevel: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log-level", abstract: "Show or change what a running gateway logs.",
+    commandName: "log-level", abstract: "Show or change a running gateway's log level.",
     discussion: """
-      Without LEVEL it shows the level in force. `default` goes back to the settings, and so does the end of the time \
-      of --for; a restart does, too. debug tells every stage of every push, by its id.
+      Without LEVEL the command prints the level in effect. `default`, the end of the time of --for and a restart \
+      return to the level of the settings. debug logs every stage of every push, with its id.
 
       Examples:
         pushcli admin log-level

@@ -8,8 +8,8 @@ struct AdminTokens: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tokens", abstract: "Tokens for remote administration.",
     discussion: """
-      The gateway lets them in where its setting remote_admin is on. A token holds the fingerprint of the gateway's \
-      authority, so that nothing else is copied, and is good for one gateway.
+      The gateway accepts tokens when its setting remote_admin is on. A token holds the fingerprint of the gateway's \
+      certificate authority, so that no certificate has to be copied. It is valid for one gateway.
 
       Examples:
         pushcli admin tokens
@@ -40,9 +40,9 @@ struct AdminTokens: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create", abstract: "Create a token for one administrator or machine, and print it.",
       discussion: """
-        A reader sees what the gateway tells, an operator also changes what is no credential, an admin may do \
-        everything. The token is printed once, alone on standard output; the gateway keeps its hash. Who has it has the \
-        role: keep it as a secret.
+        A reader sees the gateway's state, an operator also changes everything except credentials, an admin may do \
+        everything. The token is printed once, alone on standard output; the gateway keeps its hash. Keep it secret: \
+        it grants the role to everybody who has it.
 
         Examples:
           pushcli admin tokens create ada --role admin
@@ -50,7 +50,7 @@ struct AdminTokens: AsyncParsableCommand {
         """)
     private static let roles = Role.administrators.map(\.rawValue)
 
-    @Argument(help: "Whose it is, or what it is for.") var name: String
+    @Argument(help: "Its owner or purpose.") var name: String
     @Option(help: "reader, operator or admin.", completion: .list(Create.roles)) var role: String
     @Option(help: "How many days it is good, up to \(Limits.maximumAdministratorTokenDays).") var days = 90
     @OptionGroup var state: StateOptions

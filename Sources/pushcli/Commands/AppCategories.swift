@@ -19,7 +19,7 @@ extension Apps {
     @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
     @Argument(help: "The category, as the payload names it. (list all)", completion: Names.categories) var category:
       String?
-    @Option(help: "id=Title, or id=Title! for a destructive one; several may be given.") var action: [ActionArgument] =
+    @Option(help: "id=Title, or id=Title! for a destructive one; repeatable.") var action: [ActionArgument] =
       []
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

@@ -39,7 +39,7 @@ struct Ask: AsyncParsableCommand {
   @Option(help: "How long to wait: 30s, 5m, 2h. (5m)") var timeout = "5m"
   @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
   var repeats = false
-  @Option(help: "A device, or a person, to ask as well when there is no answer.") var escalateTo: String?
+  @Option(help: "A further device or user to ask when there is no answer.") var escalateTo: String?
   @Option(help: "With --escalate-to: how long the first has for an answer. (2m, or half of --timeout)") var after:
     String?
   @Option(help: "The .p8 key to sign with. (the development key)", completion: .file()) var key: String?

@@ -59,21 +59,20 @@ struct Certs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create", abstract: "Issue a certificate for a sender, as TOPIC.pem and TOPIC.key.",
       discussion: """
-        The gateway's own authority issues it. The key is written once and kept nowhere else.
+        The gateway's own certificate authority issues it. The key is written once; the gateway keeps no copy.
 
         Examples:
           pushcli certs create --topic com.example.news --out ./secrets
           pushcli certs create --topic com.example.news --kind voip --environment production
         """)
 
-    @Option(help: "The app's bundle id, which a push that names no topic means.", completion: Names.apps) var topic:
-      String
-    @Option(help: "A kind of push besides plain ones, as voip or complication; several may be given.")
+    @Option(help: "The app's bundle id: the topic of pushes that name none.", completion: Names.apps) var topic: String
+    @Option(help: "A further kind of push, such as voip or complication; repeatable.")
     var kind: [String] = []
-    @Option(help: "A further topic, as it is sent; several may be given.") var also: [String] = []
+    @Option(help: "A further topic, as it is sent; repeatable.") var also: [String] = []
     @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
     @Option(help: "How many days it lasts, up to 3650.") var days = 365
-    @Flag(help: "Also for an app that the gateway does not have yet.") var force = false
+    @Flag(help: "Also for an app that the gateway does not have.") var force = false
     @Option(help: "The folder for the two files.", completion: .directory) var out = "."
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -112,8 +111,8 @@ struct Certs: AsyncParsableCommand {
           pushcli certs create-server --replace --name push.example.com
         """)
 
-    @Option(help: "A host name that senders use; several may be given.") var name: [String] = []
-    @Option(help: "An address that senders use; several may be given.") var address: [String] = []
+    @Option(help: "A host name that senders use; repeatable.") var name: [String] = []
+    @Option(help: "An address that senders use; repeatable.") var address: [String] = []
     @Flag(help: "Drop the names that the present certificate has and that are not given here.") var replace = false
     /// What earlier versions took to keep names.
     @Flag(help: .hidden) var add = false
@@ -146,16 +145,17 @@ struct Certs: AsyncParsableCommand {
       commandName: "rollover",
       abstract: "Replace the gateway's certificate authority, in two steps, before it expires.",
       discussion: """
-        The first step makes the next authority: the gateway tells devices to trust both from now on (/v1/authority). \
-        Whoever has copied ca.pem gets ca-next.pem beside it. When all have it, --finish puts it into force: it issues \
-        the gateway's certificate from then on. Certificates of senders that the authority before has issued stay good.
+        The first step creates the next certificate authority, and devices are notified to trust both \
+        (/v1/authority). Machines with a copy of ca.pem need ca-next.pem, too. When all devices and senders have it, \
+        --finish lets it issue the gateway's certificate from then on. Certificates of senders that the previous CA \
+        has issued stay valid.
 
         Examples:
           pushcli certs rollover
           pushcli certs rollover --finish
         """)
 
-    @Flag(help: "Put the next authority into force.") var finish = false
+    @Flag(help: "Let the next CA issue the gateway's certificate.") var finish = false
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -176,7 +176,7 @@ struct Certs: AsyncParsableCommand {
       commandName: "revoke",
       abstract: "Revoke a sender's certificate: its connections end now, and new ones are refused.",
       discussion: """
-        A certificate of another authority is named by its file.
+        A certificate of another CA is named by its file.
 
         Examples:
           pushcli certs revoke 4f0ce1a97b2c8d03

@@ -25,7 +25,7 @@ struct Channels: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List channels.")
     @Option(help: "Only this app's.", completion: Names.apps) var app: String?
-    @Option(help: "Only those that this device subscribes to.", completion: Names.devices) var device: String?
+    @Option(help: "Only channels that this device subscribes to.", completion: Names.devices) var device: String?
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -56,7 +56,7 @@ struct Channels: AsyncParsableCommand {
     @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
     @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
-    @Option(help: "Make so many, up to 10000.") var count = 1
+    @Option(help: "How many to create, up to 10000.") var count = 1
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -96,7 +96,7 @@ struct Channels: AsyncParsableCommand {
       commandName: "subscribe", abstract: "Subscribe devices to a channel of an app that they are registered for.")
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
     @Argument(help: "The devices' names.", completion: Names.devices) var devices: [String] = []
-    @Option(help: "All devices of a batch, whose names begin with this and a hyphen.") var batch: String?
+    @Option(help: "All devices whose names begin with this and a hyphen.") var batch: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -19,7 +19,7 @@ extension Channels {
           pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --days 7 --uses 20 --qr
         """)
     @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
-    @Option(help: "How many days it is good for, up to 365.") var days = 30
+    @Option(help: "Days until it expires, up to 365.") var days = 30
     @Option(help: "How many devices may use it, from 2 to 1000000.") var uses = 1000
     @Option(help: "HOST or HOST:PORT as other machines reach the gateway. (this machine's name)") var host: String?
     @Flag(help: "Also draw it as a QR code.") var qr = false

@@ -9,8 +9,8 @@ struct ContextsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "contexts", abstract: "List known gateways and choose the default one.",
     discussion: """
-      `join` and `login` add gateways. Where --gateway names none, commands mean the current one; local is the gateway of \
-      the state folder itself.
+      `join` and `login` add gateways. Without --gateway, commands use the default one; local is the gateway of the \
+      state folder itself.
 
       Examples:
         pushcli contexts
@@ -59,15 +59,15 @@ struct ContextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add a gateway to send to (no device, no admin access).",
       discussion: """
-        The fingerprint of its authority is what `pushcli certs authority` prints there; a gateway whose certificate this \
-        system trusts anyway needs none.
+        `pushcli certs authority` on the gateway's machine prints the fingerprint of its certificate authority; a \
+        gateway whose certificate this system trusts needs none.
 
         Examples:
           pushcli contexts add F85D-P90X-EWQC-C6B1@gateway.example:2197
           pushcli contexts add push.example.com:443
         """)
     @Argument(help: "FINGERPRINT@HOST:PORT, or HOST:PORT.") var gateway: String
-    @Option(help: "What it is called here. (its host)") var name: String?
+    @Option(help: "Its name on this machine. (its host)") var name: String?
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -108,7 +108,7 @@ struct ContextsCommand: AsyncParsableCommand {
       commandName: "refresh",
       abstract: "Fetch a gateway's new certificate authority over the connection that the present one secures.",
       discussion: """
-        A gateway that rolls its authority over tells the next one before it uses it. `subscribe` asks at each start.
+        A gateway publishes its next certificate authority before it uses it. `subscribe` fetches it at each start.
 
         Example:
           pushcli contexts refresh

@@ -52,7 +52,7 @@ struct Devices: AsyncParsableCommand {
       discussion: "Example:\n  pushcli devices enroll me", aliases: ["enrol"])
     @Argument(help: "The device's name.") var name: String
     @Option(
-      help: "Who owns it: devices of one person share their choices. (a person of its own)", completion: Names.persons)
+      help: "Its user: the devices of one user share their preferences. (a new user)", completion: Names.persons)
     var person: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -68,7 +68,7 @@ struct Devices: AsyncParsableCommand {
       commandName: "remove",
       abstract: "Remove a device: its streams end, its secret is revoked, its tokens answer 410.",
       discussion: """
-        What waits for it goes. Its person stays, with the choices: `persons remove` takes both.
+        Its pending pushes are deleted. Its user stays, with the preferences: `persons remove` removes both.
 
         Example:
           pushcli devices remove laptop
@@ -89,7 +89,8 @@ struct Devices: AsyncParsableCommand {
       commandName: "rotate",
       abstract: "Give a device a new secret: its streams end, and the old secret is revoked.",
       discussion: """
-        A device of this machine finds it in the state folder and comes back by itself; for others it is printed, once.
+        A device of this machine reads the new secret from the state folder and reconnects automatically; for other \
+        devices the secret is printed, once.
 
         Example:
           pushcli devices rotate laptop
@@ -118,7 +119,7 @@ struct Devices: AsyncParsableCommand {
     @Argument(help: "The device's name.", completion: Names.devices) var name: String
     @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
     @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
-    @Option(help: "How many seconds the token is good for; then it answers 410 ExpiredToken. (for ever)")
+    @Option(help: "Seconds until the token expires and answers 410 ExpiredToken. (no end)")
     var validFor: Int?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

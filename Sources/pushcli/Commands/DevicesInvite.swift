@@ -21,9 +21,9 @@ extension Devices {
           pushcli devices invite --person ada --host gateway.example --qr
           pushcli devices invite --person bob --role operator --minutes 60
         """)
-    @Option(help: "Whose device it will be. (a new person's)", completion: Names.persons) var person: String?
-    @Option(help: "What the device may do: device, reader, operator or admin. (device)") var role: String?
-    @Option(help: "How long it is good for, in minutes, up to a year.") var minutes = 10
+    @Option(help: "The device's user. (a new user)", completion: Names.persons) var person: String?
+    @Option(help: "The device's role: device, reader, operator or admin. (device)") var role: String?
+    @Option(help: "Minutes until it expires, up to a year.") var minutes = 10
     @Option(help: "HOST or HOST:PORT as the other machine reaches the gateway. (this machine's name)") var host: String?
     @Flag(help: "Also draw it as a QR code, of a link.") var qr = false
     @OptionGroup var state: StateOptions

@@ -12,13 +12,13 @@ struct Doctor: AsyncParsableCommand {
     discussion: """
       Each line says what to do. The exit code is 1 when something fails, and 0 when there are only warnings.
 
-      A database of more than 64 MiB is looked at in some places; --thorough reads every page and every row.
+      A database of more than 64 MiB is checked in samples; --thorough reads every page and every row.
 
-      --repair saves what is readable of a damaged database into a new one, and takes the sound records of damaged \
-      delivery logs over into the present one. What was damaged is kept beside it.
+      --repair copies the readable rows of a damaged database into a new one, and the sound records of damaged \
+      delivery logs into the present one. The damaged files are kept under other names.
 
-      --gateway looks at a gateway elsewhere instead: whether it answers, is well and takes pushes, and how long its \
-      certificate is valid. http:// is for an address of its setting http_listen.
+      --gateway examines a remote gateway instead: whether it answers, is healthy and accepts pushes, and how long \
+      its certificate is valid. http:// is for an address of its setting http_listen.
 
       Examples:
         pushcli doctor

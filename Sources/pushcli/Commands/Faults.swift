@@ -9,8 +9,8 @@ struct Faults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "faults", abstract: "Inject faults, to test a sender's error handling.",
     discussion: """
-      A fault strikes the requests that all its selectors fit, for a count, a rate or a time. docs/faults.md has every \
-      one, and the form of scenario files.
+      A fault applies to the requests that match all its selectors, for a count, a rate or a time. docs/faults.md \
+      describes every one, and the form of scenario files.
 
       Examples:
         pushcli faults add busy --reason TooManyRequests --app com.example.news --count 3
@@ -23,7 +23,7 @@ struct Faults: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List faults: what they do, and what is left of them.")
+      commandName: "list", abstract: "List faults with their effects and remaining counts.")
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -34,7 +34,7 @@ struct Faults: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "add", abstract: "Set a fault; one of the same name is replaced.",
+      commandName: "add", abstract: "Set a fault; a fault of the same name is replaced.",
       discussion: """
         Examples:
           pushcli faults add gone --unregister --token 4f0c…e1a9 --count 1
@@ -59,7 +59,7 @@ struct Faults: AsyncParsableCommand {
     @Flag(help: "Unregister the device token now, and say so.") var unregister = false
     @Option(help: "Strike at most this often.") var count: Int?
     @Option(help: "Strike this many of a hundred.") var rate: Double?
-    @Option(help: "Makes the choice of --rate the same every time.") var seed: UInt64?
+    @Option(help: "Seed for --rate, for repeatable faults.") var seed: UInt64?
     @Option(name: .customLong("for"), help: "End after this time: 30s, 10m.") var lasting: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -109,8 +109,8 @@ struct Faults: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "load", abstract: "Set all faults of a scenario file, or none.",
       discussion: """
-        The file is YAML; docs/faults.md has its form. Faults that are set already stay, unless the file has one of the \
-        same name, or --replace removes them first.
+        The file is YAML; docs/faults.md describes its form. Faults that are already set stay, except for a fault of \
+        the same name; --replace removes all of them first.
 
         Example:
           pushcli faults load docs/faults-example.yaml --replace

@@ -8,7 +8,7 @@ struct Groups: AsyncParsableCommand {
     commandName: "groups", abstract: "Groups of users: one push to all members, and the first answer counts for all.",
     discussion: """
       A group has a device token of its own for each app. A push to it goes to every device of every member that is \
-      registered for the app then, as each member's choices have it.
+      registered for the app at that time, and each member's preferences apply.
 
       Examples:
         pushcli groups add ops ann bob
@@ -81,7 +81,7 @@ struct Groups: AsyncParsableCommand {
           pushcli groups remove ops
         """)
     @Argument(help: "The group.", completion: Names.groups) var name: String
-    @Argument(help: "The persons; none: the whole group.", completion: Names.persons) var persons: [String] = []
+    @Argument(help: "The users to remove. (the whole group)", completion: Names.persons) var persons: [String] = []
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

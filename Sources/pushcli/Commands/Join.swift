@@ -27,10 +27,10 @@ struct Join: AsyncParsableCommand {
         pushcli join --device laptop k3pm 9xq2 7vtd h4rc 8nwe2 q6j5b @gateway.example
       """)
   @Argument(help: "CODE@HOST:PORT, or the link of an invitation; HOST:PORT alone asks for the code.") var code: [String]
-  @Option(help: "What the device is called. (this machine's name)") var device: String?
+  @Option(help: "The device's name. (this machine's name)") var device: String?
   @Option(help: "Who is to own it, where the invitation is for somebody new. (a person of the device's name)")
   var person: String?
-  @Option(help: "What `pushcli contexts` calls the gateway. (its host)") var name: String?
+  @Option(help: "The gateway's name in `pushcli contexts`. (its host)") var name: String?
   @OptionGroup var state: FolderOptions
   @OptionGroup var format: FormatOptions
 

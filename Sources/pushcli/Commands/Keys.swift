@@ -58,8 +58,7 @@ struct Keys: AsyncParsableCommand {
 
     @Option(help: "The team, 10 characters.", completion: Names.teams) var team: String
     @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
-    @Option(help: "A topic that the key is for; several may be given. (all)", completion: Names.apps) var topic:
-      [String] = []
+    @Option(help: "A topic that the key is for; repeatable. (all)", completion: Names.apps) var topic: [String] = []
     @Option(help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.")
     var related: String?
     @Option(help: "The folder for the .p8 file.", completion: .directory) var out = "."
@@ -106,8 +105,7 @@ struct Keys: AsyncParsableCommand {
     @Option(help: "The team, 10 characters.", completion: Names.teams) var team: String
     @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
     @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
-    @Option(help: "A topic that the key is for; several may be given. (all)", completion: Names.apps) var topic:
-      [String] = []
+    @Option(help: "A topic that the key is for; repeatable. (all)", completion: Names.apps) var topic: [String] = []
     @Option(help: "The key it is rotated with.", completion: Names.keys) var related: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

@@ -20,14 +20,14 @@ struct Lint: ParsableCommand {
         pushcli lint --ads < texts.ndjson > verdicts.tsv
         echo '{"aps":{"alert":"Hello"}}' | pushcli lint --json -
 
-      Exit code: 0 when there is no error (with --strict: nothing at all), otherwise 1.
+      Exit code: 0 when there is no error (with --strict: no finding), otherwise 1.
       """)
 
   @Argument(help: "Payload files, or - for standard input.", completion: .file())
   var files: [String] = []
   @OptionGroup var ads: LintAds
   @Flag(help: "Warnings count as errors.") var strict = false
-  @Flag(help: "Mend capitals and end punctuation in the files; with - the mended payload is printed.") var fix = false
+  @Flag(help: "Fix capitals and end punctuation in the files; with - the fixed payload is printed.") var fix = false
   /// Every command takes it; this one needs no gateway.
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions

@@ -9,7 +9,7 @@ struct LintAds: ParsableArguments {
   var isAsked = false
   @Flag(
     name: .customLong("reasons"), inversion: .prefixedNo,
-    help: "With --ads: name the places that speak for an ad, which costs most of the time. (yes)")
+    help: "With --ads: print the parts of the text that indicate an ad (slow). (yes)")
   var hasReasons = true
   @Flag(
     name: .customLong("bench"), help: "With --ads: print nanoseconds for each text, on one core, after a first pass.")

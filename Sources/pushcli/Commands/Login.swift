@@ -24,7 +24,7 @@ struct Login: AsyncParsableCommand {
   @Argument(help: "HOST:PORT of the gateway, or an https URL; the port is 2197 unless one is named.") var gateway:
     String
   @Option(help: "A file with the token. (standard input)", completion: .file()) var tokenFile: String?
-  @Option(help: "What `pushcli contexts` calls the gateway. (its host)") var name: String?
+  @Option(help: "The gateway's name in `pushcli contexts`. (its host)") var name: String?
   @OptionGroup var state: FolderOptions
   @OptionGroup var format: FormatOptions
 

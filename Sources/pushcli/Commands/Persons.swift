@@ -49,8 +49,8 @@ struct Persons: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove", abstract: "Remove a user with all their devices, preferences and pushes.",
       discussion: """
-        Devices, choices, texts that wait, reports of advertising and the rows of the delivery log are erased; open \
-        streams end. Backups that were made before still hold them.
+        Devices, preferences, pending texts, reports of advertising and the rows of the delivery log are erased; open \
+        streams end. Backups that were made before still contain them.
 
         Example:
           pushcli persons remove ada

@@ -22,16 +22,16 @@ struct PolicyExplain: AsyncParsableCommand {
     commandName: "explain",
     abstract: "Show which parts of a payload a device would present, and which preference suppresses the others.",
     discussion: """
-      Decides as the gateway would deliver the payload now, or at another time: with the person's choices as they \
-      are, and with the silent switch and the Focus that the device last reported. Nothing is sent.
+      Decides as the gateway would deliver the payload now, or at another time: with the user's present preferences, \
+      and with the silent switch and the Focus that the device last reported. The command sends no push.
 
       Examples:
         pushcli policy explain --device me --topic com.example.news payload.json
         pushcli policy explain --device me --topic com.example.news --at 23:30 payload.json
         echo '{"aps":{"alert":"Late"}}' | pushcli policy explain --device me --topic com.example.news -
 
-      Exit code: 0 when all that was asked for is presented, 3 when something is removed, 5 when the gateway would \
-      refuse the push.
+      Exit code: 0 when the whole payload is presented, 3 when a part is removed, 5 when the gateway would refuse the \
+      push.
       """)
 
   @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?

@@ -11,9 +11,9 @@ struct PolicyReplay: AsyncParsableCommand {
     commandName: "replay",
     abstract: "Apply other preferences to the pushes of the last days, and print the differences.",
     discussion: """
-      Reads the delivery log and decides every push of the device again, with the person's choices changed as the \
-      options say. Nothing is sent and no choice is changed. Without changes it says what today's choices would have \
-      done.
+      Reads the delivery log and decides every push of the device again, with the user's preferences changed as the \
+      options say. The command sends no push and changes no preference. Without changes it applies the present \
+      preferences.
 
       Examples:
         pushcli policy replay --device me --since 7d --set "quiet=22:00-07:00"
@@ -23,14 +23,13 @@ struct PolicyReplay: AsyncParsableCommand {
 
   @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String
-  @Option(help: "A choice as in `pushcli prefs set`; several may be given.", completion: Names.choices) var set:
-    [String] = []
+  @Option(help: "A preference as in `pushcli prefs set`; repeatable.", completion: Names.choices) var set: [String] = []
   @Option(help: "The app's topic that --set is for. (everything)", completion: Names.apps) var app: String?
   @Option(help: "The app's category that --set is for. (the whole app)", completion: Names.categories) var category:
     String?
-  @Option(help: "A file with all choices as `pushcli prefs --json` prints them.", completion: .file())
+  @Option(help: "A file with all preferences, as `pushcli prefs --json` prints them.", completion: .file())
   var preferences: String?
-  @Flag(help: "Also what would have been the same.") var all = false
+  @Flag(help: "Print pushes without a difference, too.") var all = false
   @Option(help: "At most this many pushes of the newest; with --json all.") var limit = 50
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions

@@ -45,7 +45,7 @@ struct Prefs: AsyncParsableCommand {
     @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
     @Option(help: "The app's topic. (everything)", completion: Names.apps) var app: String?
     @Option(help: "The app's category. (the whole app)", completion: Names.categories) var category: String?
-    @Argument(help: "Choices as name=value, such as badge=off; the list is above.", completion: Names.choices)
+    @Argument(help: "Preferences as name=value, such as badge=off; the list is above.", completion: Names.choices)
     var settings: [String]
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

@@ -11,16 +11,16 @@ struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscribe", abstract: "Receive pushes: full screen, or as lines for programs.",
     discussion: """
-      On a terminal the device fills the screen: home with badges, alerts with Close and View. With --plain or TERM=dumb the \
-      same phone is told, and typed to, in lines of words: help tells them. For programs every push is a readable paragraph, \
-      or with --json one line of JSON. The first device of a \
-      state folder is enrolled by this, where the gateway runs on this machine; before it makes another one it asks, unless --enroll \
-      says so: a name that was mistyped would be a new device. Without --device it is the only one that there is.
+      On a terminal the device fills the screen: home with badges, alerts with Close and View. With --plain or \
+      TERM=dumb the same device prints lines and reads words; `help` lists them. For programs every push is a \
+      readable paragraph, or with --json one line of JSON. The first device of a state folder is enrolled \
+      automatically when the gateway runs on this machine. For further devices the command asks first, because a \
+      mistyped name would be a new device; --enroll answers yes. --device may be left out when there is one device.
 
-      Gateways that share one backend, a cell, have the same devices and pushes. --gateway takes several of their addresses \
-      with commas, and each gateway tells the others, which are remembered for the next start. When a connection is lost, \
-      can't be made or is refused with 503, or the gateway ends, the device tries the next one at once, from where it was; \
-      it pauses only when it has tried all of them.
+      The gateways of a cluster have the same devices and pushes. --gateway takes several of their addresses, \
+      comma-separated; each gateway announces the others, which are remembered for the next start. When a connection \
+      fails, is refused with 503 or the gateway ends, the device tries the next gateway at once and continues at the \
+      same push. It pauses after it has tried all of them.
 
       Examples:
         pushcli subscribe --device me --app com.example.news
@@ -33,8 +33,8 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "The device's name. (the only one in the state folder, or me)", completion: Names.devices)
   var device: String?
   @Flag(help: "Enroll the device if it is new, without a question.") var enroll = false
-  @Option(help: "An app to register for first; several may be given.", completion: Names.apps) var app: [String] = []
-  @Option(help: "A broadcast channel to subscribe to first; several may be given.", completion: Names.channels)
+  @Option(help: "An app to register for first; repeatable.", completion: Names.apps) var app: [String] = []
+  @Option(help: "A broadcast channel to subscribe to first; repeatable.", completion: Names.channels)
   var channel: [String] = []
   @Flag(help: "Lines of words instead of a full screen: for screen readers and slow terminals.") var plain = false
   @Flag(help: "The same, with what is typed from a standard input that is no terminal: an editor, ssh.")
@@ -45,14 +45,15 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "The same for an app, a level or answers, as TOPIC=COMMAND, critical=COMMAND or answered=COMMAND.")
   var execFor: [String] = []
   @Option(help: "On the phone: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
-  @Option(help: "The same for one app, as TOPIC=COMMAND; several may be given.") var openFor: [String] = []
+  @Option(help: "The same for one app, as TOPIC=COMMAND; repeatable.") var openFor: [String] = []
   @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
-  @Flag(help: "Acknowledge a push only when its command ended with 0; until then it is run again, ever more seldom.")
+  @Flag(
+    help: "Acknowledge a push only after its command ended with 0; until then it is run again, at growing intervals.")
   var ackOnSuccess = false
-  @Option(help: "The Focus that is on: the gateway holds back what it does not let through.") var focus: String?
-  @Option(help: "On the full screen: light or dark, whatever the terminal says of its background.")
+  @Option(help: "The active Focus: the gateway defers the pushes that it does not allow.") var focus: String?
+  @Option(help: "Full screen: light or dark. (as the terminal's background)")
   var appearance: Appearance?
-  @Option(help: "Seconds between two signs of life; a gateway without one for twice that is given up. (30)")
+  @Option(help: "Seconds between PINGs; a connection without an answer for twice that time is closed. (30)")
   var pingInterval: Int?
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions

@@ -9,8 +9,8 @@ import PushCore
 struct StateOptions: ParsableArguments {
   /// The help of `--gateway`.
   static let help: ArgumentHelp = """
-    The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`; several addresses of one cell with commas. \
-    (the current one)
+    The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`; comma-separated addresses of one cluster. \
+    (the default one)
     """
 
   @Option(name: .long, help: FolderOptions.help, completion: .directory)
@@ -92,7 +92,7 @@ struct GatewayOptions: ParsableArguments {
   var gateway: String?
 
   @Option(
-    name: .customLong("ca"), help: "The certificates to trust; without it those of the gateway that is meant.",
+    name: .customLong("ca"), help: "The CA certificates to trust. (the gateway's)",
     completion: .file())
   var trustPath: String?
 

@@ -6,7 +6,7 @@ import PushPolicy
 /// Which part of a list is printed.
 struct ListOptions: ParsableArguments {
   @Option(help: "At most this many. (all)") var limit: Int?
-  @Option(help: "Only what comes after this one, in the order of the list.") var after: String?
+  @Option(help: "Only entries after this one, in the order of the list.") var after: String?
   @Option(help: "Only names with this text in them.") var filter: String?
 
   func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }

@@ -10,15 +10,15 @@ struct PayloadOptions: ParsableArguments {
   var body: String?
   @Option(help: "The count on the app's icon; 0 clears it.") var badge: Int?
   @Option(help: "The sound's name, or default.", completion: Names.sounds) var sound: String?
-  @Option(help: "The app's category, whose actions the alert offers.", completion: Names.categories)
+  @Option(help: "The app's category; its actions are buttons of the alert.", completion: Names.categories)
   var category: String?
-  @Option(help: "What it belongs to: alerts of a thread are shown together.") var thread: String?
+  @Option(help: "Its thread: alerts of a thread are shown together.") var thread: String?
   @Option(help: "How much it may interrupt: passive, active, time-sensitive or critical. (active)")
   var level: InterruptionLevel?
   @Option(help: "Where it stands in a summary: 0 to 1, the highest first. (0)") var relevance: Double?
   @Option(help: "What View opens: an http or https address, sent as url.") var link: String?
   @Option(help: "The address of a picture, sent as image, for devices that show pictures.") var image: String?
-  @Option(help: "A member of the payload beside aps, as KEY=VALUE, whose value is a text; several may be given.")
+  @Option(help: "A member of the payload beside aps, as KEY=VALUE, whose value is a text; repeatable.")
   var data: [DataArgument] = []
 
   func validate() throws {
