@@ -324,7 +324,7 @@ def test_an_answered_question_does_not_wait_for_who_was_away(gateway):
 
 @pytest.mark.parametrize("options, code, words", [
     (["--after", "1m"], 2, "--escalate-to"),
-    (["--escalate-to", "nobody-here"], 3, "no device and no person named nobody-here"),
+    (["--escalate-to", "nobody-here"], 3, "no device and no user named nobody-here"),
     (["--escalate-to", "SELF"], 2, "somebody else"),
     (["--escalate-to", "SELF", "--after", "10m"], 2, "nobody else would be asked"),
     (["--escalate-to", "SELF", "--after", "soon"], 2, "--after is \"soon\"")])

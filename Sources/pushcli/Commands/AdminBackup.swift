@@ -75,7 +75,7 @@ struct AdminRestore: AsyncParsableCommand {
 
   func validate() throws {
     guard cell.backend != nil || !(cell.isGiven || new.isGiven) else {
-      throw ValidationError("the options of a cell are for --backend nats://HOST:PORT, which is not given")
+      throw ValidationError("the options of a cluster need --backend nats://HOST:PORT, which is not given")
     }
   }
 
@@ -95,7 +95,7 @@ struct AdminRestore: AsyncParsableCommand {
         return Backup.report("restored \(folder.path) from", try Backup.restore(file, into: folder), format)
       }
       let summary = try await CellBackups.restore(file, into: folder, configuration, logger: CellOptions.logger)
-      Backup.report("restored a new cell from", summary, format)
+      Backup.report("restored a new cluster from", summary, format)
     } catch {
       throw CommandFailure(.failed, "\(error)")
     }

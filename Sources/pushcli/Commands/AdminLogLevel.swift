@@ -19,7 +19,7 @@ struct AdminLogLevel: AsyncParsableCommand {
   private static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical", normal]
 
   @Argument(
-    help: "trace, debug, info, notice, warning, error or critical; default: what the settings say.",
+    help: "trace, debug, info, notice, warning, error or critical; default: the level of the settings.",
     completion: .list(AdminLogLevel.levels)) var level: String?
   @Option(name: .customLong("for"), help: "How long it holds, as 10m. (until the gateway ends)") var time: String?
   @OptionGroup var state: StateOptions

@@ -8,9 +8,9 @@ struct AdminReload: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Reload a gateway's settings and certificates.",
     discussion: """
-      What can change while connections are open does so at once, without ending one; `pushcli serve --check` lists \
-      which settings those are. The others wait for a restart. When a setting, a certificate or an address can't be \
-      used, nothing is changed. SIGHUP does the same, and the log says what came of it.
+      Settings that can change while connections are open take effect at once, and no connection ends; `pushcli serve \
+      --check` lists them. Other settings take effect at a restart. When a setting, a certificate or an address is \
+      invalid, the gateway keeps all present ones. SIGHUP does the same, and its result is in the log.
 
       Example:
         pushcli admin reload
@@ -36,9 +36,9 @@ struct AdminRestart: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restart", abstract: "Restart the gateway with the installed binary; no connection is refused.",
     discussion: """
-      The process stays, and so do its listening sockets: who connects meanwhile waits, and is not refused. Open \
-      requests are answered first, within two seconds; devices come back by themselves. A program that would not start, \
-      for the settings or for itself, changes nothing. SIGUSR2 does the same.
+      The process and its listening sockets stay: new connections wait, and none is refused. Open requests are \
+      answered first, within two seconds; devices reconnect automatically. When the new binary or the settings would \
+      not start, the running gateway stays as it is. SIGUSR2 does the same.
 
       Example:
         pushcli admin restart

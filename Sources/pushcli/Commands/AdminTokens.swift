@@ -67,7 +67,8 @@ struct AdminTokens: AsyncParsableCommand {
       let made: CreatedAdministratorToken = try await Admin(state).post(
         "/admin/v1/tokens", AdministratorTokenRequest(name: name, role: role, days: days))
       if format.json { Output.json(made) } else { Output.data(made.token) }
-      Output.words("good for the role \(made.role) until \(made.expires): `pushcli login HOST:PORT` elsewhere takes it")
+      Output.words(
+        "valid for the role \(made.role) until \(made.expires): `pushcli login HOST:PORT` elsewhere takes it")
       if !made.isUsable {
         Output.words("the gateway lets nobody in with it yet: set `remote_admin: on`, then `pushcli admin reload`")
       }

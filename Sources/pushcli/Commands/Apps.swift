@@ -59,8 +59,7 @@ struct Apps: AsyncParsableCommand {
   /// What can be said of an app besides its topic and its name.
   struct Properties: ParsableArguments {
     @Option(help: "One emoji or two letters. (the name's initials)") var icon: String?
-    @Option(help: "The team whose keys may push to it. (the only one that there is)", completion: Names.teams) var team:
-      String?
+    @Option(help: "The team whose keys may push to it. (the only one)", completion: Names.teams) var team: String?
     @Option(help: "enforce: a push that breaks a rule is refused; report: it is only logged. (enforce)")
     var policy: String?
     @Flag(
@@ -96,7 +95,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps add com.example.shop --name Shop --team A1B2C3D4E5
         """)
     @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
-    @Option(help: "What people see. (of an app that there is, what they see already)") var name: String?
+    @Option(help: "What people see. (existing app: unchanged)") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -153,8 +152,8 @@ struct Apps: AsyncParsableCommand {
   }
 
   fileprivate static let adsHelp: ArgumentHelp = """
-    What becomes of alerts that advertise: off (nobody looks), report (only logged), hold (only for people who allow \
-    advertising), refuse (held, or refused where it is plain). (refuse)
+    Alerts that advertise are: off, not examined; report, logged; hold, delivered without alert and sound; \
+    refuse, held when suspected and refused when certain. (refuse)
     """
 
   fileprivate static func checkAds(_ mode: String?) throws {

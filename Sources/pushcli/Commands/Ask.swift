@@ -11,16 +11,15 @@ struct Ask: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ask", abstract: "Ask a user a question, and wait for the answer.",
     discussion: """
-      Sends an alert with actions and prints the id of the one that was picked. The exit code is 0 for the first \
-      action, 11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the person's \
-      choices let nobody see it, 7 when the time was up. What quiet hours, a Focus or a summary keep back is in the \
-      notification center, and is waited for. A question that nobody waits for any longer leaves the screens, and \
-      nothing of it stays. A gateway that is started again meanwhile changes nothing: the question is still there, and \
-      so is who waits.
+      Sends an alert with actions and prints the id of the chosen action. The exit code is 0 for the first action, \
+      11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the user's preferences \
+      hide it, 7 on a timeout. When quiet hours, a Focus or a summary defer the alert, the question is in the \
+      notification center, and the command waits for its answer. When `ask` ends, the question is removed from all \
+      screens and from the gateway. A restart of the gateway changes neither: the question and the command continue.
 
-      With --escalate-to another device, or all devices of another person, are asked as well when the first has not \
-      answered after some time, at once when the first has closed the question or can't see it. The first answer counts, \
-      and takes the question off the other's screens.
+      With --escalate-to, another device or all devices of another user are asked as well when the first has not \
+      answered after --after. They are asked at once when the first closed the question or can't see it. The first \
+      answer counts, and removes the question from the other screens.
 
       Examples:
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
@@ -146,7 +145,7 @@ struct Ask: AsyncParsableCommand {
       do {
         person = try await admin.get("/admin/v1/persons/\(pathPart(name))")
       } catch let failure as CommandFailure where failure.status == 404 {
-        throw CommandFailure(.suppressed, "there is no device and no person named \(name)")
+        throw CommandFailure(.suppressed, "there is no device and no user named \(name)")
       }
       for device in person.devices where try await isRegistered(device) { found.append(device) }
     }

@@ -12,11 +12,11 @@ struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measure a gateway under load, and check that every push arrives exactly once.",
     discussion: """
-      Opens device streams and provider connections, sends at a fixed rate or flat out, and counts what arrives. At a \
-      fixed rate latency counts from the moment each push should have been sent, also when the gateway holds it up. \
-      Without --gateway and --state (or $PUSHGATEWAY_STATE) it starts a gateway of its own on a temporary folder. On a \
-      gateway that is there it enrolls devices named bench-… and removes them at the end. --gateway takes the addresses of \
-      several gateways of a cell, with commas: senders and devices take them in turn, so that pushes go from one to another.
+      Opens device streams and provider connections, sends at a fixed rate or at saturation, and counts the pushes \
+      that arrive. At a fixed rate, latency counts from the time at which each push should have been sent, also when \
+      the gateway is slow. Without --gateway and --state (or $PUSHGATEWAY_STATE) the command starts its own gateway \
+      on a temporary folder. On an existing gateway it enrolls devices named bench-… and removes them at the end. \
+      --gateway takes comma-separated addresses of a cluster's gateways: senders and devices are spread over them.
 
       Exit code 1 when a push was lost, duplicated or reordered, or a condition of --fail-if holds.
 
@@ -49,7 +49,7 @@ struct Bench: AsyncParsableCommand {
   @Option(help: "So many pushes wait for one device, which then connects.") var catchUp: Int?
   @Flag(help: "Connect the devices, and only measure the gateway's memory.") var idle = false
 
-  @Flag(help: "Leave the devices, and what waits for them, at the gateway.") var keep = false
+  @Flag(help: "Leave the devices and their pending pushes at the gateway.") var keep = false
   @OptionGroup var gateway: GatewayOptions
   @Option(help: "The topic. (the development key's)") var topic: String?
   @Option(help: "The .p8 key to sign with. (the development key)") var key: String?
@@ -60,7 +60,7 @@ struct Bench: AsyncParsableCommand {
   @Flag(help: "Bind the own gateway and the load to separate cores.") var pin = false
   @Option(help: "Event loops of the load side.") var loops = 1
   @Option(help: "Event loops of the own gateway. (one per core; 1 with --pin)") var gatewayLoops: Int?
-  @Option(help: "What a 200 of the own gateway promises: full or normal. (full)") var durability: String?
+  @Option(help: "Durability of the own gateway: full or normal. (full)") var durability: String?
   @Option(help: "Where the own gateway's folder is made. ($TMPDIR, else /tmp)") var folder: String?
 
   @Option(

@@ -30,7 +30,7 @@ struct Certs: AsyncParsableCommand {
     func run() async throws {
       let status: GatewayStatus = try await Admin(state).get("/admin/v1/status")
       guard let authority = status.authority.map(AuthorityFingerprint.grouped) else {
-        throw CommandFailure(.failed, "this gateway does not tell its authority: it is of an earlier version")
+        throw CommandFailure(.failed, "this gateway has an earlier version, which does not report its CA")
       }
       if format.json { Output.json(["authority": authority]) } else { Output.data(authority) }
     }
@@ -164,9 +164,9 @@ struct Certs: AsyncParsableCommand {
         "/admin/v1/certificates/rollover", RolloverRequest(isLast: finish))
       if format.json { return Output.json(record) }
       let authority = record.authority ?? "none"
-      guard let next = record.next else { return Output.words("the authority is \(authority) from now on") }
+      guard let next = record.next else { return Output.words("the CA is \(authority) from now on") }
       Output.words(
-        "the authority is \(authority), and \(next) takes over with `pushcli certs rollover --finish`: do that when all "
+        "the CA is \(authority), and \(next) replaces it with `pushcli certs rollover --finish`: do that when all "
           + "devices have connected, and all senders trust /v1/authority")
     }
   }

@@ -8,9 +8,9 @@ extension Channels {
     static let configuration = CommandConfiguration(
       commandName: "share", abstract: "Create a link with which several people can subscribe to a channel.",
       discussion: """
-        Whoever has the link reads the channel: `pushcli join` makes the machine a device of somebody new, with no role but \
-        that, or has the device that the machine is already read the channel, too. It is printed once. `channels shares` \
-        lists the links, and `channels unshare` takes one back; who has joined stays.
+        Everybody with the link can read the channel: `pushcli join` makes the machine a device of a new user that \
+        has no other role, or subscribes the device that the machine already has. The link is printed once. `channels \
+        shares` lists the links, and `channels unshare` revokes one; joined devices stay subscribed.
 
         --host is how other machines reach this gateway, as for `pushcli devices invite`.
 

@@ -19,7 +19,7 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "example", abstract: "Print a config.yaml with every setting as a comment.",
       discussion: """
-        Each setting is there with its default, what it may be and what it does. Remove the # before a name to set it.
+        The file has each setting with its default, its values and its effect. Remove the # before a name to set it.
 
         Example:
           pushcli config example > ~/.local/share/pushgateway/config.yaml
@@ -35,8 +35,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "schema", abstract: "Print the JSON schema of config.yaml, for editors.",
       discussion: """
-        With it an editor completes names, shows what each does, and marks what is wrong. `pushcli config example` names \
-        it in its first line.
+        With the schema an editor completes names, shows descriptions and marks errors. `pushcli config example` \
+        names it in its first line.
 
         Example:
           pushcli config schema > ~/.local/share/pushgateway/config.schema.json
@@ -49,7 +49,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check the settings, and print each value with its source.",
       discussion: """
-        Reads what `pushcli serve` would read, and starts nothing: `pushcli serve --check` does the same with flags.
+        Reads the settings as `pushcli serve` does, without starting a gateway: `pushcli serve --check` does the same \
+        with flags.
 
         Example:
           pushcli config check /etc/pushgateway/config.yaml

@@ -85,7 +85,7 @@ struct ContextsCommand: AsyncParsableCommand {
       let context = try contexts.add(address, as: name, authority: found.authority)
       try contexts.use(context.name)
       if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
-      Output.words("commands mean \(address) from now on, and `pushcli contexts use local` changes that")
+      Output.words("the default gateway is \(address) now; `pushcli contexts use local` changes that")
     }
   }
 
@@ -99,7 +99,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try Contexts(try state.folder).use(name)
-      if format.json { Output.json(["current": name]) } else { Output.words("commands mean \(name) from now on") }
+      if format.json { Output.json(["current": name]) } else { Output.words("the default gateway is \(name) now") }
     }
   }
 
@@ -113,7 +113,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts refresh
         """)
-    @Argument(help: "Its name. (the current one)", completion: ContextNames.completion) var name: String?
+    @Argument(help: "Its name. (the default one)", completion: ContextNames.completion) var name: String?
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -121,11 +121,11 @@ struct ContextsCommand: AsyncParsableCommand {
       let contexts = Contexts(try state.folder)
       let known = try contexts.current
       guard let context = name == nil ? known : contexts[name ?? ""], context.isRemote else {
-        throw CommandFailure(.usage, "\(name ?? known.name) is no gateway elsewhere: `pushcli contexts` lists them")
+        throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
       }
       let isNew = try await context.refreshAuthority()
       if format.json { return Output.json(["context": context.name, "refreshed": String(isNew)]) }
-      Output.words(isNew ? "\(context.name) has told another authority, which is trusted now" : "nothing has changed")
+      Output.words(isNew ? "\(context.name) has another CA, which is trusted now" : "nothing has changed")
     }
   }
 

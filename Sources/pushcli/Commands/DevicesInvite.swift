@@ -9,12 +9,13 @@ extension Devices {
     static let configuration = CommandConfiguration(
       commandName: "invite", abstract: "Create a code with which one device can join from another machine.",
       discussion: """
-        Whoever has the code gets a device of the person that it names, and with it all that person's choices; without \
-        --person a new person's. It can be read out: `pushcli join` takes it in any case and grouping. It is printed once, \
-        is good once, and ends with the fifth wrong try.
+        A machine with the code becomes a device of the named user, with all of that user's preferences; without \
+        --person, of a new user. `pushcli join` accepts the code in any case and grouping. It is printed once, can be \
+        used once, and is revoked after the fifth wrong try.
 
-        --host is how the other machine reaches this gateway; where the gateway's own certificate has no such name, it is \
-        issued anew with it. Without --host it is the address that commands here use, or this machine's name.
+        --host is the name or address at which the other machine reaches this gateway; if the gateway's own \
+        certificate lacks that name, a new one is issued with it. The default is the address that commands here use, \
+        or this machine's name.
 
         Examples:
           pushcli devices invite --person ada

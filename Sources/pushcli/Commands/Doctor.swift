@@ -112,8 +112,8 @@ struct Doctor: AsyncParsableCommand {
     Output.table(["TABLE", "ROWS KEPT"], report.kept.sorted { $0.key < $1.key }.map { [$0.key, "\($0.value)"] })
     Output.words(
       lines: """
-        \(report.damages) places in \(report.pages) pages can't be read; \(report.refused) rows made no sense.
-        What stood there is lost: pushes that no line above counts, registrations that `pushcli devices` does not list.
+        \(report.damages) positions in \(report.pages) pages can't be read; \(report.refused) rows are invalid.
+        Their content is lost: pushes that the table does not count, registrations that `pushcli devices` does not list.
         The damaged database is \(report.aside).
         """)
   }
@@ -122,8 +122,8 @@ struct Doctor: AsyncParsableCommand {
     if format.json { return Output.json(["delivery_log": log]) }
     Output.words(
       lines: """
-        The delivery log has \(log.events) events in \(log.records) records; \(log.damages) places can't be read, and what \
-        stood there is lost. The damaged files are kept, and may be deleted: \(log.aside.joined(separator: ", ")).
+        The delivery log has \(log.events) events in \(log.records) records; \(log.damages) positions can't be read, and \
+        their content is lost. The damaged files are kept, and may be deleted: \(log.aside.joined(separator: ", ")).
         """)
   }
 }

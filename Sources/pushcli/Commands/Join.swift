@@ -12,14 +12,14 @@ struct Join: AsyncParsableCommand {
     commandName: "join",
     abstract: "Join a remote gateway with an invitation, or subscribe to a channel with its link.",
     discussion: """
-      `pushcli devices invite` on the gateway's machine makes the code. It tells this machine which gateway is the right \
-      one, so nothing else is copied, and it is sent to that one alone. It may be typed in any case, with or without \
-      hyphens; O is 0, I and L are 1. Without a code it is asked for. The port is 2197 unless one is named.
+      `pushcli devices invite` on the gateway's machine creates the code. It contains the fingerprint of the \
+      gateway's CA, so that no certificate has to be copied and the code is sent only to that gateway. Case and \
+      hyphens do not matter; O is 0, I and L are 1. Without a code the command reads it. The default port is 2197.
 
-      The link of a channel (`pushcli channels share`) is taken in the same way. A machine that has a device there reads the \
-      channel with that one, and makes another only for a --device of a name that is not here.
+      The link of a channel (`pushcli channels share`) is used in the same way. A device of this machine at that \
+      gateway then reads the channel; --device with a new name creates another device.
 
-      Afterwards every command means that gateway; `pushcli contexts` lists those that this machine knows.
+      Afterwards that gateway is the default one; `pushcli contexts` lists all known gateways.
 
       Examples:
         pushcli join K3PM-9XQ2-7VTD-H4RC-8NWE2-Q6J5B@gateway.example:2197
@@ -28,7 +28,7 @@ struct Join: AsyncParsableCommand {
       """)
   @Argument(help: "CODE@HOST:PORT, or the link of an invitation; HOST:PORT alone asks for the code.") var code: [String]
   @Option(help: "The device's name. (this machine's name)") var device: String?
-  @Option(help: "Who is to own it, where the invitation is for somebody new. (a person of the device's name)")
+  @Option(help: "The name of the user, for an invitation of a new user. (the device's name)")
   var person: String?
   @Option(help: "The gateway's name in `pushcli contexts`. (its host)") var name: String?
   @OptionGroup var state: FolderOptions

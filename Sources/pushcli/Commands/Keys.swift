@@ -121,7 +121,7 @@ struct Keys: AsyncParsableCommand {
       let name = file.split(separator: "/").last.map(String.init) ?? file
       let named = name.hasPrefix("AuthKey_") ? String(name.dropFirst(8).prefix(10)) : nil
       guard let id = keyID ?? named else {
-        throw CommandFailure(.usage, "--key-id is missing: \(name) does not tell it, as AuthKey_KEYID.p8 would")
+        throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
       }
       let created: CreatedKey = try await Admin(state).post(
         "/admin/v1/keys",

@@ -8,10 +8,10 @@ struct Lint: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lint", abstract: "Check payload files against the text rules and the schema of aps.",
     discussion: """
-      A finding says the file, a JSON pointer, the rule, what is wrong and what to write instead. Errors are what the \
-      gateway refuses or devices ignore; warnings are texts that could be better. Languages other than English, and \
-      scripts without capitals, get only the rules that make sense there. Files with categories (as \
-      `pushcli apps category` prints them) are checked for their actions.
+      A finding has the file, a JSON pointer, the rule, the fault and its remedy. Errors are refused by the gateway \
+      or ignored by devices; warnings are texts that could be better. Languages other than English, and scripts \
+      without capitals, are checked with the rules that apply to them. Files with categories (as `pushcli apps \
+      category` prints them) are checked for their actions.
 
       Examples:
         pushcli lint payload.json

@@ -10,12 +10,13 @@ struct Login: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Administer a remote gateway from this machine, with a token.",
     discussion: """
-      `pushcli admin tokens create` on the gateway's machine makes the token, and the setting remote_admin: on has the \
-      gateway take it. It is read from standard input or from a file, not from an argument, and kept in the state folder \
-      for this user alone. It tells which gateway is the right one, and is sent to that one alone.
+      `pushcli admin tokens create` on the gateway's machine creates the token, and the gateway accepts it with the \
+      setting remote_admin: on. The token is read from standard input or a file, not from an argument, and stored in \
+      the state folder, readable by this user. It contains the fingerprint of the gateway's CA and is sent only to \
+      that gateway.
 
-      Afterwards every command means that gateway, as far as the token's role goes; `pushcli contexts remove NAME` forgets \
-      it again.
+      Afterwards that gateway is the default one for all commands that the token's role allows; `pushcli contexts \
+      remove NAME` removes it.
 
       Examples:
         pushcli login gateway.example:2197

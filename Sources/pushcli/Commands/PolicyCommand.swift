@@ -174,7 +174,7 @@ struct PolicyExplain: AsyncParsableCommand {
       Output.table(["PART", "ASKED", "PRESENTED", "RULE", "BECAUSE", "TO CHANGE IT"], rows)
       if let held = presented.held {
         let due = held.until.map { Date(timeIntervalSince1970: Double($0)).formatted(.iso8601) }
-        Output.data(due.map { "It waits for the digest of \($0)." } ?? "It waits for the digest of what waited.")
+        Output.data(due.map { "It waits for the summary of \($0)." } ?? "It waits for the next summary.")
       }
     }
 
@@ -202,7 +202,7 @@ extension PayloadError {
     switch self {
     case .empty: "it is empty"
     case .notJSON(let words): "it is not JSON (\(words))"
-    case .notAnObject: "it is no JSON object"
+    case .notAnObject: "it is not a JSON object"
     }
   }
 }

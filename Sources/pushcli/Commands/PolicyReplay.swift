@@ -49,7 +49,7 @@ struct PolicyReplay: AsyncParsableCommand {
     let (lost, gained) = (changed.filter { !$0.lost.isEmpty }.count, changed.filter { !$0.gained.isEmpty }.count)
     Output.words(
       "\(counted(outcomes.count, "push", "pushes")), \(changed.count) different: \(lost) with less, "
-        + "\(gained) with more, \(held) in a digest")
+        + "\(gained) with more, \(held) in a summary")
     if format.json { return Output.json(lines: shown.map(Line.init)) }
     if shown.isEmpty || limit == 0 { return }
     Output.table(
@@ -76,7 +76,7 @@ struct PolicyReplay: AsyncParsableCommand {
       do {
         choices = try decodeJSON(Preferences.self, from: bytes)
       } catch {
-        throw CommandFailure(.failed, "\(preferences) holds no choices: `pushcli prefs --json` shows the form")
+        throw CommandFailure(.failed, "\(preferences) has no preferences: `pushcli prefs --json` shows the form")
       }
     } else {
       choices = try await access.preferences()
@@ -140,7 +140,7 @@ struct PolicyReplay: AsyncParsableCommand {
       }
       let unique = reasons.indices.filter { reasons.firstIndex(of: reasons[$0]) == $0 }.map { reasons[$0] }
       return [
-        at, topic, id, words(was), words(wouldBe) + (isHeld ? ", in a digest" : ""), unique.joined(separator: ", "),
+        at, topic, id, words(was), words(wouldBe) + (isHeld ? ", in a summary" : ""), unique.joined(separator: ", "),
       ]
     }
   }

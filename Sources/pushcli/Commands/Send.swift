@@ -11,11 +11,11 @@ struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "send", abstract: "Send one push.",
     discussion: """
-      The message is what stands after the options, or what is piped in where nothing does. Beside a title or another \
-      flag, standard input is read only when it was piped into this command itself: a loop that reads lines keeps them. \
-      --file FILE (or @FILE, or a name that ends in .json or .apns) is a whole payload instead, as - is one on standard \
-      input. A simulator's .apns file names its app itself. The key is the development key of the state folder unless \
-      --key, --key-id and --team say another.
+      The message is the text after the options; without it, standard input. With a title or another flag, standard \
+      input is read only when it was piped into this command itself: a loop that reads lines keeps them. --file FILE \
+      (or @FILE, or a name that ends in .json or .apns) is a whole payload instead; - is a payload on standard input. \
+      A simulator's .apns file names its app itself. The push is signed with the development key of the state folder, \
+      or with --key, --key-id and --team.
 
       Examples:
         pushcli send --to me/com.example.news "The train leaves in 5 minutes."
@@ -48,7 +48,7 @@ struct Send: AsyncParsableCommand {
   @Option(name: .customLong("in"), help: "Deliver it later: 30s, 10m, 2h, 7d from now.") var delay: String?
   @Option(help: "10, 5 or 1.") var priority: Int?
   @Option(
-    help: "alert, background, voip, … (what the topic's suffix says, else alert)",
+    help: "alert, background, voip, … (by the topic's suffix, else alert)",
     completion: .list(PushType.allCases.map(\.rawValue)))
   var pushType: String?
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
@@ -295,7 +295,7 @@ struct Send: AsyncParsableCommand {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
     guard let keyID = keyID ?? named else {
-      throw CommandFailure(.usage, "--key-id is missing: \(name) does not tell it, as AuthKey_KEYID.p8 would")
+      throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
     }
     guard let team = team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
       throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
@@ -378,10 +378,10 @@ struct Send: AsyncParsableCommand {
   private func validateRetraction(_ id: String) throws {
     guard APNSID(id) != nil else { throw ValidationError("--retract is an apns-id, a UUID, not \"\(id)\"") }
     guard channel == nil else {
-      throw ValidationError("a broadcast can't be taken back: name a device with --to, or --token and --topic")
+      throw ValidationError("a broadcast can't be retracted: name a device with --to, or --token and --topic")
     }
     guard words.isEmpty, file == nil, !content.isGiven, (at ?? delay) == nil, wait == nil, self.id == nil else {
-      throw ValidationError("--retract takes a push back and sends none: leave out what would be sent")
+      throw ValidationError("--retract retracts a push and sends none: leave out title, text and payload")
     }
   }
 
@@ -398,8 +398,8 @@ struct Send: AsyncParsableCommand {
     /// In a line for people.
     var words: String {
       switch result {
-      case "retracted": "taken back: it leaves the screens, and is not delivered where it was not yet"
-      case "already": "it was taken back before"
+      case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
+      case "already": "it was retracted before"
       default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
       }
     }
@@ -517,11 +517,11 @@ struct DeliveryProgress {
     // Whoever answered it has seen it.
     case "viewed", "closed", "action": return true
     case "presented": isSuppressed = false
-    case "retracted": throw CommandFailure(.suppressed, "the push was taken back by its sender")
+    case "retracted": throw CommandFailure(.suppressed, "the push was retracted by its sender")
     case "dropped", "expired": throw CommandFailure(.suppressed, "the push was \(event) before it arrived")
     case awaited.rawValue:
       guard isSuppressed else { return true }
-      throw CommandFailure(.suppressed, "a part of the push was suppressed by the person's choice")
+      throw CommandFailure(.suppressed, "a part of the push was suppressed by the user's preferences")
     default: break
     }
     return false

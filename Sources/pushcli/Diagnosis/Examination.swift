@@ -59,7 +59,7 @@ struct Examination {
     }
     guard FileManager.default.isWritableFile(atPath: folder.path) else {
       return Finding(
-        check: check, state: .failed, words: "\(folder.path) can't be written: mend its owner and permissions")
+        check: check, state: .failed, words: "\(folder.path) can't be written: fix its owner and permissions")
     }
     do {
       let isWhole = try folder.checkDatabase(isThorough: isThorough)
@@ -99,7 +99,7 @@ struct Examination {
   private func space() -> Finding {
     let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
     guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.intValue else {
-      return Finding(check: "disk", state: .warning, words: "the free space can't be told")
+      return Finding(check: "disk", state: .warning, words: "the free space is unknown")
     }
     let words = "\(free >> 20) MiB are free"
     return free < Examination.scarceSpace

@@ -82,7 +82,7 @@ struct RemoteExamination {
         peer?.certificateExpiry.map {
           certificate(
             "server certificate", "the certificate that it shows", $0,
-            "it renews its own by itself; replace any other on its machine")
+            "the gateway renews its own certificate; replace any other on its machine")
         },
         authority.map {
           certificate("authority", "its authority", $0, "`pushcli certs rollover` on its machine makes the next one")

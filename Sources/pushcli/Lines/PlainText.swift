@@ -35,7 +35,8 @@ enum PlainText {
           lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))
         }
       } else {
-        lines.append("In the notification center" + (push.presentation.held == nil ? "." : ", and in the next digest."))
+        lines.append(
+          "In the notification center" + (push.presentation.held == nil ? "." : ", and in the next summary."))
       }
     }
     let removed = removedParts(of: push)

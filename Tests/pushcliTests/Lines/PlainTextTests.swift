@@ -77,7 +77,7 @@ import Testing
     let beginning = "[14:03] 📰 News\nDinner at Eight?\nIn the notification center"
     #expect(paragraph(push).hasPrefix(beginning + ".\n"))
     push.presentation.held = Hold(by: .summary)
-    #expect(paragraph(push).hasPrefix(beginning + ", and in the next digest.\n"))
+    #expect(paragraph(push).hasPrefix(beginning + ", and in the next summary.\n"))
   }
 
   @Test func `no control of a sender reaches the reader`() {
