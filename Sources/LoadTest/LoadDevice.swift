@@ -107,7 +107,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
 
   package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     guard stream.message.has(.status, "200") else {
-      lane.fail("a device's stream was refused with \(stream.message.text(.status) ?? "nothing")")
+      lane.fail("a device's stream was refused with \(stream.message.text(.status) ?? "no status")")
       connection?.closeAfterFlush()
       return
     }

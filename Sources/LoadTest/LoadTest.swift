@@ -110,7 +110,7 @@ package struct LoadTest: Sendable {
       guard made.count == wanted.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
         throw Failure(
           kind: .failed,
-          description: "the gateway enrolled other devices than the \(wanted.count) it was asked for: is it older?")
+          description: "the gateway did not enroll the \(wanted.count) requested devices: check its version")
       }
       devices += made
       report(.enroll, Double(devices.count) / Double(plan.devices), .init())

@@ -103,7 +103,7 @@ package struct MarkedPayload {
 
   /// - Precondition: `size` is at least ``minimumSize``.
   package init(size: Int) {
-    precondition(size >= MarkedPayload.minimumSize, "a payload has room for its mark")
+    precondition(size >= MarkedPayload.minimumSize, "a payload has space for its mark")
     bytes = MarkedPayload.head
     for offset in 0..<(size - MarkedPayload.minimumSize) {
       bytes.append(MarkedPayload.words[offset % MarkedPayload.words.count])

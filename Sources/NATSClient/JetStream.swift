@@ -155,7 +155,7 @@ package struct JetStream: Sendable {
     }
     // Servers say a level from 2.11 on, which has what the mailbox needs: a time to live for each message.
     guard account.api.level ?? 0 >= 1 else {
-      throw .link(.refused("the NATS servers are older than 2.11: upgrade them; 2.15 is what this was tested with"))
+      throw .link(.refused("the NATS servers are older than 2.11: upgrade them; 2.15 was tested"))
     }
   }
 

@@ -131,7 +131,7 @@ package final class NATSConnection: EngineTransport {
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
   ) throws(NATSError) -> any EngineSubscription {
     let tokens = subject.split(separator: ".", omittingEmptySubsequences: false)
-    guard tokens.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else { throw .refused("\(subject) is no subject") }
+    guard tokens.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else { throw .refused("invalid subject \(subject)") }
     let number = NATSLibrary.add(NATSLibrary.Callbacks(message: handler))
     let isClosed = line.withLock { line in
       line.subjects[number] = (subject, queue)

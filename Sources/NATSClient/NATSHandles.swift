@@ -101,7 +101,7 @@ final class NATSHandles: @unchecked Sendable {
   {
     guard let connection = unsafe connection else { return .disconnected }
     guard let message = unsafe NATSLibrary.handle(subject, reply: reply, headers: headers, body) else {
-      return .refused("\(subject) is no subject")
+      return .refused("invalid subject \(subject)")
     }
     defer { unsafe natsMsg_Destroy(message) }
     let status = unsafe natsConnection_PublishMsg(connection, message)

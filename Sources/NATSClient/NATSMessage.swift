@@ -43,7 +43,8 @@ package enum NATSError: Error, Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .disconnected: "no broker of the cluster is connected"
     case .timedOut: "the broker did not answer in time"
-    case .noResponders: "nobody in the cluster answers this: JetStream is not enabled, or its leader is being elected"
+    case .noResponders:
+      "no broker in the cluster answers this request: JetStream is not enabled, or its leader is being elected"
     case .closed: "the connection to the cluster is closed"
     case .refused(let reason): reason
     }

@@ -42,7 +42,7 @@ package final class BrokerWatch: Sendable {
         failures += 1
         guard failures >= patience, moved.map({ .now - $0 >= stay }) ?? true, !Task.isCancelled else { continue }
         logger.log(
-          .brokerLeft, "the broker does not reach the cluster's leader (\(error)); another is taken")
+          .brokerLeft, "the broker does not reach the cluster's leader (\(error)); the gateway connects to another")
         (failures, stay, moved) = (0, moved == nil ? stay : min(stay * 2, longestStay), .now)
         engine.transport.reconnect()
       }

@@ -11,7 +11,7 @@ package struct HealthProblem: Codable, Sendable, Equatable {
   package static let storing = "mailbox"
 
   /// What strangers are told of any problem.
-  package static let wordsForStrangers = "it fails: the gateway's own machine says why (`pushcli doctor`)"
+  package static let wordsForStrangers = "failing: `pushcli doctor` on the gateway's machine reports the cause"
 
   package init(part: String, problem: String, since: Int64) {
     self.part = part
@@ -50,7 +50,7 @@ package struct Health: Codable, Sendable, Equatable {
       health.problems[index].problem = HealthProblem.wordsForStrangers
     }
     for index in health.warnings?.indices ?? 0..<0 {
-      health.warnings?[index].problem = "the gateway's own machine says more (`pushcli doctor`)"
+      health.warnings?[index].problem = "`pushcli doctor` on the gateway's machine reports the details"
     }
     return health
   }

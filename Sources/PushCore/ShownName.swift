@@ -4,7 +4,7 @@ package enum ShownName {
   package static let maximumSize = 64
 
   /// What a name is, in words that follow "expected" or "has".
-  package static let expected = "1 to \(maximumSize) bytes, none of them a control or an invisible sign"
+  package static let expected = "1 to \(maximumSize) bytes, without control or invisible characters"
 
   /// Whether `name` can be shown as it is: not empty, not longer than ``maximumSize``, without controls, line breaks,
   /// overrides of the reading order, and signs that show nothing. What makes an emoji is part of it.

@@ -96,7 +96,7 @@ package struct StateFolder: Sendable {
     guard lock >= 0 else {
       throw Failure(
         description:
-          "the state folder \(path) can't be written (\(reason(errno))): mend its permissions or choose another with --state DIR"
+          "the state folder \(path) can't be written (\(reason(errno))): correct its permissions or choose another with --state DIR"
       )
     }
     let claim = Claim(file: lock, hasNarrowed: hasNarrowed)
@@ -136,7 +136,7 @@ package struct StateFolder: Sendable {
         let mode = String(status.st_mode & 0o7777, radix: 8)
         throw Failure(
           description:
-            "others can get at the state folder \(path) (mode \(mode)), which holds keys: chmod 700 '\(path)' and start again"
+            "other users can access the state folder \(path) (mode \(mode)), which holds keys: chmod 700 '\(path)' and start again"
         )
       }
       hasNarrowed = true

@@ -10,13 +10,13 @@ package struct TokenBucket: Sendable {
     package var seconds = 1
 
     package init(burst: Int, perSecond: Int) {
-      precondition(burst > 0 && perSecond > 0, "an allowance allows something")
+      precondition(burst > 0 && perSecond > 0, "an allowance is positive")
       (self.burst, self.perSecond) = (burst, perSecond)
     }
 
     /// One comes back in as many seconds.
     package init(burst: Int, secondsForOne: Int) {
-      precondition(burst > 0 && secondsForOne > 0, "an allowance allows something")
+      precondition(burst > 0 && secondsForOne > 0, "an allowance is positive")
       (self.burst, perSecond, seconds) = (burst, 1, secondsForOne)
     }
 
@@ -49,7 +49,7 @@ package struct TokenBucket: Sendable {
   /// Takes so many, also where there are fewer: what is missing comes back before any other. More than
   /// ``maximumDebt`` bursts are never owed.
   package mutating func owe(_ count: Int, at now: Int64) {
-    precondition(count >= 0, "nobody owes less than nothing")
+    precondition(count >= 0, "a debt is not negative")
     fill(at: now)
     let full = rate.burst * rate.unit
     let (taken, isLarge) = count.multipliedReportingOverflow(by: rate.unit)

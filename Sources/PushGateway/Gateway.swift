@@ -79,7 +79,7 @@ package final class Gateway: Sendable {
     let claim = try folder.claim()
     if claim.hasNarrowed {
       logger.log(
-        .stateFolderNarrowed, "the state folder was open to others: it is this user's alone now",
+        .stateFolderNarrowed, "the state folder was accessible to other users: access is now limited to this user",
         metadata: ["path": "\(folder.path)"])
     }
     // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
@@ -105,7 +105,7 @@ package final class Gateway: Sendable {
       (backend, store) = try await open(context)
     } catch let error as StoreError where error.isDiskFull && Ballast(in: folder).release() {
       logger.log(
-        .diskFull, "the disk is full: what was set aside for that is used to deliver what waits; free some space")
+        .diskFull, "the disk is full: the reserve is used to deliver pending pushes; free some space")
       (backend, store) = try await open(context)
     }
     do {
@@ -128,7 +128,7 @@ package final class Gateway: Sendable {
         provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
         liveChannels: LiveChannels { message, count in
           logger.log(
-            .broadcastHandedOut, "broadcast handed to all",
+            .broadcastHandedOut, "broadcast queued for all streams of its channel",
             metadata: [
               "id": "\(message.id)", "streams": "\(count)",
               "milliseconds": "\(clock.milliseconds() - message.received)",
@@ -153,7 +153,7 @@ package final class Gateway: Sendable {
       if !open.isEmpty {
         logger.log(
           .appsOfNoTeam,
-          "the keys of every team reach some apps: `pushcli apps set TOPIC --team TEAMID` gives each to one",
+          "some apps have no team and accept every team's keys: assign teams with `pushcli apps set TOPIC --team TEAMID`",
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
       RestoreRetractions(services)()
@@ -165,7 +165,7 @@ package final class Gateway: Sendable {
       let gateway = try await Gateway(
         configuration, folder, claim, user, services, store, certificate, supervisor, logger, threshold)
       if configuration.user == nil, ServiceUser.isRoot {
-        logger.log(.runsAsRoot, "the gateway runs as root: name a user of its own with --user NAME")
+        logger.log(.runsAsRoot, "the gateway runs as root: name an unprivileged user with --user NAME")
       }
       return gateway
     } catch {
@@ -182,12 +182,12 @@ package final class Gateway: Sendable {
     do {
       user = try ServiceUser(name: name)
     } catch {
-      throw ConfigurationError(description: "there is no user \(name) (\(error)): make one, or leave --user out")
+      throw ConfigurationError(description: "there is no user \(name) (\(error)): create it, or omit --user")
     }
     if user.uid == geteuid() { return nil }
     guard ServiceUser.isRoot else {
       throw ConfigurationError(
-        description: "only root can start a gateway as \(name): leave --user out, or run as \(name)")
+        description: "only root can start a gateway as \(name): omit --user, or run as \(name)")
     }
     try StateFolder(configuration.state).prepare(for: user)
     try user.assume()
@@ -321,18 +321,19 @@ package final class Gateway: Sendable {
     do {
       guard try renew() else { return }
       logger.log(
-        .certificateRenewed, "the certificate was near its end and was renewed: connections from now on use it")
+        .certificateRenewed, "the certificate was about to expire and was renewed: new connections use it")
     } catch {
-      logger.log(.certificateNotRenewed, "the certificate is near its end and can't be renewed: \(error)")
+      logger.log(.certificateNotRenewed, "the certificate is about to expire and can't be renewed: \(error)")
     }
   }
 
   /// Uses a certificate that was renewed on disk.
   private static func look(at certificate: ServerCertificate, _ logger: Logger) {
     switch certificate.look() {
-    case .replaced?: logger.log(.certificateReplaced, "the certificate was replaced: connections from now on use it")
+    case .replaced?: logger.log(.certificateReplaced, "the certificate was replaced: new connections use it")
     case .unusable(let problem)?:
-      logger.log(.certificateUnusable, "the certificate on disk can't be used, the one before stays: \(problem)")
+      logger.log(
+        .certificateUnusable, "the certificate on disk can't be used, the previous one stays in use: \(problem)")
     case nil: break
     }
   }
@@ -343,7 +344,7 @@ package final class Gateway: Sendable {
     do {
       _ = try await reloading()
     } catch {
-      logger.log(.settingsRefused, "the settings were not read again, nothing was changed: \(error)")
+      logger.log(.settingsRefused, "the settings were not reloaded and are unchanged: \(error)")
     }
   }
 
@@ -363,7 +364,7 @@ package final class Gateway: Sendable {
   ///
   /// - Returns: what that program takes over.
   package func makeWay() async -> InheritedSockets {
-    supervisor.manager.reloading("making way for the next program")
+    supervisor.manager.reloading("handing over to the next program")
     services.lifecycle.beginDrain()
     var sockets = await listeners.handOver() + (door?.handOver() ?? [])
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
@@ -401,7 +402,7 @@ package final class Gateway: Sendable {
         try await services.registrations.note(seen: seen)
       }
     } catch {
-      logger.log(.presenceNotStored, "when devices were last connected is not written down: \(error)")
+      logger.log(.presenceNotStored, "the times of the devices' last connections were not stored: \(error)")
     }
   }
 

@@ -243,7 +243,7 @@ final class GatewayHandler: Handler {
     guard let identity = connection.identity else { return nil }
     let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
     let isOver = identity.expires <= services.clock.seconds
-    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : isOver ? "its time is over" : nil) {
+    if let fault = identity.fault ?? (isRevoked ? "it was revoked" : isOver ? "it has expired" : nil) {
       logger.log(
         .clientCertificateRefused, "refused a client certificate: \(fault)",
         metadata: ["topic": "\(identity.topic ?? "")"])
@@ -260,7 +260,7 @@ final class GatewayHandler: Handler {
   func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
     guard GatewayHandler.isControl(exchange.request) else { return provider.refuse(exchange, cause.reason) }
     exchange.respond(
-      Problem(503, "Service Unavailable", "the connection ends, and the request was not complete: send it again")
+      Problem(503, "Service Unavailable", "the connection was closed before the request was complete: send it again")
         .response)
   }
 
@@ -278,8 +278,10 @@ final class GatewayHandler: Handler {
       let device = try devices.device(request.bearer)
       guard !services.backend.isCutOff() else {
         return exchange.respond(
-          Problem(503, "Service Unavailable", "this gateway reaches no broker of its cell: take another gateway")
-            .response)
+          Problem(
+            503, "Service Unavailable", "this gateway reaches no broker of its cluster: connect to another gateway"
+          )
+          .response)
       }
       let secret = request.bearer ?? ""
       exchange.connection.allowAllStreams()
@@ -315,7 +317,7 @@ final class GatewayHandler: Handler {
     if request.method == "HEAD" { request.method = "GET" }
     switch router.match(method: request.method, path: request.path) {
     case .unknown:
-      exchange.respond(Problem.notFound("there is nothing at \(request.path)").response)
+      exchange.respond(Problem.notFound("unknown path \(request.path)").response)
     case .otherMethods(let methods):
       exchange.respond(methodNotAllowed(methods))
     case .found(let route, let parameters):
@@ -341,15 +343,15 @@ final class GatewayHandler: Handler {
       exceeded(.controlRequests, on: connection)
       return Problem(
         429, "Too Many Requests",
-        "\(Limits.maximumControlRequests) requests of this connection are at work: wait for their answers")
+        "\(Limits.maximumControlRequests) requests of this connection are in progress: wait for their responses")
     }
     guard connection.session.waitingSize < Limits.maximumWaitingAnswers else {
       exceeded(.waitingAnswers, on: connection)
-      return Problem(429, "Too Many Requests", "the answers of this connection wait to be taken: read them first")
+      return Problem(429, "Too Many Requests", "this connection has unread responses: read them first")
     }
     guard GatewayHandler.running.load(ordering: .relaxed) < Limits.maximumRunningRequests else {
       exceeded(.runningRequests, on: connection)
-      return Problem(503, "Service Unavailable", "the gateway has more requests than it works on at once: try again")
+      return Problem(503, "Service Unavailable", "the gateway has too many requests in progress: try again")
     }
     connection.runningRequests += 1
     GatewayHandler.running.add(1, ordering: .relaxed)

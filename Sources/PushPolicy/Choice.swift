@@ -49,21 +49,21 @@ extension Choice {
     part(.alert, "Alerts", help: "whether there is an alert"),
     Choice(
       "quiet", title: "Quiet Hours", label: "quiet hours",
-      help: "windows in which nothing is shown or played; several have `;` between them",
+      help: "windows without alerts and sounds; several separated by `;`",
       everything: ChoiceSlot(\.quietHours, .windows)),
     Choice(
-      "summary", title: "Summary at", help: "when what is held for the summary comes; at most 12 times a day",
+      "summary", title: "Summary at", help: "times of the summary with deferred pushes; at most 12 a day",
       everything: ChoiceSlot(\.summary, .times)),
     Choice(
       "focus", title: "Focus “NAME” Lets Through", label: "focus NAME", isNamed: true,
-      help: "the apps that a Focus lets through; `off` forgets it", everything: ChoiceSlot(\.focuses, .focuses)),
+      help: "the apps that a Focus lets through; `off` deletes it", everything: ChoiceSlot(\.focuses, .focuses)),
     Choice(
       "log-text", key: "log_text", title: "Find Pushes by Text",
-      help: "who finds a push by its text in the delivery log: nobody, then no text is kept there; the person's own "
-        + "devices; senders as well",
+      help: "search of pushes by their text in the delivery log: off, then no text is stored there; by the user's own "
+        + "devices; by senders as well",
       everything: ChoiceSlot(\.logText, .logText)),
     Choice(
-      "delivery", title: "Deliver", help: "whether its pushes interrupt now or are held for the summary",
+      "delivery", title: "Deliver", help: "whether its pushes interrupt now or are deferred to the summary",
       app: ChoiceSlot(\.delivery, .delivery, refusal: "the app's pushes come in the summary", remark: "in the summary")),
     Choice(
       "time-sensitive", key: "time_sensitive", title: "Time-Sensitive Breaks Through",
@@ -79,14 +79,15 @@ extension Choice {
         \.advertising, .either("allow", "refuse"), refusal: "the app may not advertise", remark: "advertising")),
     Choice(
       "budget", key: "alert_budget", title: "Alerts an Hour",
-      help: "alerts an hour; what goes beyond is in the center. By default \(AlertBudget.standardCount), besides "
+      help:
+        "alerts an hour; further alerts are in the center only. By default \(AlertBudget.standardCount), not counting "
         + "time-sensitive and critical ones",
       app: ChoiceSlot(
         \.alertBudget, .budget, refusal: "the app has had its VALUE alerts of this hour",
         remark: "VALUE alerts an hour")),
     Choice(
       "provisional", title: "On Probation, Quietly",
-      help: "`on`: quiet until the person decides. `notifications=off` ends it, too",
+      help: "`on`: quiet until the user decides. `notifications=off` ends it, too",
       app: ChoiceSlot(
         \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
       )),

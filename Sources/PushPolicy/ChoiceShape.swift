@@ -37,7 +37,7 @@ indirect enum Shape: Sendable {
         let name = key.string
         error =
           name.utf8.count > Shape.maximumNameSize
-          ? "\(pointer) has a name of \(name.utf8.count) bytes: it may have \(Shape.maximumNameSize)"
+          ? "\(pointer) has a name of \(name.utf8.count) bytes: expected at most \(Shape.maximumNameSize)"
           : shape.error(in: value, at: pointer + "/" + name.pointerToken)
       }
       return error ?? (count > maximum ? "\(pointer) has more than \(maximum) members" : nil)
@@ -45,7 +45,7 @@ indirect enum Shape: Sendable {
       value.visitMembers { key, _ in
         if !Preferences.isFocusName(key.string) {
           let place = "\(pointer)/\(key.string.pointerToken)"
-          error = error ?? "\(place) is no name of a Focus: letters, digits, hyphens, spaces"
+          error = error ?? "\(place) is not a valid name of a Focus: expected letters, digits, hyphens, spaces"
         }
       }
       return error
@@ -61,7 +61,7 @@ indirect enum Shape: Sendable {
       return error ?? (index > maximum ? "\(pointer) has more than \(maximum) elements" : nil)
     default: if fits(value) { return nil }
     }
-    return "\(pointer.isEmpty ? "the body" : pointer) has to be \(words), not \(value.evidence)"
+    return "\(pointer.isEmpty ? "the body" : pointer) must be \(words), not \(value.evidence)"
   }
 
   private func fits(_ value: JSONElement) -> Bool {

@@ -109,7 +109,7 @@ struct ChoiceType<Value: Sendable>: Sendable {
     encoded = { $0 }
     assign = { (value, name, text) throws(SettingError) in
       guard let read = try read(name, text) else {
-        throw SettingError("\"\(text)\" is no value of \(name): write \(expected)")
+        throw SettingError("invalid value \"\(text)\" of \(name): write \(expected)")
       }
       value = read
     }
@@ -218,7 +218,7 @@ extension ChoiceType<[QuietWindow]> {
           guard let window = QuietWindow(String(text)) else {
             throw SettingError(
               """
-              "\(text)" is no value of \(name): write "22:00-07:00 mon-fri Europe/Berlin", several with ; between them, or off
+              invalid value "\(text)" of \(name): write "22:00-07:00 mon-fri Europe/Berlin", several separated by ;, or off
               """)
           }
           windows.append(window)
@@ -235,7 +235,7 @@ extension ChoiceType<[String: Set<String>]> {
   /// The topics that each Focus lets through.
   static var focuses: Self {
     var type = ChoiceType(
-      values: ["off", "none"], isText: true, words: "topics with commas between them, `none`, `off`", shape: .focuses,
+      values: ["off", "none"], isText: true, words: "topics separated by commas, `none`, `off`", shape: .focuses,
       letting: "none", expected: "topics", text: { _ in "" }, read: { _, _ in nil })
     type.members = { Set($0.keys).union(Preferences.usualFocuses).sorted() }
     type.text = { focuses, name in
@@ -245,7 +245,8 @@ extension ChoiceType<[String: Set<String>]> {
     type.assign = { (focuses, name, text) throws(SettingError) in
       let name = String(name.drop { $0 != "." }.dropFirst())
       guard Preferences.isFocusName(name) else {
-        throw SettingError("\"\(name)\" is no name of a Focus: letters, digits, hyphens and spaces, at most 64")
+        throw SettingError(
+          "invalid name \"\(name)\" of a Focus: expected letters, digits, hyphens and spaces, at most 64")
       }
       switch text {
       case "off": focuses[name] = nil

@@ -11,9 +11,9 @@ extension Decision {
         }
       let count = (isPresented ? 1 : 0) + removed.count { $0.part == part }
       if count > 1 { return "\(part.rawValue) counts \(count) times" }
-      if count == 0, asked.contains(part) { return "\(part.rawValue) was asked for, and nothing is said of it" }
+      if count == 0, asked.contains(part) { return "\(part.rawValue) was requested and has no outcome" }
     }
     if presentation.alert != nil, presentation.center != nil { return "an alert is shown twice" }
-    return presentation.held != nil && presentation.center == nil ? "what is held is an alert that is nowhere" : nil
+    return presentation.held != nil && presentation.center == nil ? "a deferred alert is missing in the center" : nil
   }
 }

@@ -76,9 +76,9 @@ package enum DeliveryDetail: Sendable, Equatable {
       case .deviceLags: "device lags"
       case .mailboxFull: "the mailbox is full"
       case .unreadable: "the payload can't be read"
-      case .cancelled: "cancelled before its time"
-      case .retracted: "taken back, or answered"
-      case .nobodyRegistered: "nobody in the group is registered"
+      case .cancelled: "canceled before its scheduled time"
+      case .retracted: "retracted or answered"
+      case .nobodyRegistered: "no member of the group is registered"
       }
     }
   }

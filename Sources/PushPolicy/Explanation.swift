@@ -32,7 +32,7 @@ package struct Explanation: Sendable, Equatable {
       self.init("the silent switch is on", "on the device", "turn the switch off on \(device)")
     case ("absence", 1):
       self.init(
-        "more waited while the device was away than alerts are shown for", "by default",
+        "more pushes were pending while the device was away than alerts are shown for", "by default",
         "\(set) --app TOPIC budget=none")
     case ("budget", 1):
       self.init(

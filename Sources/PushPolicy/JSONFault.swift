@@ -138,7 +138,7 @@ private struct JSONScanner: ~Escapable {
       return nil
     }
     if begins(with: "\u{FEFF}") { return "the text begins with a byte order mark: save it without one" }
-    if next == UInt8(ascii: "'") { return "a text stands in double quotes" }
+    if next == UInt8(ascii: "'") { return "a string must be in double quotes" }
     return "\(inWords) is expected, and there is \(found)"
   }
 

@@ -6,7 +6,7 @@ extension Preferences {
   /// - Throws: ``SettingError``, and then nothing has changed.
   package mutating func set(_ assignment: String, app: String?, category: String?) throws(SettingError) {
     guard let equals = assignment.firstIndex(of: "=") else {
-      throw SettingError("\"\(assignment)\" is no assignment: write <setting>=<value>, such as badge=off")
+      throw SettingError("invalid assignment \"\(assignment)\": write <setting>=<value>, such as badge=off")
     }
     let name = String(assignment[..<equals])
     let value = String(assignment[assignment.index(after: equals)...])
@@ -44,9 +44,9 @@ extension Choice {
   fileprivate func misplaced(in scope: Scope, category: String?) -> SettingError {
     switch scope {
     case .category:
-      SettingError("the category \"\(category ?? "")\" has no choice of \(name): write \(Choice.names(of: .category))")
-    case .app: SettingError("\(name) is one choice for everything: leave the app out")
-    case .everything: SettingError("\(name) is chosen for each app: name one")
+      SettingError("the category \"\(category ?? "")\" has no preference \(name): write \(Choice.names(of: .category))")
+    case .app: SettingError("\(name) is a preference for all apps: omit the app")
+    case .everything: SettingError("\(name) is a preference for each app: name one")
     }
   }
 }

@@ -120,7 +120,7 @@ extension QuietWindow: Codable {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let window = QuietWindow(text) else {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "\(text.evidence) is no window of quiet hours"))
+        .init(codingPath: decoder.codingPath, debugDescription: "invalid window of quiet hours \(text.evidence)"))
     }
     self = window
   }
@@ -137,7 +137,7 @@ extension SummaryTimes: Codable {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let times = SummaryTimes(text) else {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "\(text.evidence) are no times of a summary"))
+        .init(codingPath: decoder.codingPath, debugDescription: "invalid times of a summary \(text.evidence)"))
     }
     self = times
   }

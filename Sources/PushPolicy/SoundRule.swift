@@ -59,7 +59,7 @@ enum SoundRule {
     var previous: Unicode.Scalar = " "
     for scalar in name.unicodeScalars {
       switch scalar {
-      case "/", "\\": return "has a path separator: send what follows the last one"
+      case "/", "\\": return "has a path separator: send only the last component"
       case "." where previous == ".": return "has \"..\": leave it out"
       case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}": return "has a control character: leave it out"
       default: previous = scalar

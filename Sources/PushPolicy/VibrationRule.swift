@@ -8,7 +8,7 @@ enum VibrationRule {
       Violation(
         rule: .s3,
         pointer: "\(pointer)/\(name.pointerToken)",
-        message: "vibration is the person's setting alone: leave \(name.evidence) out",
+        message: "vibration is the user's setting only: omit \(name.evidence)",
         evidence: [name.evidence]
       )
     )

@@ -238,7 +238,7 @@ extension Mailbox {
       purge(devices, app: app) { continuation.resume(returning: $0) }
     }
     guard isDurable else {
-      throw StoreError("what waits can't be removed now: \(problem?.problem ?? "the mailbox is closed"); try again")
+      throw StoreError("pending pushes can't be removed now: \(problem?.problem ?? "the mailbox is closed"); try again")
     }
   }
 }

@@ -494,7 +494,7 @@ extension MailboxIndex.Box {
     if let last = entries.last, last.seq > durableSeq { return "\(last.seq) waits, and is not on disk" }
     if count > entries.count { return "\(count) wait of \(entries.count)" }
     if let gap {
-      if gap.from > gap.to || gap.dropped < 1 { return "the gap from \(gap.from) to \(gap.to) is none" }
+      if gap.from > gap.to || gap.dropped < 1 { return "the gap from \(gap.from) to \(gap.to) is empty" }
       if let first = entries.first(where: { !$0.isRemoved }), first.seq <= gap.to {
         return "\(first.seq) waits, and is in the gap"
       }
@@ -513,7 +513,7 @@ extension MailboxIndex.Box {
       guard entry.hasCollapseID else { continue }
       collapsing += 1
       guard collapsible[.init(app: entry.app, id: collapseID(of: entry))] == entry.seq else {
-        return "what \(entry.seq) replaces waits beside it"
+        return "the push replaced by \(entry.seq) is still pending"
       }
     }
     if waiting != count { return "\(waiting) wait, and \(count) are counted" }

@@ -202,7 +202,8 @@ extension Preferences {
     guard text.count <= Limits.maximumPreferencesSize else {
       throw RegistrationRefusal(
         kind: .invalid,
-        description: "a person's choices take at most \(Limits.maximumPreferencesSize) bytes, not \(text.count)")
+        description:
+          "too many preferences: \(text.count) bytes, expected at most \(Limits.maximumPreferencesSize) for a user")
     }
     return String(decoding: text, as: UTF8.self)
   }

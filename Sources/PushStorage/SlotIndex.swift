@@ -121,7 +121,7 @@ package struct RecordStore<Record: Sendable>: Sendable {
       self[Int(number)] = record
       return Int(number)
     }
-    precondition(end < UInt32.max, "there are not that many devices")
+    precondition(end < UInt32.max, "too many devices")
     if end & 1023 == 0 {
       var block: [Record?] = []
       block.reserveCapacity(RecordStore.blockSize)

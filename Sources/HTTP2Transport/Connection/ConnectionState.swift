@@ -266,13 +266,13 @@ package struct ConnectionState {
     if isDraining, !isServer { return "a client drains" }
     if allowsAllStreams, !isServer { return "a client limits streams" }
     guard let before else { return nil }
-    if before.phase == .closed, phase != .closed { return "what was closed is \(phase)" }
-    if before.isClosing, !isClosing { return "what was closing is \(phase)" }
-    if before.isDraining, !isDraining, !isClosing { return "what was draining is \(phase)" }
+    if before.phase == .closed, phase != .closed { return "a closed connection is \(phase)" }
+    if before.isClosing, !isClosing { return "a closing connection is \(phase)" }
+    if before.isDraining, !isDraining, !isClosing { return "a draining connection is \(phase)" }
     if !before.isHandshaking, isHandshaking { return "the handshake begins again" }
     guard case .draining(let past) = before.phase, case .draining(let draining) = phase else { return nil }
     if past.hasSentGoAway, !draining.hasSentGoAway { return "GOAWAY would be sent twice" }
-    return past.isRefusing && !draining.isRefusing ? "a peer that was refused is heard again" : nil
+    return past.isRefusing && !draining.isRefusing ? "data of a refused peer is read again" : nil
   }
 
   /// Ends a debug build in which something does not fit; a release build has no trace of this.

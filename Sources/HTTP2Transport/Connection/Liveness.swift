@@ -1,6 +1,6 @@
 /// A peer was given up: nothing came from it, and it did not answer two PINGs.
 package struct PeerIsSilent: Error, CustomStringConvertible {
-  package var description: String { "no sign of life" }
+  package var description: String { "no answer to PINGs" }
 }
 
 /// Whether a peer is alive, found out by PINGs: a value, without a clock.

@@ -27,7 +27,7 @@ package enum HTTP2Library {
   static func refusal(missing: [String]) -> String? {
     guard !missing.isEmpty else { return nil }
     return
-      "libnghttp2 \(version) lacks \(missing.joined(separator: " and ")), which bounds what one connection can cost "
+      "libnghttp2 \(version) lacks \(missing.joined(separator: " and ")), which limit the cost of a connection "
       + "(CVE-2023-44487, CVE-2024-28182): install the system's security updates, or version 1.61 or newer"
   }
 

@@ -37,21 +37,21 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   package var words: String {
     switch self {
     case .headerList: "header list"
-    case .incompleteRequests: "requests that are not complete"
-    case .resets: "streams reset because of what the peer did"
+    case .incompleteRequests: "incomplete requests"
+    case .resets: "streams reset because of the peer's frames"
     case .refusedStreams: "refused streams"
-    case .waitingFrames: "frames that wait to be sent"
-    case .unreadTime: "nothing read for 30 s"
+    case .waitingFrames: "frames queued for sending"
+    case .unreadTime: "no data read for 30 s"
     case .settingsTime: "time to acknowledge SETTINGS"
     case .requestTime: "time for a request"
     case .firstRequestTime: "time to the first request"
     case .addressConnections: "connections of one address"
     case .strangerConnections: "connections in all"
-    case .descriptors: "descriptors run short"
+    case .descriptors: "too few descriptors left"
     case .proxyHeader: "connections from `balancers` without a PROXY header"
-    case .controlRequests: "requests of one connection at work"
-    case .waitingAnswers: "answers that wait to be taken"
-    case .runningRequests: "requests of the process at work"
+    case .controlRequests: "requests of one connection in progress"
+    case .waitingAnswers: "responses that the peer has not read"
+    case .runningRequests: "requests of the process in progress"
     }
   }
 }

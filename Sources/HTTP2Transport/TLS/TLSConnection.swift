@@ -139,13 +139,13 @@ package import PushCore
   private static func words(ofFault code: Int) -> String {
     let reason =
       switch Int32(truncatingIfNeeded: code) {
-      case X509_V_ERR_CERT_HAS_EXPIRED: "it has expired: give the gateway another"
+      case X509_V_ERR_CERT_HAS_EXPIRED: "it has expired: replace the gateway's certificate"
       case X509_V_ERR_CERT_NOT_YET_VALID: "it is not valid yet: check the clocks"
       case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-        "it is for other names: `pushcli certs create-server` makes one for more"
+        "it is for other names: `pushcli certs create-server` creates one with more names"
       default:
-        "its authority is not among those to trust: another gateway answers there, or this one has a new authority; "
-          + "name its ca.pem with --ca FILE, or make it known by `pushcli join` or `contexts add`"
+        "its CA is not trusted: another gateway answers at this address, or the gateway has a new CA; "
+          + "name its ca.pem with --ca FILE, or run `pushcli join` or `contexts add`"
       }
     return "the gateway's certificate is not trusted: \(reason)"
   }

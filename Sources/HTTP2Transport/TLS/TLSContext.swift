@@ -29,7 +29,8 @@ import Synchronization
     if let certificate = unsafe SSL_CTX_get0_certificate(handle) {
       if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
         throw TLSError(
-          "the certificate \(certificatePath) has expired: replace it, or delete it and its key to have new ones made")
+          "the certificate \(certificatePath) has expired: replace it, or delete it and its key, and the gateway creates new ones"
+        )
       }
       if unsafe X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0 {
         throw TLSError("the certificate \(certificatePath) is not valid yet: check the clock")
@@ -67,7 +68,7 @@ import Synchronization
   private static func requireFile(_ path: String) throws(TLSError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-    throw TLSError("\(path) is no regular file: name a file with PEM", kind: .file)
+    throw TLSError("\(path) is not a regular file: name a file with PEM", kind: .file)
   }
 
   /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.

@@ -43,7 +43,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   private func filled() throws(StoreError) -> CellIdentity {
     guard isFilling != true else {
       throw StoreError(
-        "a backup is being restored into this cell: start the gateway when `pushcli admin restore` has ended; where it was "
+        "a backup is being restored into this cluster: start the gateway when `pushcli admin restore` has ended; if it was "
           + "killed, run it again")
     }
     return self
@@ -54,7 +54,8 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   /// - Throws: ``JetStreamError``, ``StoreError``.
   package static func find(_ engine: JetStream) async throws -> CellIdentity {
     guard let known = try await read(engine) else {
-      throw StoreError("these brokers have no cell: name those of its gateways with --backend")
+      throw StoreError(
+        "these brokers have no data of gateways: name the brokers of the cluster's gateways with --backend")
     }
     return try known.identity.filled()
   }
@@ -71,19 +72,19 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     let known = try await read(engine)
     guard known == nil || known?.identity.isFilling == true else {
       throw StoreError(
-        "these brokers have a cell already: restore before a gateway was started on them, or name others with --backend"
+        "these brokers have a cluster's data already: restore before a gateway was started on them, or name others with --backend"
       )
     }
     let log = try await engine.streamInfo(CellLog.stream)
     guard known != nil || log?.state.lastSequence ?? 0 == 0 else {
       throw StoreError(
-        "these brokers have the log of a cell, whose stream \(stream) is gone: name others with --backend")
+        "these brokers have the log of a cluster without its stream \(stream): name others with --backend")
     }
     if let known {
       // Whoever began it answers while it goes on.
       let answer = try? await engine.transport.request(fillingSubject, [], timeout: engine.timeout)
       guard answer == nil else {
-        throw StoreError("another restore fills this cell now: wait until it has ended")
+        throw StoreError("another restore into this cluster is running: wait until it has ended")
       }
       try await removeStreams(known.identity, engine)
     }
@@ -94,7 +95,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
       return (filling, try await write(filling, engine, after: known?.number ?? 0))
     } catch {
       guard error.isConflict else { throw error }
-      throw StoreError("another gateway or restore was faster: these brokers have a cell now")
+      throw StoreError("another gateway or restore was faster: these brokers have a cluster's data now")
     }
   }
 
@@ -158,7 +159,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
       case .noSuitablePeers?, .replicasNotSupported?, .insufficientResources?:
         throw StoreError(
           "the cluster can't keep \(replicas) copies of each stream: start \(replicas) brokers with "
-            + "JetStream, or make the cell with --cell-replicas 1, which loses what its one broker loses",
+            + "JetStream, or create the gateways' cluster with --cell-replicas 1, where a failure of its broker can lose data",
           mayPass: error.mayPass)
       default: throw error
       }
@@ -183,7 +184,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
       return (identity, message.sequence)
     } catch {
       throw StoreError(
-        "the stream \(stream) has what no gateway wrote (\(error)): is this cluster used for something else?")
+        "the stream \(stream) has data that was not written by a gateway (\(error)): check the cluster's other uses")
     }
   }
 }

@@ -184,14 +184,16 @@ package final class CellLog: ReplicationLog {
 
   /// Reads until nothing is missing that the stream's leader has now.
   private func readAll() async throws {
-    guard let info = try await engine.streamInfo(CellLog.stream) else { throw StoreError("the cell's log is gone") }
+    guard let info = try await engine.streamInfo(CellLog.stream) else {
+      throw StoreError("the cluster's log was deleted")
+    }
     let end = ContinuousClock.now + CellLog.patience
     while state.withLock({ $0.read }) < info.state.lastSequence {
       try await read()
       if state.withLock({ $0.read }) >= info.state.lastSequence { return }
       // The replica of the stream that answered lags behind its leader.
       guard ContinuousClock.now < end else {
-        throw StoreError("the cell's log is behind itself: try again", mayPass: true)
+        throw StoreError("a replica of the cluster's log is behind: try again", mayPass: true)
       }
       try await Task.sleep(for: .milliseconds(20))
     }
@@ -239,7 +241,7 @@ package final class CellLog: ReplicationLog {
     } catch {
       guard ChangeSet.schema(of: entry) ?? 0 <= store.schema.version else {
         throw StoreError(
-          "entry \(position) of the cell's log is of a later version, which this one can't read (\(error)): upgrade this gateway"
+          "entry \(position) of the cluster's log has a newer version and can't be read (\(error)): upgrade this gateway"
         )
       }
       fault = "\(error)"
@@ -249,7 +251,7 @@ package final class CellLog: ReplicationLog {
   }
 
   private static let tooFarBehind = StoreError(
-    "this gateway was away for so long that the cell's log has gone on without it: start it again, and it takes over all of it"
+    "the cluster's log has discarded entries that this gateway missed: restart it, and it copies the cluster's data"
   )
 
   /// What a failure means, in one line; what no retry mends ends the gateway.
@@ -258,7 +260,7 @@ package final class CellLog: ReplicationLog {
     case let error as ReplicaDiverged:
       try? await store.giveUpReplica()
       let failure = StoreError(
-        "this gateway's copy of the cell is not as it should be (\(error)): start it again, and it takes over all of it"
+        "this gateway's copy of the cluster's data is wrong (\(error)): restart it, and it copies the cluster's data"
       )
       failed(failure)
       return failure
@@ -268,7 +270,7 @@ package final class CellLog: ReplicationLog {
       return error
     case let error as StoreError: return error
     case let error as JetStreamError:
-      return StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
+      return StoreError("the cluster's log does not answer: \(error)", mayPass: error.mayPass)
     default: return SQLiteStore.explain(error, path: store.path)
     }
   }
@@ -279,7 +281,7 @@ package final class CellLog: ReplicationLog {
     let bytes = try changes.encoded()
     guard bytes.count <= EntryParts.maximumSize else {
       throw StoreError(
-        "this change has \(bytes.count) bytes, and the log of a cell takes \(EntryParts.maximumSize): make it in parts")
+        "this change has \(bytes.count) bytes, the cluster's log accepts \(EntryParts.maximumSize): make it in parts")
     }
     let parts = EntryParts.split(bytes, size: CellLog.partSize)
     let number = written.add(1, ordering: .relaxed).newValue
@@ -325,7 +327,7 @@ package final class CellLog: ReplicationLog {
         }
         isUncertain = isUncertain || error.leavesDoubt
         guard ContinuousClock.now < deadline else {
-          throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass)
+          throw StoreError("the cluster's log does not answer: \(error)", mayPass: error.mayPass)
         }
         // An election takes some seconds.
         Thread.sleep(forTimeInterval: 0.1)
@@ -344,7 +346,7 @@ package final class CellLog: ReplicationLog {
     do {
       let id = headers.first { $0.name == "Nats-Msg-Id" }?.value
       return try answer.wait()?.header("Nats-Msg-Id") == id
-    } catch { throw StoreError("the cell's log does not answer: \(error)", mayPass: error.mayPass) }
+    } catch { throw StoreError("the cluster's log does not answer: \(error)", mayPass: error.mayPass) }
   }
 
   /// An answer that a thread waits for.

@@ -89,7 +89,7 @@ package struct CellSnapshots: Sendable {
     guard let manifest = try await newest() else { return false }
     guard manifest.schema <= schema.version else {
       throw StoreError(
-        "this cell was upgraded to a later version (its schema is \(manifest.schema), this program's \(schema.version)): "
+        "this cluster was upgraded to a newer version (its schema is \(manifest.schema), this program's \(schema.version)): "
           + "start this gateway with that version")
     }
     return true
@@ -99,13 +99,13 @@ package struct CellSnapshots: Sendable {
   ///
   /// - Throws: ``StoreError`` when it is not as it was written.
   package func read(to path: String) async throws {
-    guard let manifest = try await newest() else { throw StoreError("the cell has no snapshot") }
+    guard let manifest = try await newest() else { throw StoreError("the cluster has no snapshot") }
     var (bytes, next, found): (Data, UInt64, Int) = (Data(), manifest.first, 0)
     while found < manifest.pieces {
       let batch = try await engine.messages(
         CellSnapshots.stream, subject: "cell.snapshot.\(manifest.name).*", from: next,
         limit: min(CellSnapshots.batch, manifest.pieces - found))
-      guard let last = batch.messages.last else { throw StoreError("the cell's snapshot is not complete: try again") }
+      guard let last = batch.messages.last else { throw StoreError("the cluster's snapshot is incomplete: try again") }
       for piece in batch.messages where piece.subject == "cell.snapshot.\(manifest.name).\(found)" {
         bytes.append(contentsOf: piece.body)
         found += 1
@@ -113,7 +113,7 @@ package struct CellSnapshots: Sendable {
       next = last.sequence &+ 1
     }
     guard CellSnapshots.digest(bytes) == manifest.digest else {
-      throw StoreError("the cell's snapshot is not as it was written: try again")
+      throw StoreError("the cluster's snapshot fails its checksum: try again")
     }
     try bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
   }

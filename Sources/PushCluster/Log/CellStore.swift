@@ -18,7 +18,7 @@ package enum CellStore {
     if let known = try ReplicaFile(path) {
       guard known.cell.isEmpty || known.cell == cell.id else {
         throw StoreError(
-          "\(path) is a replica of another cell: name an empty folder with --state, or this cell's brokers with --backend"
+          "\(path) is a replica of another cluster: name an empty folder with --state, or that cluster's brokers with --backend"
         )
       }
       if known.cell == cell.id, known.suits(schema), try await isFollowable(known.position, engine) {

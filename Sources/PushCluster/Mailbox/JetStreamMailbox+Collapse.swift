@@ -68,7 +68,7 @@ extension JetStreamMailbox {
       }
     }
     logger.log(
-      .collapsedPushStays, "a push with a collapse id was stored, and what it replaces waits still")
+      .collapsedPushStays, "a push with a collapse id was stored, and the push that it replaces is still pending")
     return nil
   }
 

@@ -37,7 +37,9 @@ extension JetStreamMailbox {
       if let last = page.messages.last {
         (next, end) = (last.sequence &+ 1, environment.now() + environment.patience)
       } else {
-        guard environment.now() < end else { throw StoreError("the stream \(stream) is behind itself: try again") }
+        guard environment.now() < end else {
+          throw StoreError("a replica of the stream \(stream) is behind: try again")
+        }
         await environment.pause(.milliseconds(50))
         try Task.checkCancellation()
       }
@@ -81,7 +83,7 @@ extension JetStreamMailbox {
       for (push, outcome) in zip(pushes, outcomes) {
         guard case .queued(let seq, _) = outcome else {
           throw StoreError(
-            "push \(push.push.id) of the backup was not stored (\(reason(for: outcome))): nothing was restored")
+            "push \(push.push.id) of the backup was not stored (\(reason(for: outcome))): the restore failed")
         }
         moved.append(RestoredBackup.Moved(device: push.push.device, from: push.number, to: seq))
       }

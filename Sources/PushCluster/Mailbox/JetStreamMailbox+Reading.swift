@@ -18,7 +18,7 @@ extension JetStreamMailbox {
       }
       return found.pending(try await gap)
     } catch {
-      throw StoreError("the cluster does not say what waits: \(error)")
+      throw StoreError("the cluster does not report pending pushes: \(error)")
     }
   }
 
@@ -91,7 +91,7 @@ extension JetStreamMailbox {
   {
     guard let push = PushHeaders.read(message.headers, message.body, of: device) else {
       logger.log(
-        .cellMessageUnreadable, "a mailbox has a message that is no push", metadata: ["seq": "\(message.sequence)"])
+        .cellMessageUnreadable, "a mailbox has a message that is not a push", metadata: ["seq": "\(message.sequence)"])
       return
     }
     let isDue =

@@ -237,7 +237,7 @@ package final class JetStreamMailbox: Sendable {
       state.lastFailure = now()
       guard state.problem == nil else { return }
       state.problem = HealthProblem(
-        part: HealthProblem.storing, problem: "the cluster takes no pushes: \(error)", since: now())
+        part: HealthProblem.storing, problem: "the cluster accepts no pushes: \(error)", since: now())
     }
   }
 }

@@ -148,7 +148,7 @@ import COpenSSL
     var context = unsafe X509V3_CTX()
     unsafe X509V3_set_ctx(&context, certificate, subject, nil, nil, 0)
     guard let `extension` = unsafe X509V3_EXT_conf_nid(nil, &context, kind, value) else {
-      throw TLSError(openSSL: "a certificate can't say \(value)")
+      throw TLSError(openSSL: "a certificate can't contain \(value)")
     }
     unsafe X509_add_ext(subject, `extension`, -1)
     unsafe X509_EXTENSION_free(`extension`)

@@ -64,7 +64,7 @@ package struct PeerIdentity: Sendable, Equatable {
     } else if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
       fault = "certificate has expired"
     } else if topics.isEmpty {
-      fault = "it names no topic, neither as the subject's UID nor in an extension"
+      fault = "it has no topic in the subject's UID or an extension"
     }
   }
 

@@ -18,144 +18,163 @@ extension LoggedEvent {
     switch self {
     case .pushesLost:
       Row(
-        .critical, "Pushes that were answered 200 are not in the database: the disk lost what it said was written.",
+        .critical, "Pushes that were answered 200 are not in the database: the disk lost writes that it had confirmed.",
         "Check the disk and its cache (docs/durability.md); restore a backup if the database is older than it should be."
       )
     case .pushDamaged:
       Row(
-        .critical, "A push that waited is not as it was written, and is not delivered.",
+        .critical, "A stored push failed its checksum and was not delivered.",
         "Stop the gateway and run `pushcli doctor --thorough`.")
     case .databaseReplaced:
       Row(
-        .critical, "The database was deleted, replaced or damaged while the gateway uses it.",
+        .critical, "The database was deleted, replaced or damaged while the gateway used it.",
         "Stop the gateway, put the file back or restore a backup, and start it again.")
     case .gatewayEnds:
       Row(
-        .critical, "The gateway ends, since it can't read what it needs.",
-        "Do what the message says: mostly `pushcli doctor --thorough`, then a backup.")
+        .critical, "The gateway stops, because it can't read its data.",
+        "Follow the message: usually `pushcli doctor --thorough`, then a backup.")
     case .notStored:
       Row(
         .error, "Pushes could not be stored, and were answered 503.",
-        "Free some space, or mend the disk: senders try again by themselves.")
+        "Free some space, or repair the disk: senders retry automatically.")
     case .digestsNotStored:
-      Row(.error, "Pushes held for a digest are in memory alone.", "Free some space, or mend the disk.")
+      Row(.error, "Pushes deferred to a summary are in memory only.", "Free some space, or repair the disk.")
     case .deliveryLogDamaged:
       Row(
-        .error, "The delivery log was damaged: it is kept under another name, and a new one begun.", "Check the disk.")
+        .error, "The delivery log was damaged: it was renamed, and a new one was created.", "Check the disk.")
     case .deliveryLogDeleted:
-      Row(.error, "The delivery log was deleted: a new one is begun.", "Let the gateway trim it: `log_max_size`.")
+      Row(.error, "The delivery log was deleted: a new one was created.", "Let the gateway trim it: `log_max_size`.")
     case .eventsNotLogged:
-      Row(.error, "The delivery log can't be written; pushes are delivered all the same.", "Free some space.")
+      Row(.error, "The delivery log can't be written; pushes are still delivered.", "Free some space.")
     case .backupFailed:
       Row(
-        .error, "A backup of the schedule was not made.", "Do what the message says; it is tried again in ten minutes.")
+        .error, "A scheduled backup failed.", "Follow the message; the backup is retried in ten minutes.")
     case .requestFailed:
-      Row(.error, "A request failed by no fault of whoever asked.", "Report it, if health says nothing of it.")
-    case .broadcastFailed: Row(.error, "A broadcast's channel could not be read or written.", "Look at health.")
-    case .faultFailed: Row(.error, "An injected fault could not do what it should.", "Look at health.")
+      Row(
+        .error, "A request failed because of an error in the gateway.",
+        "Run `pushcli doctor`; if it finds no problem, file a bug.")
+    case .broadcastFailed: Row(.error, "A broadcast's channel could not be read or written.", "Run `pushcli doctor`.")
+    case .faultFailed: Row(.error, "An injected fault could not take its effect.", "Run `pushcli doctor`.")
     case .certificateUnusable:
       Row(
-        .error, "The certificate that was renewed on disk can't be used: the one before stays.",
-        "Put a certificate and its key there that fit together.")
+        .error, "The renewed certificate on disk can't be used: the previous one stays in use.",
+        "Replace both files with a certificate and its own private key.")
     case .certificateNotRenewed:
       Row(
-        .error, "The gateway's own certificate is near its end, and could not be renewed.",
-        "Do what the message says before it ends: it is tried again every hour.")
+        .error, "The gateway's own certificate is about to expire and could not be renewed.",
+        "Follow the message before the certificate expires: the renewal is retried every hour.")
     case .settingsRefused:
       Row(
-        .error, "The settings could not be read again, and nothing was changed.",
-        "Do what the message says: `pushcli config check FILE` says the same.")
+        .error, "The settings could not be reloaded and are unchanged.",
+        "Correct the setting in the message: `pushcli config check FILE` checks the file.")
     case .restartRefused:
-      Row(.error, "The next program could not start: this one goes on.", "Do what the message says, and try again.")
+      Row(
+        .error, "The next program could not start: the running gateway is unchanged.",
+        "Follow the message, and try again.")
     case .diskFull:
-      Row(.warning, "The disk is full: what was set aside is used to deliver what waits.", "Free some space.")
+      Row(.warning, "The disk is full: the reserve is used to deliver pending pushes.", "Free some space.")
     case .diskLow:
       Row(
-        .warning, "Less is free where the state folder is than `disk_warning` says.",
+        .warning, "The free space on the state folder's disk is below `disk_warning`.",
         "Free some space before pushes are refused, or lower `log_max_size`.")
     case .walNotMoved:
-      Row(.warning, "The database's write-ahead log could not be moved into it.", "Look at the disk if it repeats.")
+      Row(.warning, "The database's write-ahead log could not be moved into it.", "If this repeats, check the disk.")
     case .channelProgressNotStored:
-      Row(.warning, "What devices have of channels was not stored: they may get a message twice.", "Look at the disk.")
+      Row(
+        .warning, "The devices' positions in channels were not stored: they may receive a message twice.",
+        "Check the disk.")
     case .broadcastsNotRemoved:
-      Row(.warning, "Broadcasts whose time is over stay for now.", "Look at the disk if it repeats.")
-    case .presenceNotStored: Row(.warning, "When devices were last connected is not written down.", "Look at the disk.")
+      Row(.warning, "Expired broadcasts could not be removed and are kept for now.", "If this repeats, check the disk.")
+    case .presenceNotStored:
+      Row(.warning, "The times of the devices' last connections were not stored.", "Check the disk.")
     case .deliveryLogOverrun:
-      Row(.warning, "More happened than the delivery log could take: some rows are missing.", "Use a faster disk.")
+      Row(.warning, "Events exceeded the write rate of the delivery log: some rows are missing.", "Use a faster disk.")
     case .linesDropped:
       Row(
-        .warning, "Lines of this log are missing, since whoever reads it did not keep up.",
-        "Look at what reads standard error, or raise the level.")
+        .warning, "Lines of this log are missing, because its reader was too slow.",
+        "Check the reader of standard error, or raise `log_level`.")
     case .limitMet:
-      Row(.warning, "A peer met a limit (docs/limits.md).", "Look at the peer if it repeats.", key: "limit")
-    case .deviceBudgetMet: Row(.warning, "A device says more of pushes than is logged.", "Look at the device.")
+      Row(
+        .warning, "A peer exceeded a connection limit (docs/limits.md).", "If this repeats, check the peer.",
+        key: "limit")
+    case .deviceBudgetMet:
+      Row(
+        .warning, "A device exceeded its report rate; excess reports are dropped.",
+        "Check the client for a loop (docs/limits.md).")
     case .gatewayNotAnnounced:
-      Row(.warning, "Commands on this machine can't find the gateway yet.", "Free some space: it is tried again.")
+      Row(.warning, "Commands on this machine can't find the gateway yet.", "Free some space: the gateway retries.")
     case .httpUnavailable:
       Row(
-        .warning, "There is no HTTP/1.1 for monitors: no port of loopback could be had.",
-        "Say with `http_listen` where it is to be, or `none`.")
+        .warning, "HTTP/1.1 for monitors is not available: no loopback port could be bound.",
+        "Set `http_listen` to another address, or to `none`.")
     case .libraryUntested:
-      Row(.warning, "A library has a version that was not tested.", "Look there first if something is odd.")
-    case .variableUnknown: Row(.warning, "A variable begins with PUSHGATEWAY_ and sets nothing.", "Correct its name.")
+      Row(.warning, "The version of a library is untested.", "Consider this version first if an error occurs.")
+    case .variableUnknown:
+      Row(.warning, "A variable begins with PUSHGATEWAY_ and is not the name of a setting.", "Correct its name.")
     case .appsOfNoTeam:
-      Row(.warning, "The keys of every team reach some apps.", "`pushcli apps set TOPIC --team TEAMID` for each.")
-    case .runsAsRoot: Row(.warning, "The gateway runs as root.", "Name a user of its own with `--user NAME`.")
+      Row(
+        .warning, "Some apps have no team and accept every team's keys.",
+        "Run `pushcli apps set TOPIC --team TEAMID` for each.")
+    case .runsAsRoot: Row(.warning, "The gateway runs as root.", "Name an unprivileged user with `--user NAME`.")
     case .upgradeNotSaved:
       Row(
-        .warning, "No backup was made before a newer version changes the database.",
-        "Make one by hand before the next upgrade: `pushcli admin backup FILE`.")
+        .warning, "The backup before the database's migration to a newer version failed.",
+        "Run `pushcli admin backup FILE` before the next upgrade.")
     case .cellSnapshotNotStored:
       Row(
-        .warning, "A snapshot of what a cell shares was not stored.",
-        "Look at the brokers' room; the next entries of the log bring another.")
+        .warning, "A snapshot of the cluster's shared data was not stored.",
+        "Check the free space of the brokers; the next log entries trigger another snapshot.")
     case .cellUpgraded:
       Row(
-        .warning, "A gateway of the cell has a later version; what that adds is left out here.",
-        "Upgrade this gateway, too: until then it makes no snapshots and no backups of the cell.")
+        .warning, "Another gateway runs a newer version; its new fields are ignored here.",
+        "Upgrade this gateway, too: until then it makes no snapshots and no backups of the cluster.")
     case .cellMessageUnreadable:
       Row(
-        .warning, "A mailbox of the cell has a message that no gateway wrote, and it is passed over.",
-        "See that nothing else publishes to the cluster's account.")
+        .warning, "A mailbox of the cluster has a message that was not written by a gateway; the message is skipped.",
+        "Check that only gateways publish to the NATS account.")
     case .cellEntryUnreadable:
       Row(
-        .warning, "The log of what a cell shares has an entry that no gateway wrote, and it is passed over.",
-        "See that nothing else publishes to the cluster's account.")
+        .warning,
+        "The log of the cluster's shared data has an entry that was not written by a gateway; the entry is skipped.",
+        "Check that only gateways publish to the NATS account.")
     case .brokerLeft:
       Row(
-        .warning, "The broker of this gateway is cut off from the others, and another is taken.",
-        "Look at the routes between the brokers.")
+        .warning, "The broker of this gateway is cut off from the others; the gateway connects to another.",
+        "Check the routes between the brokers.")
     case .gatewayCutOff:
       Row(
-        .warning, "The gateway reaches no broker while another gateway of the cell does: its devices are sent there.",
-        "Look at the network between this machine and the brokers.")
+        .warning,
+        "The gateway reaches no broker while another gateway does: its devices are redirected to that gateway.",
+        "Check the network between this machine and the brokers.")
     case .brokersAwaited:
       Row(
-        .notice, "The cell's brokers do not answer yet, and the gateway waits for them before it starts.",
-        "Start a majority of them, or see `--backend`.")
+        .notice, "The brokers do not answer yet: the gateway waits for them before it starts.",
+        "Start a majority of them, or check `--backend`.")
     case .collapsedPushStays:
       Row(
-        .warning, "A push that a later one replaces could not be removed, and may be shown before that one.",
-        "Look at the cluster: the brokers did not answer.")
-    case .stateFolderNarrowed: Row(.notice, "The state folder was open to others: it is its user's alone now.")
+        .warning, "A push that a later one replaces could not be removed and may be shown before the later one.",
+        "Check the NATS cluster: the brokers did not answer.")
+    case .stateFolderNarrowed:
+      Row(.notice, "The state folder was accessible to other users: access is now limited to its user.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
     case .gatewayBack:
-      Row(.notice, "The gateway reaches a broker again, or no other gateway does: it takes devices again.")
-    case .diskEnough: Row(.notice, "Enough of the disk is free again.")
-    case .upgradeSaved: Row(.notice, "A backup was made before a newer version changes the database.")
+      Row(.notice, "The gateway reaches a broker again, or no other gateway does: it accepts devices again.")
+    case .diskEnough: Row(.notice, "The disk has enough free space again.")
+    case .upgradeSaved: Row(.notice, "A backup was made before the database's migration to a newer version.")
     case .certificateRenewed:
-      Row(.notice, "The gateway's own certificate was near its end: a new one of the same names is used.")
-    case .certificateReplaced: Row(.notice, "A renewed certificate is used from the next connection on.")
-    case .settingsRead: Row(.notice, "The settings were read again; some may wait for a restart.")
-    case .backupMade: Row(.notice, "A backup of the schedule was made and restored for a test.")
-    case .logLevelChanged: Row(.notice, "Another level of this log is in force.")
+      Row(.notice, "The gateway's own certificate was about to expire and was renewed with the same names.")
+    case .certificateReplaced: Row(.notice, "New connections use a renewed certificate.")
+    case .settingsRead: Row(.notice, "The settings were reloaded; some may need a restart.")
+    case .backupMade: Row(.notice, "A scheduled backup was made and restored as a test.")
+    case .logLevelChanged: Row(.notice, "The level of this log has changed.")
     case .clientCertificateRefused:
       Row(
-        .notice, "A sender's certificate was refused.", "Issue another, or revoke what should not be used.",
+        .notice, "A sender's certificate was refused.", "Issue another, or revoke it.",
         key: "topic")
-    case .faultSet: Row(.notice, "A fault is injected from now on.", "Remove it when the test is over.", key: "fault")
-    case .faultsRemoved: Row(.notice, "A fault is injected no longer.", key: "fault")
-    case .faultStruck: Row(.notice, "An injected fault struck.", key: "fault")
+    case .faultSet:
+      Row(.notice, "A fault was set and is injected from now on.", "Remove it when the test is over.", key: "fault")
+    case .faultsRemoved: Row(.notice, "A fault was removed.", key: "fault")
+    case .faultStruck: Row(.notice, "A fault was injected.", key: "fault")
     case .push: Row(.debug, "A push reached a stage: accepted, stored, transmitted, acknowledged, presented, ….")
     case .broadcastHandedOut: Row(.debug, "A broadcast was handed to every stream of its channel.")
     }

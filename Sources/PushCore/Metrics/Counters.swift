@@ -59,35 +59,36 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
   /// The table: a limit is a case above and a row here.
   private var row: (label: String, words: String) {
     switch self {
-    case .descriptors: ("descriptors", "fewer descriptors are left than the gateway keeps for itself: accepting pauses")
-    case .handshakeTime: ("handshake_time", "a peer took too long for its TLS handshake: it was hung up on")
-    case .pingInterval: ("ping_interval", "a device gave no sign of life: its connection was given up")
-    case .idleTimeout: ("idle_timeout", "nothing came on a connection for too long: it was ended")
-    case .bodySize: ("body_size", "the body of a request to the control plane was too large: it was refused")
+    case .descriptors:
+      ("descriptors", "fewer descriptors are left than the gateway reserves for itself: accepting pauses")
+    case .handshakeTime: ("handshake_time", "a peer took too long for its TLS handshake: its connection was closed")
+    case .pingInterval: ("ping_interval", "a device did not answer PINGs: its connection was closed")
+    case .idleTimeout: ("idle_timeout", "a connection was silent for too long: it was closed")
+    case .bodySize: ("body_size", "the body of a request to the control plane was too large: the request was refused")
     case .rate: ("rate", "a device token, or a channel, was sent more than `rate_limit` allows: `TooManyRequests`")
     case .uncommitted: ("uncommitted", "too many pushes waited for a commit: `ServiceUnavailable`")
     case .mailboxCap:
-      ("mailbox_cap", "a device had as many pushes waiting as `mailbox_cap` allows: its oldest one went")
-    case .streamBacklog: ("stream_backlog", "a device had not taken what it was sent: a push that is never stored went")
-    case .lineSize: ("line_size", "a device sent a line that was too long: its stream was ended")
-    case .logBacklog: ("log_backlog", "the delivery log was too far behind: a row of it went")
+      ("mailbox_cap", "a device had as many pending pushes as `mailbox_cap` allows: the oldest was evicted")
+    case .streamBacklog: ("stream_backlog", "a device had not read its stream: a push that is not stored was dropped")
+    case .lineSize: ("line_size", "a device sent a line that was too long: its stream was closed")
+    case .logBacklog: ("log_backlog", "the delivery log was too far behind: a row was dropped")
     case .teamRate: ("team_rate", "a team sent more than `team_rate` allows: `TooManyRequests`")
     case .appRate: ("app_rate", "an app was sent more than `app_rate` allows: `TooManyRequests`")
     case .scheduled:
-      ("scheduled", "an app, a team or the gateway had as many pushes scheduled as it may: `TooManyRequests`")
+      ("scheduled", "an app, a team or the gateway had the maximum of scheduled pushes: `TooManyRequests`")
     case .groupPushes:
-      ("group_pushes", "as many pushes to groups waited to be stored as may wait: `TooManyRequests`")
-    case .deviceReports: ("device_reports", "a device said more of pushes than is logged: a report was dropped")
-    case .deviceAnswers: ("device_answers", "a device answered more than a person can: an answer was dropped")
+      ("group_pushes", "the maximum of pushes to groups was queued for storing: `TooManyRequests`")
+    case .deviceReports: ("device_reports", "a device exceeded its report rate: a report was dropped")
+    case .deviceAnswers: ("device_answers", "a device sent more answers than a user can give: an answer was dropped")
     case .deviceChanges:
-      ("device_changes", "a device registered, subscribed or reported more often than it may: 429")
-    case .personChanges: ("person_changes", "a person's choices were changed more often than they may be: 429")
-    case .enrollments: ("enrollments", "an address enrolled more devices than it may: 429")
-    case .wrongInvitations: ("wrong_invitations", "an address sent too many codes of no invitation: 429")
+      ("device_changes", "a device registered, subscribed or reported more often than allowed: 429")
+    case .personChanges: ("person_changes", "a user's preferences were changed more often than allowed: 429")
+    case .enrollments: ("enrollments", "an address enrolled more devices than allowed: 429")
+    case .wrongInvitations: ("wrong_invitations", "an address sent too many codes without an invitation: 429")
     case .failedAuthentications:
-      ("failed_authentications", "an address sent too many provider tokens that are none: `TooManyRequests`")
+      ("failed_authentications", "an address sent too many invalid provider tokens: `TooManyRequests`")
     case .doorConnections:
-      ("http_connections", "HTTP/1.1 had as many connections as it may: one was refused, or an idle one ended for it")
+      ("http_connections", "HTTP/1.1 had the maximum of connections: one was refused, or an idle one was closed for it")
     }
   }
 }

@@ -115,7 +115,9 @@ struct AdminAPI: Sendable {
       .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", .operator, retract),
       .init("POST", "/admin/v1/backup", .admin) { request in
         let wanted: BackupRequest = try request.decoded()
-        guard wanted.path.hasPrefix("/") else { throw Problem.badRequest("\(wanted.path) is no absolute path") }
+        guard wanted.path.hasPrefix("/") else {
+          throw Problem.badRequest("invalid path \"\(wanted.path)\": expected an absolute path")
+        }
         return Response(try await backup(wanted.path), status: 201)
       },
       .init("POST", "/admin/v1/compact", .operator) { _ in
@@ -160,13 +162,14 @@ struct AdminAPI: Sendable {
   private func createKey(_ request: ControlRequest) async throws -> Response {
     let wanted: KeyRequest = try request.decoded()
     guard wanted.topics.count <= Limits.maximumKeyTopics else {
-      throw Problem.badRequest("a key is for at most \(Limits.maximumKeyTopics) topics, not \(wanted.topics.count)")
+      throw Problem.badRequest(
+        "too many topics for a key: \(wanted.topics.count), expected at most \(Limits.maximumKeyTopics)")
     }
     let given = try wanted.pem.map { pem in
       do {
         return try ES256Key(pem: Array(pem.utf8))
       } catch {
-        throw Problem.badRequest("this is no key for provider tokens: \(error)")
+        throw Problem.badRequest("invalid key for provider tokens: \(error)")
       }
     }
     guard given == nil || wanted.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
@@ -224,7 +227,7 @@ struct AdminAPI: Sendable {
   /// `topic`: whose push it is; without it whichever app's.
   private func retract(_ request: ControlRequest) async throws -> Response {
     let text = request.parameters[1]
-    guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
+    guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
     let app = try request.query["topic"].map { try services.registrations.app(topic: $0).id }
     _ = try await TakeBack(services)(
       id, of: app, from: [try device(request).person], by: request.administrator?.shown ?? "an administrator")
@@ -256,7 +259,8 @@ struct AdminAPI: Sendable {
       throw Problem.badRequest("unknown role \(wanted.role ?? ""): expected one of \(roles)")
     }
     guard let authority = authority() else {
-      throw Problem(503, "Service Unavailable", "this gateway has no certificate that a code could name")
+      throw Problem(
+        503, "Service Unavailable", "this gateway has no certificate whose fingerprint a code could contain")
     }
     let (secret, invitation) = try await services.registrations.invite(
       InvitationTerms(

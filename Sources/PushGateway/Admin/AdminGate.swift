@@ -25,20 +25,21 @@ struct AdminGate: Sendable {
   /// What somebody is told whose credential is none.
   func refusal(of source: ConnectionLedger.Source) -> Problem {
     guard services.remote.countFailure(from: source, at: services.clock.milliseconds()) else {
-      return .tooManyRequests("there are too many wrong credentials from where you are: try again in a minute")
+      return .tooManyRequests("too many rejected credentials from this address: try again in a minute")
     }
     return AdminGate.unauthorized
   }
 
   static let closed = Problem(
     403, "Forbidden",
-    "this gateway is administered on its own machine alone: set `remote_admin: on` there to allow it from elsewhere")
+    "administration from other machines is disabled: set `remote_admin: on` on the gateway to enable it")
 
   static let unauthorized = Problem(
     401, "Unauthorized",
-    "say who you are with `authorization: bearer TOKEN`: `pushcli admin tokens create NAME` makes one that is good")
+    "missing or rejected credentials: send `authorization: bearer TOKEN`; `pushcli admin tokens create NAME` creates a token"
+  )
 
-  static let ambiguous = Problem.badRequest("a field of this request came twice: send each once")
+  static let ambiguous = Problem.badRequest("a header field of this request occurs twice: send each field once")
 
   /// A route that serves whoever has its role, and nobody else. That somebody tried to change something is written down.
   func guarded(_ route: Router.Route) -> Router.Route {
@@ -50,8 +51,8 @@ struct AdminGate: Sendable {
         if route.method != "GET" { try await note(request, by: administrator) }
         throw Problem(
           403, "Forbidden",
-          "this takes the role \(least.rawValue), and you have \(administrator.role.rawValue): "
-            + "ask whoever administers the gateway")
+          "missing role: expected \(least.rawValue), these credentials have \(administrator.role.rawValue): "
+            + "ask the gateway's administrator")
       }
       return try await route.serve(request)
     }

@@ -19,7 +19,8 @@ struct CertificatesAPI: Sendable {
       .init("GET", "/v1/authority") { _ in
         let bundle = folder.trustBundle
         guard !bundle.isEmpty else {
-          throw Problem.notFound("this gateway has no authority of its own: its certificate is of another one")
+          throw Problem.notFound(
+            "this gateway has no certificate authority (CA) of its own: another CA issued its certificate")
         }
         return Response(status: 200, contentType: "application/x-pem-file", body: bundle)
       }
@@ -41,13 +42,17 @@ struct CertificatesAPI: Sendable {
   private func create(_ request: ControlRequest) async throws -> Response {
     let wanted: CertificateRequest = try request.decoded()
     guard Topic.isWellFormed(wanted.topic.utf8) else {
-      throw Problem.badRequest("\(wanted.topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
+      throw Problem.badRequest(
+        "invalid topic \"\(wanted.topic)\": expected letters, digits, hyphens and dots, as com.example.app")
     }
-    guard (1...3650).contains(wanted.days) else { throw Problem.badRequest("a certificate lasts from 1 to 3650 days") }
+    guard (1...3650).contains(wanted.days) else {
+      throw Problem.badRequest("invalid number of days: expected 1 to 3650")
+    }
     var topics = [(topic: wanted.topic, kind: "app")] + wanted.topics.map { ($0, "app") }
     for kind in wanted.kinds {
       guard let type = PushType(Array(kind.utf8).span), !type.topicSuffix.isEmpty else {
-        throw Problem.badRequest("\(kind) is no kind of push with a topic of its own: voip, complication, …")
+        throw Problem.badRequest(
+          "invalid kind \"\(kind)\": expected a push type with a topic of its own, as voip or complication")
       }
       topics.append((wanted.topic + type.topicSuffix, kind))
     }
@@ -65,23 +70,23 @@ struct CertificatesAPI: Sendable {
   private func createServer(_ request: ControlRequest) async throws -> Response {
     let wanted: ServerCertificateRequest = try request.decoded()
     for name in wanted.names where !CertificateNames.isHostName(name) {
-      throw Problem.badRequest("\(name) is no host name")
+      throw Problem.badRequest("invalid host name \"\(name)\": expected a DNS name, as push.example.com")
     }
     for address in wanted.addresses where CertificateNames.canonical(address: address) == nil {
-      throw Problem.badRequest("\(address) is no address")
+      throw Problem.badRequest("invalid address \"\(address)\": expected an IP address")
     }
     guard !wanted.isInstalled || isOwn() else {
       throw Problem(
         409, "Conflict",
-        "this gateway shows the certificate that its setting `certificate` names: have its names changed "
-          + "where it comes from")
+        "the certificate is managed outside the gateway (setting `certificate`): request one for the new names "
+          + "from its CA")
     }
     var names = CertificateNames(
       names: ["localhost"] + wanted.names, addresses: ["127.0.0.1", "::1"] + wanted.addresses)
     if wanted.keeps {
       guard let present = folder.ownNames else {
         throw Problem(
-          409, "Conflict", "\(folder.certificatePath) is not of the gateway's own authority: names can't be added to it"
+          409, "Conflict", "the gateway's own CA did not issue \(folder.certificatePath): names can't be added to it"
         )
       }
       names = present.union(names)
@@ -133,7 +138,7 @@ struct CertificatesAPI: Sendable {
       do {
         identity = try PeerIdentity(pem: Array(pem.utf8))
       } catch {
-        throw Problem.badRequest("this is no certificate: \(error)")
+        throw Problem.badRequest("invalid certificate: \(error)")
       }
       certificate = ProviderCertificate(
         fingerprint: identity.fingerprint, topic: identity.topic, topics: identity.topics,

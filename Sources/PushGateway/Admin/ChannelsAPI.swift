@@ -51,10 +51,10 @@ struct ChannelsAPI: Sendable {
     let wanted: ChannelRequest = try request.decoded()
     let app = try services.registrations.app(topic: wanted.topic)
     guard let policy = BroadcastChannel.StoragePolicy(rawValue: wanted.storagePolicy) else {
-      throw Problem.badRequest("a storage policy is 0 or 1")
+      throw Problem.badRequest("invalid storage policy: expected 0 or 1")
     }
     guard (1...Limits.maximumChannels).contains(wanted.count) else {
-      throw Problem.badRequest("from 1 to \(Limits.maximumChannels) channels are made at once")
+      throw Problem.badRequest("invalid number of channels: expected 1 to \(Limits.maximumChannels) in a request")
     }
     let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
     do {

@@ -67,8 +67,8 @@ struct GroupsAPI: Sendable {
   /// `topic`: whose push it is.
   private func retract(_ request: ControlRequest) async throws -> Response {
     let text = request.parameters[1]
-    guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
-    guard let topic = request.query["topic"] else { throw Problem.badRequest("say of which app: ?topic=TOPIC") }
+    guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
+    guard let topic = request.query["topic"] else { throw Problem.badRequest("missing app: add ?topic=TOPIC") }
     let (group, app) = (try group(request), try services.registrations.app(topic: topic))
     for address in Environment.allCases.map(group.address) {
       _ = try await TakeBack(services)(

@@ -47,7 +47,7 @@ struct ListsAPI: Sendable {
     let (limit, after, filter) = (request.query["limit"], request.query["after"], request.query["filter"])
     guard limit ?? after ?? filter != nil else { return nil }
     guard let number = Int(limit ?? "\(Limits.maximumListPage)"), number > 0 else {
-      throw Problem.badRequest("limit is a number from 1 to \(Limits.maximumListPage)")
+      throw Problem.badRequest("invalid limit: expected a number from 1 to \(Limits.maximumListPage)")
     }
     return ListPage(after: after, filter: filter, limit: min(number, Limits.maximumListPage))
   }

@@ -29,19 +29,20 @@ struct LogLevelAPI: Sendable {
     let level = try wanted.level.map { name in
       guard let level = Logger.Level(rawValue: name) else {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem.badRequest("\(name) is no level: expected one of \(names)")
+        throw Problem.badRequest("invalid log level \"\(name)\": expected one of \(names)")
       }
       return level
     }
     guard wanted.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
-      throw Problem.badRequest("a level is asked for 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
+      throw Problem.badRequest(
+        "invalid duration of a log level: expected 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
     }
     threshold.ask(for: level, until: wanted.seconds.map { clock.seconds + Int64($0) })
     tell()
     return Response(record)
   }
 
-  private func tell() { logger.log(.logLevelChanged, "logged is \(threshold.level) and worse") }
+  private func tell() { logger.log(.logLevelChanged, "the log level is \(threshold.level)") }
 
   private var record: LogLevelRecord {
     LogLevelRecord(

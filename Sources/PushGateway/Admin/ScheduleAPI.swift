@@ -15,9 +15,9 @@ struct ScheduleAPI: Sendable {
       .init("GET", "/admin/v1/scheduled", .reader, list),
       .init("DELETE", "/admin/v1/scheduled/{id}", .operator) { request in
         let text = request.parameters[0]
-        guard let id = APNSID(text) else { throw Problem.badRequest("\(text) is no apns-id: a UUID") }
+        guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
         guard try await schedule.cancel(id) > 0 else {
-          throw Problem.notFound("no push \(text) is scheduled: `pushcli log \(text)` says what became of it")
+          throw Problem.notFound("no push \(text) is scheduled: `pushcli log \(text)` shows its delivery status")
         }
         return .noContent
       },

@@ -14,15 +14,15 @@ struct ServiceAPI: Sendable {
         do {
           return Response(try await reload())
         } catch {
-          throw Problem(409, "Conflict", "nothing was changed: \(error)")
+          throw Problem(409, "Conflict", "the settings are unchanged: \(error)")
         }
       },
       .init("POST", "/admin/v1/restart", .operator) { _ in
-        guard let restart else { throw Problem.notFound("nobody would start this gateway again") }
+        guard let restart else { throw Problem.notFound("restart is not available for this process") }
         do {
           try await restart()
         } catch {
-          throw Problem(409, "Conflict", "the gateway goes on as it is: \(error)")
+          throw Problem(409, "Conflict", "restart refused, the running gateway is unchanged: \(error)")
         }
         return Response(status: 202)
       },

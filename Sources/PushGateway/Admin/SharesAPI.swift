@@ -37,10 +37,11 @@ struct SharesAPI: Sendable {
       throw Problem.badRequest("a link is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
     guard (1...Limits.maximumInvitationUses).contains(wanted.uses) else {
-      throw Problem.badRequest("a link is good for 1 to \(Limits.maximumInvitationUses) uses")
+      throw Problem.badRequest("a link is valid for 1 to \(Limits.maximumInvitationUses) uses")
     }
     guard let authority = authority() else {
-      throw Problem(503, "Service Unavailable", "this gateway has no certificate that a code could name")
+      throw Problem(
+        503, "Service Unavailable", "this gateway has no certificate whose fingerprint a code could contain")
     }
     let channel = try ChannelsAPI(services: services).channel(request)
     let (secret, invitation) = try await services.registrations.invite(

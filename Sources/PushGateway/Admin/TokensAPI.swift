@@ -26,14 +26,15 @@ struct TokensAPI: Sendable {
   private func create(_ request: ControlRequest) async throws -> Response {
     let wanted: AdministratorTokenRequest = try request.decoded()
     guard (1...Limits.maximumAdministratorTokenDays).contains(wanted.days) else {
-      throw Problem.badRequest("a token is good for 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
+      throw Problem.badRequest("a token is valid for 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
     }
     guard let role = Role(rawValue: wanted.role) else {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
       throw Problem.badRequest("unknown role \(wanted.role): expected one of \(roles)")
     }
     guard let fingerprint = authority() else {
-      throw Problem(503, "Service Unavailable", "this gateway has no certificate that a token could name")
+      throw Problem(
+        503, "Service Unavailable", "this gateway has no certificate whose fingerprint a token could contain")
     }
     let text = AdministratorTokenText.make(fingerprint: fingerprint)
     let token = AdministratorToken(

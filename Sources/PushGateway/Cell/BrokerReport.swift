@@ -52,12 +52,12 @@ struct BrokerReport: Decodable, Equatable {
     let body: [UInt8]
     do { body = try await fetch(address) } catch {
       throw StoreError(
-        "the broker's monitor at \(address) does not answer (\(error)): see the broker's http setting, and --nats-monitors",
+        "the broker's monitor at \(address) does not answer (\(error)): check the broker's http setting and --nats-monitors",
         mayPass: true)
     }
     do { return try decodeJSON(BrokerReport.self, from: body) } catch {
       throw StoreError(
-        "what answers at \(address) is no NATS server's monitor (\(error)): correct --nats-monitors")
+        "\(address) is not the monitor of a NATS server (\(error)): correct --nats-monitors")
     }
   }
 
@@ -85,12 +85,12 @@ struct BrokerReport: Decodable, Equatable {
         case .head(let head):
           guard head.status == .ok else { throw StoreError("status \(head.status.code)") }
         case .body(let bytes):
-          guard body.count + bytes.readableBytes <= maximumSize else { throw StoreError("an answer over 1 MB") }
+          guard body.count + bytes.readableBytes <= maximumSize else { throw StoreError("a response over 1 MB") }
           body += bytes.readableBytesView
         case .end: return body
         }
       }
-      throw StoreError("the answer does not end")
+      throw StoreError("the response is incomplete")
     }
   }
 }
@@ -116,19 +116,19 @@ enum SyncInterval: Equatable {
 extension DurabilityPromise {
   /// What a majority of brokers has.
   static func quorum(_ replicas: Int, _ sync: SyncInterval) -> DurabilityPromise {
-    let places = replicas > 1 ? "with a majority of \(replicas) brokers" : "with one broker"
+    let places = replicas > 1 ? "stored by a majority of \(replicas) brokers" : "stored by one broker"
     let survived =
       replicas > 1
-      ? "survives the death of any gateway and of any one broker's machine"
-      : "survives the death of any gateway, and of that broker's process"
+      ? "survives the failure of any gateway and of any one broker's machine"
+      : "survives the failure of any gateway and of that broker's process"
     let power = replicas > 1 ? "a power loss of two at once" : "a power loss of its machine"
     let rest =
       switch sync {
-      case .always: "; each of them has it on its disk: \(power) takes nothing"
-      case .every(let seconds): "; \(power) can take what came in the last \(seconds) s, the brokers' sync_interval"
+      case .always: "; each of them has it on disk: \(power) loses no push"
+      case .every(let seconds): "; \(power) can lose the pushes of the last \(seconds) s, the brokers' sync_interval"
       case .unknown:
-        "; unless the brokers have sync_interval: always, \(power) can take what came in that interval "
-          + "(name their monitors with --nats-monitors, and it is read)"
+        "; unless the brokers have sync_interval: always, \(power) can lose the pushes of that interval "
+          + "(--nats-monitors lets the gateway read it)"
       }
     return DurabilityPromise(name: replicas > 1 ? "quorum" : "single", words: "\(places): \(survived)\(rest)")
   }
@@ -145,8 +145,8 @@ extension DurabilityPromise {
       let report = try await BrokerReport.read(monitor)
       guard durability != .full || report.sync == .always else {
         throw StoreError(
-          "durability: full needs sync_interval: always, and the broker \(report.name) at \(monitor) has another: "
-            + "set it in its jetstream block, or say durability: normal here")
+          "durability: full requires sync_interval: always, but the broker \(report.name) at \(monitor) has another value: "
+            + "set it in its jetstream block, or set durability: normal on the gateway")
       }
       intervals.append(report.sync)
     }

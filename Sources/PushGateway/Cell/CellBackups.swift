@@ -24,7 +24,7 @@ package enum CellBackups {
       return try Backup.write(stopped: folder, to: path, now: Date())
     }
     guard let address = configuration.backend else {
-      throw StoreError("\(folder.path) is of a gateway of a cell: name the cell's brokers with --backend")
+      throw StoreError("\(folder.path) belongs to a gateway of a cluster: name the cluster's brokers with --backend")
     }
     let connection = try await GatewayBackend.connect(address, configuration)
     defer { connection.close() }

@@ -22,7 +22,7 @@ struct EnginePatience {
       do { return try await body() } catch {
         guard EnginePatience.mayPass(error), .now < end else { throw error }
         if !hasTold {
-          logger.log(.brokersAwaited, "the brokers do not answer yet: \(error); they are waited for")
+          logger.log(.brokersAwaited, "the brokers do not answer yet: \(error); the gateway waits for them")
           hasTold = true
         }
         try await Task.sleep(for: EnginePatience.pause)

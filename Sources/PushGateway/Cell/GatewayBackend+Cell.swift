@@ -36,12 +36,12 @@ extension GatewayBackend {
         metLater: { schema in
           context.logger.log(
             .cellUpgraded,
-            "a gateway of this cell has a later version: what that adds is left out here until this one is upgraded, too",
+            "another gateway of this cluster runs a newer version: its new fields are ignored until this gateway is upgraded",
             metadata: ["schema": "\(store.schema.version)", "later-schema": "\(schema)"])
         },
         passedOver: { position, fault in
           context.logger.log(
-            .cellEntryUnreadable, "an entry of the cell's log is none of a gateway's and is passed over: \(fault)",
+            .cellEntryUnreadable, "skipped an invalid entry of the cluster's log: \(fault)",
             metadata: ["position": "\(position)"])
         })
       try await log.start()
@@ -68,10 +68,11 @@ extension GatewayBackend {
         isConnected: { connection.link.isConnected },
         isOtherReady: { await OtherGateways.isAnyReady(cell.addresses, trustPath: folder.trustPath) },
         changed: { isCutOff in
-          guard isCutOff else { return context.logger.log(.gatewayBack, "devices are taken again") }
+          guard isCutOff else { return context.logger.log(.gatewayBack, "the gateway accepts devices again") }
           router.notifyAll(.cutOff)
           context.logger.log(
-            .gatewayCutOff, "this gateway reaches no broker, and another gateway is ready: devices are sent there")
+            .gatewayCutOff, "this gateway reaches no broker, and another gateway is ready: devices are redirected to it"
+          )
         })
       cutOff.start()
       let backend = GatewayBackend(
@@ -115,7 +116,7 @@ extension GatewayBackend {
       name: "pushgateway \(configuration.state)")
     do { return try await NATSConnection.connect(options) } catch {
       throw StoreError(
-        "no broker of \(address.text) was reached (\(error)): start them, or see --backend, --nats-creds and --nats-ca",
+        "no broker of \(address.text) was reached (\(error)): start them, or check --backend, --nats-creds and --nats-ca",
         mayPass: EnginePatience.mayPass(error))
     }
   }
@@ -141,7 +142,8 @@ private final class SnapshotLine: Sendable {
         try await snapshots.write(store, in: folder.path)
       } catch {
         logger.log(
-          .cellSnapshotNotStored, "the cell's snapshot was not stored: \(error); the next entries bring another")
+          .cellSnapshotNotStored,
+          "the cluster's snapshot was not stored: \(error); the next log entries trigger another")
       }
       isWriting.store(false, ordering: .releasing)
     }

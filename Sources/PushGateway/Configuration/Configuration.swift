@@ -130,8 +130,9 @@ package struct Configuration: Sendable {
     }
     if let folder = backup?.folder, Configuration.isWithin(folder, state) {
       throw ConfigurationError(
-        description: "backup names \(folder), which is in the state folder, so that each would hold those before it: "
-          + "expected a folder elsewhere")
+        description:
+          "the backup folder \(folder) is inside the state folder, so each backup would contain the earlier ones: "
+          + "expected a folder outside of it")
     }
   }
 
@@ -199,7 +200,7 @@ package struct Configuration: Sendable {
     if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/pushgateway" }
     guard let home = environment["HOME"], !home.isEmpty else {
       throw ConfigurationError(
-        description: "there is no $HOME to keep the state in: name a folder with --state DIR or $PUSHGATEWAY_STATE")
+        description: "$HOME is not set: name a state folder with --state DIR or $PUSHGATEWAY_STATE")
     }
     if FileManager.default.fileExists(atPath: StateFolder(home).databasePath) { return home }
     return home + "/.local/share/pushgateway"
@@ -223,7 +224,9 @@ package struct Configuration: Sendable {
     guard parts.count > 1 else { return (address, .fixed(otherwise)) }
     guard let rule = environmentRule(parts[1], otherwise: otherwise) else {
       throw ConfigurationError(
-        description: "\"\(entry)\": expected development, production or by-name behind =, and perhaps +channels")
+        description:
+          "invalid address \"\(entry)\": expected development, production or by-name after =, optionally with +channels"
+      )
     }
     return (address, rule)
   }
@@ -257,7 +260,7 @@ package struct Configuration: Sendable {
     guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port),
       place != text.startIndex
     else {
-      throw ConfigurationError(description: "\"\(text)\" is not an address: expected HOST:PORT, as 127.0.0.1:2197")
+      throw ConfigurationError(description: "invalid address \"\(text)\": expected HOST:PORT, as 127.0.0.1:2197")
     }
     let host = text[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tcp(host: host, port: port)
@@ -270,7 +273,7 @@ extension Configuration: SettingHolder {
     Setting(
       "listen", \.listen, .listeners, change: .reload,
       """
-      HOST:PORT to listen on; several may be given; port 0 picks a free one. A name stands for all its addresses. \
+      HOST:PORT to listen on; several may be given; port 0 picks a free one. A host name stands for all its addresses. \
       HOST:PORT=production, =development or =by-name sets the environment of one.
       """),
     Setting(
@@ -278,67 +281,67 @@ extension Configuration: SettingHolder {
       default: "127.0.0.1:2198, or a free port of 127.0.0.1 where that is taken",
       """
       HOST:PORT for HTTP/1.1 without TLS, for monitors and load balancers: /healthz, /readyz, /v1/health and /metrics; \
-      several may be given; none: there is none.
+      several may be given; none: disabled.
       """),
     Setting(
       MetricsToken.setting, \.metricsTokenFile, .orNone(.file("a file with one line, mode 600")),
-      "A file with the secret by which a monitor on another machine reads /metrics; none: only this machine does."),
+      "File with the secret for reading /metrics from other machines; none: /metrics is limited to this machine."),
     Setting(
       "environment", \.environment, .oneOf([.development, .production]),
-      "development or production: whose keys and device tokens are valid."),
+      "APNs environment of accepted keys and device tokens: development or production."),
     Setting(
       enrollmentName, \.enrollment, .oneOf([.openOnLoopback, .invitation, .admin]),
       default: "open-on-loopback; invitation where a listener is not loopback",
       """
-      Who may enroll a device. open-on-loopback: programs on this machine, for new persons; invitation: whoever has \
-      one; admin: the admin socket alone.
+      Permission to enroll a device. open-on-loopback: programs on this machine, for new users; invitation: clients with \
+      an invitation; admin: the admin socket only.
       """),
     Setting(
       "remote_admin", \.isRemotelyAdministered, .choice(["off": false, "on": true]), change: .reload,
       """
-      on: whoever shows an administrator's token, or the secret of a device whose role is reader, operator or admin, \
-      administers from elsewhere; off: the admin socket alone.
+      on: administration from other machines with an administrator's token, or with the secret of a device that has the role \
+      reader, operator or admin; off: the admin socket only.
       """),
     Setting(
       "durability", \.durability, .oneOf([.full, .normal]),
-      "What a 200 promises. full: the push is on disk; normal: in the system's cache, lost if that stops."),
+      "Durability of a push answered 200. full: on disk; normal: in the OS cache, lost on a crash of the machine."),
     Setting(
       "backend", \.backend, .orNone(.backend),
       """
-      nats://HOST:PORT, several with commas between them: the brokers of a NATS cluster with JetStream, over which several \
-      gateways are one; none: this gateway is alone, and keeps everything in its state folder.
+      nats://HOST:PORT, several separated by commas: brokers of a NATS cluster with JetStream, which connect several gateways \
+      into one cluster; none: a single gateway, which keeps everything in its state folder.
       """),
     Setting(
       "nats_creds", \.natsCredentials, .orNone(.file("a credentials file")),
-      "The credentials with which the brokers know this gateway, a file as nsc writes it."),
+      "Credentials of this gateway for the brokers, a file as nsc writes it."),
     Setting(
       "nats_ca", \.natsAuthority, .orNone(.file("a PEM file")),
-      "The authority of the brokers' certificates, a PEM file, where they are reached as tls://HOST:PORT."),
+      "CA of the brokers' certificates for tls://HOST:PORT, a PEM file."),
     Setting(
       "nats_monitors", \.natsMonitors, .orNone(.addresses),
       """
-      HOST:PORT of the monitoring port of each broker (its `http` setting): sync_interval is read there, which \
-      durability: full demands to be always.
+      HOST:PORT of each broker's monitoring port (its `http` setting), from which sync_interval is read. \
+      durability: full requires sync_interval: always.
       """),
     Setting(
       "cell_partitions", \.cellPartitions, .orNone(.number(CellIdentity.partitionRange, of: "streams")),
-      "How many streams the mailboxes of a new cell are spread over; none: 16. It never changes."),
+      "Number of streams for the mailboxes of a new cluster, fixed at its creation; none: 16."),
     Setting(
       "cell_replicas", \.cellReplicas, .orNone(.number(CellIdentity.replicaRange, of: "brokers")),
-      "How many brokers keep each stream of a new cell; none: 3. With 1, what one broker loses is lost."),
+      "Number of brokers that store each stream of a new cluster; none: 3. With 1, data lost by a broker is lost."),
     Setting(
-      "advertise", \.advertised, .orNone(.addresses), default: "none: where it listens",
-      "HOST:PORT under which the devices of a cell reach this gateway; several may be given."),
+      "advertise", \.advertised, .orNone(.addresses), default: "none: the addresses of listen",
+      "HOST:PORT under which the devices of a cluster reach this gateway; several may be given."),
     Setting(
       "balancers", \.balancers, .orNone(.ipAddresses),
       """
-      IP addresses of TCP balancers in front of listen: connections from them have to begin with a header of PROXY protocol \
-      version 2, and count for the address of the client that it names.
+      IP addresses of TCP balancers in front of listen: connections from them must begin with a header of PROXY protocol \
+      version 2; limits apply to the client address in that header.
       """),
     Setting("loops", \.loops, .number(1...maximumLoops), default: "one per core", "Event loops."),
     Setting(
       "mailbox_cap", \.mailboxCap, .number(1...1_000_000, of: "pushes"),
-      "Pushes that wait for one device before the oldest go."),
+      "Maximum pending pushes per device; then the oldest is evicted."),
     Setting(
       "rate_limit", \.rateLimit, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
       "Pushes a second for one device token; more get TooManyRequests."),
@@ -350,43 +353,44 @@ extension Configuration: SettingHolder {
       "Pushes and broadcasts a second for one app; more get TooManyRequests."),
     Setting(
       "log_retention_days", \.logRetentionDays, .number(0...3650, of: "days"), change: .reload,
-      "How long the delivery log is kept, in days."),
+      "Days for which the delivery log is kept."),
     Setting(
       "log_max_size", \.logMaximumSize, .orNone(.size(16 << 20...64 << 40)), change: .reload,
-      "How large the delivery log's file may be: the oldest rows go, and the disk gets the room back."),
+      "Maximum size of the delivery log's file: the oldest rows are deleted, and their disk space is freed."),
     Setting(
       "backup", \.backup, .orNone(.backupSchedule), change: .reload,
-      "Backups on a schedule, UTC: each is restored for a test before the oldest goes."),
+      "Scheduled backups, in UTC: each is restored as a test before the oldest is deleted."),
     Setting(
       "disk_warning", \.diskWarning, .orNone(.size(1 << 20...64 << 40)), change: .reload,
-      "The room on the state folder's disk below which health and the log warn, before pushes are refused."),
+      "Free space on the state folder's disk below which health and the log warn, before pushes are refused."),
     Setting(
       "log_level", \.logLevel, .oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
       change: .reload,
-      "What is logged: this and all that is worse. debug tells each push's way."),
+      "Minimum log level. debug logs every stage of every push."),
     Setting(
       "log_format", \.logFormat, .oneOf([.auto, .logfmt, .json, .journald]),
-      "How the log is written. auto: journald's fields where systemd reads it, else logfmt, a line each."),
+      "Format of the log. auto: journald's fields where systemd reads it, else logfmt, one line per event."),
     Setting(
       "client_ca", \.clientCA, .orNone(.file("a PEM file")), change: .reload,
-      "Further authorities whose certificates senders may show, a PEM file."),
+      "Additional CAs for the client certificates of senders, a PEM file."),
     Setting(
       "certificate", \.certificate, .orNone(.file("a PEM file")), change: .reload,
-      "The server's certificate and its chain, a PEM file; none: one of the gateway's own authority."),
+      "Server certificate and its chain, a PEM file; none: a certificate from the gateway's own CA."),
     Setting(
       "certificate_key", \.certificateKey, .orNone(.file("a PEM file")), change: .reload,
-      "The private key of certificate, a PEM file."),
+      "Private key of certificate, a PEM file."),
     Setting(
       "user", \.user, .orNone(.word("the name of a user")),
-      "Whom a gateway that root starts becomes once its ports are bound, or none."),
+      "User to switch to after binding ports, when started as root; or none."),
     Setting(
-      "idle_timeout", \.idleTimeout, .orNone(.seconds(1...31_536_000)), "Seconds a silent connection is kept, or none."),
+      "idle_timeout", \.idleTimeout, .orNone(.seconds(1...31_536_000)),
+      "Seconds until a silent connection is closed, or none."),
     Setting(
       "ping_interval", \.pingInterval, .seconds(1...3600),
-      "Seconds between a device's signs of life; without one for twice that it is gone."),
+      "Seconds between PINGs to a device; after twice that time without data from it, its connection is closed."),
     Setting(
       "stream_limit", \.initialStreams, .choice(["fixed": Limits.maximumConcurrentStreams, "faithful": 1]),
-      "fixed: 1000 streams at once; faithful: 1, and 1000 with the first accepted push."),
+      "fixed: 1000 concurrent streams; faithful: 1, and 1000 after the first accepted push."),
     Setting(
       "token_update_interval", \.provider.tokenUpdateInterval, .number(0...3600, of: "seconds"),
       "Seconds before a connection may change its provider token; 0: at any time."),
@@ -395,10 +399,12 @@ extension Configuration: SettingHolder {
       "strict: a push type must fit the topic's suffix and the priority."),
     Setting(
       "environment_key_reason", \.provider.environmentKeyReason,
-      .oneOf([.badEnvironmentKeyInToken, .badEnvironmentKeyIdInToken]), "What a key of the other environment gets."),
+      .oneOf([.badEnvironmentKeyInToken, .badEnvironmentKeyIdInToken]),
+      "Reason in the response to a key of the other environment."),
     Setting(
       "broadcast_feature_reason", \.provider.broadcastFeatureReason,
-      .oneOf([.broadcastFeatureNotEnabled, .featureNotEnabled]), "What an app that may not broadcast gets."),
+      .oneOf([.broadcastFeatureNotEnabled, .featureNotEnabled]),
+      "Reason in the response to a broadcast of an app that may not broadcast."),
   ]
 }
 
@@ -406,7 +412,7 @@ extension SettingType<BackendAddress> {
   /// Brokers of a cluster.
   static var backend: Self {
     SettingType(
-      expected: "nats://HOST:PORT or tls://HOST:PORT, several with commas between them",
+      expected: "nats://HOST:PORT or tls://HOST:PORT, several separated by commas",
       read: Configuration.brokers, text: { $0.text })
   }
 }
@@ -415,7 +421,7 @@ extension SettingType<[IPAddress]> {
   /// Addresses of IP, with commas between several.
   static var ipAddresses: Self {
     SettingType(
-      expected: "an IP address, several with commas between them", form: .list, shape: .list,
+      expected: "an IP address, several separated by commas", form: .list, shape: .list,
       read: { text in
         let entries = text.split(separator: ",").map { IPAddress($0.trimmingCharacters(in: .whitespaces)) }
         let addresses = entries.compactMap(\.self)
@@ -429,7 +435,7 @@ extension SettingType<[String]> {
   /// `HOST:PORT`, with commas between several.
   static var addresses: Self {
     SettingType(
-      expected: "HOST:PORT, several with commas between them", form: .list, shape: .list,
+      expected: "HOST:PORT, several separated by commas", form: .list, shape: .list,
       read: { (text) throws(ConfigurationError) in
         let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         for entry in entries { _ = try Configuration.address(entry) }
@@ -441,7 +447,7 @@ extension SettingType<[String]> {
   /// Entries of `listen`, with commas between them.
   static var listeners: Self {
     SettingType(
-      expected: "HOST:PORT, several with commas between them", form: .list, shape: .list,
+      expected: "HOST:PORT, several separated by commas", form: .list, shape: .list,
       read: { (text) throws(ConfigurationError) in
         let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         for entry in entries { _ = try Configuration.listener(entry, otherwise: .development) }

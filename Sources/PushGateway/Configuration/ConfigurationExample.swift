@@ -10,10 +10,10 @@ extension Configuration {
     let head = """
       # yaml-language-server: $schema=\(schema)
 
-      # Settings of PushGateway. Each is here with its default, or with a value where that depends on the machine: remove
+      # Settings of PushGateway, each with its default, or with an example where the default depends on the machine. Remove
       # the "#" before a name to set it.
-      # Flags and variables (PUSHGATEWAY_...) come before what is set here.
-      # "pushcli config check FILE" says what is wrong; "pushcli admin reload" has a running gateway read the file again.
+      # Flags and variables (PUSHGATEWAY_...) override this file.
+      # "pushcli config check FILE" reports errors; "pushcli admin reload" makes a running gateway read the file again.
 
       """
     return head + settings.map(\.example).joined()
@@ -64,8 +64,8 @@ extension SettingChange {
   /// When another value comes into force, for people.
   package var sentence: String {
     switch self {
-    case .reload: "A change comes into force with `pushcli admin reload`."
-    case .restart: "A change comes into force at the next start."
+    case .reload: "A change takes effect with `pushcli admin reload`."
+    case .restart: "A change takes effect at the next start."
     }
   }
 }

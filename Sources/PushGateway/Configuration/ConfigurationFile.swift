@@ -43,7 +43,7 @@ struct ConfigurationFile {
         description: "\(path) is not YAML: \(String(describing: error).split(separator: "\n").first ?? "")")
     }
     guard let root else { return [:] }
-    let shape = ConfigurationError(description: "\(path) should hold settings, one `name: value` a line")
+    let shape = ConfigurationError(description: "\(path) does not contain settings: expected one `name: value` a line")
     guard let settings = root.mapping else { throw shape }
     var entries: [String: Entry] = [:]
     for (key, value) in settings {
@@ -53,7 +53,7 @@ struct ConfigurationFile {
       guard !words.contains(nil) else {
         throw ConfigurationError(
           description:
-            "\(name) (\(path), line \(line)) is neither a value nor a list: expected one value, or a list of values"
+            "invalid value of \(name) (\(path), line \(line)): expected one value, or a list of values"
         )
       }
       entries[name] = Entry(value: words.compactMap(\.self).joined(separator: ","), line: line)

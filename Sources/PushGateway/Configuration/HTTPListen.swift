@@ -20,7 +20,7 @@ extension SettingType<HTTPListen> {
   /// `auto`, `none`, or addresses with commas between them.
   static var httpListen: Self {
     SettingType(
-      expected: "HOST:PORT, several with commas between them, or auto, or none", form: .list,
+      expected: "HOST:PORT, several separated by commas, or auto, or none", form: .list,
       read: { (text) throws(ConfigurationError) in
         switch text {
         case "auto": return .automatic

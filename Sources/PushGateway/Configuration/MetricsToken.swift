@@ -32,7 +32,9 @@ struct MetricsToken: Sendable {
     guard file >= 0 else { throw error("can't be read (\(SystemError(errno)))") }
     defer { close(file) }
     var status = stat()
-    guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw error("is no file") }
+    guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw error("is not a regular file")
+    }
     guard status.st_mode & PrivateFile.foreignRights == 0 else {
       throw error("can be read by others: chmod 600 '\(path)'")
     }
@@ -48,6 +50,6 @@ struct MetricsToken: Sendable {
 
   private func error(_ words: String) -> ConfigurationError {
     ConfigurationError(
-      description: "\(MetricsToken.setting): \(path) \(words); `openssl rand -base64 32` makes a secret for it")
+      description: "\(MetricsToken.setting): \(path) \(words); `openssl rand -base64 32` prints a secret")
   }
 }

@@ -125,7 +125,7 @@ extension StateFolder {
     try StateFolder.changes.withLock { _ in
       let (next, key) = (contents(nextTrustPath), contents(nextAuthorityKeyPath))
       guard !next.isEmpty, !key.isEmpty else {
-        throw Failure(description: "no rollover goes on: `pushcli certs rollover` begins one")
+        throw Failure(description: "no CA rollover is in progress: `pushcli certs rollover` begins one")
       }
       let authority = try CertificateAuthority(certificatePEM: next, keyPEM: key)
       let present = contents(trustPath)

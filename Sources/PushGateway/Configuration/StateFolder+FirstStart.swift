@@ -20,13 +20,14 @@ extension StateFolder {
   func authority() throws -> CertificateAuthority {
     let files = FileManager.default
     guard let certificate = files.contents(atPath: trustPath), let key = files.contents(atPath: authorityKeyPath) else {
-      throw Failure(description: "the authority's \(trustPath) and \(authorityKeyPath) can't be read: put them back")
+      throw Failure(description: "the CA's \(trustPath) and \(authorityKeyPath) can't be read: restore them")
     }
     do {
       return try CertificateAuthority(certificatePEM: Array(certificate), keyPEM: Array(key))
     } catch {
       throw Failure(
-        description: "\(trustPath) or \(authorityKeyPath) can't be used (\(error)): delete both to have new ones made")
+        description:
+          "\(trustPath) or \(authorityKeyPath) can't be used (\(error)): delete both, and the gateway creates new ones")
     }
   }
 

@@ -10,12 +10,12 @@ extension StateFolder {
     do {
       guard let path = try MigrationBackup.make(self, version: Version.text, now: Date()) else { return }
       logger.log(
-        .upgradeSaved, "the database becomes version \(Version.text)'s; what was there before is kept in a backup",
+        .upgradeSaved, "the database is migrated to version \(Version.text); a backup has its previous state",
         metadata: ["path": "\(path)"])
     } catch {
       logger.log(
         .upgradeNotSaved,
-        "the database becomes version \(Version.text)'s without a backup of what was there before: \(error)")
+        "the database is migrated to version \(Version.text) without a backup of its previous state: \(error)")
     }
   }
 }

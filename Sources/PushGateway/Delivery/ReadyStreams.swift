@@ -94,7 +94,7 @@ final class ReadyStreams {
     var served = 0
     while served < slice || wait >= maximumWait, let stream = ready.popFirst() {
       stream.serve()
-      assert(stream.items.isEmpty, "a stream that was served leaves the line with something")
+      assert(stream.items.isEmpty, "a served stream leaves the queue with pushes")
       served += 1
     }
     isScheduled = !ready.isEmpty
@@ -108,10 +108,10 @@ final class ReadyStreams {
   /// What does not fit; nil when all does. A long line is only looked at from its front.
   func brokenInvariant() -> String? {
     if isScheduled == ready.isEmpty {
-      return isScheduled ? "nobody waits to be served" : "\(ready.count) wait for ever"
+      return isScheduled ? "no stream waits to be served" : "\(ready.count) wait permanently"
     }
     let front = ready.prefix(64)
-    if front.contains(where: \.items.isEmpty) { return "a stream waits, and nothing is for it" }
+    if front.contains(where: \.items.isEmpty) { return "a stream without pushes waits" }
     return Set(front.map(ObjectIdentifier.init)).count == front.count ? nil : "a stream waits twice"
   }
 

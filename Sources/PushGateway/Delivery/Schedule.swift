@@ -84,7 +84,7 @@ final class Schedule: Sendable {
     // A time of zero says that the first one has to be looked for.
     guard let next = pushes.next, next > 0, clock.milliseconds() - next > Schedule.longestDelay else { return nil }
     return HealthProblem(
-      part: "schedule", problem: "scheduled pushes are late: the first was due at \(Schedule.timestamp(next))",
+      part: "schedule", problem: "scheduled pushes are late: the first was scheduled for \(Schedule.timestamp(next))",
       since: (next + Schedule.longestDelay) / 1000)
   }
 

@@ -104,7 +104,7 @@ struct DeviceAPI: Sendable {
     let now = services.clock.milliseconds()
     let isAdmin = request.administrator?.role == .admin
     guard isAdmin || services.budgets.allowsEnrollment(from: request.source, at: now) else {
-      throw Problem.tooManyRequests("there are too many enrollments from where you are: try again in a minute")
+      throw Problem.tooManyRequests("too many enrollments from this address: try again in a minute")
     }
     // Anybody may send this: nothing else of it is looked at unless it holds an invitation, where one is needed.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
@@ -155,7 +155,7 @@ struct DeviceAPI: Sendable {
     let now = services.clock.milliseconds()
     guard !isCode || services.budgets.allowsCode(from: request.source, at: now) else {
       throw Problem.tooManyRequests(
-        "\(Limits.wrongInvitations.burst) wrong codes came from where you are: wait some minutes, and ask for another code"
+        "\(Limits.wrongInvitations.burst) wrong codes came from this address: wait some minutes, and ask for another code"
       )
     }
     do {
@@ -206,7 +206,7 @@ struct DeviceAPI: Sendable {
 
   private func channel(_ request: ControlRequest) throws -> ChannelID {
     guard let id = ChannelID(request.parameters[0].utf8) else {
-      throw Problem.badRequest("\(request.parameters[0]) is no channel: base64 of 24 characters is due")
+      throw Problem.badRequest("invalid channel \"\(request.parameters[0])\": expected 24 characters of base64")
     }
     return id
   }
@@ -237,7 +237,7 @@ struct DeviceAPI: Sendable {
   private func countChange(of person: PersonID) throws(Problem) {
     guard services.budgets.allowsChange(person, at: services.clock.milliseconds()) else {
       throw .tooManyRequests(
-        "choices change at most \(Limits.personChanges.perSecond) times a second: try again in a moment")
+        "preferences change at most \(Limits.personChanges.perSecond) times a second: try again in a moment")
     }
   }
 
@@ -260,11 +260,12 @@ struct DeviceAPI: Sendable {
     let acknowledgement = try request.decoded(Acknowledgement.self)
     let seq = acknowledgement.seq
     guard seq <= Limits.maximumCursor else {
-      throw Problem.badRequest("\"seq\" is \(seq): the number of the last push, at most \(Limits.maximumCursor)")
+      throw Problem.badRequest(
+        "invalid \"seq\" \(seq): expected the number of the last push, at most \(Limits.maximumCursor)")
     }
     guard acknowledgement.epoch == services.backend.epoch?.description else {
       throw Problem(
-        409, "Conflict", "\"epoch\" is of another numbering of pushes: it has to be that of the stream's welcome")
+        409, "Conflict", "wrong \"epoch\": expected the value in the stream's welcome line")
     }
     services.mailbox.acknowledge(device.id, through: seq)
     return .noContent
@@ -272,7 +273,9 @@ struct DeviceAPI: Sendable {
 
   private func reportAd(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let report: AdReportRequest = try request.decoded()
-    guard let id = APNSID(report.id) else { throw Problem.badRequest("\(report.id) is no apns-id: a UUID") }
+    guard let id = APNSID(report.id) else {
+      throw Problem.badRequest("invalid apns-id \"\(report.id)\": expected a UUID")
+    }
     try countChange(of: device)
     try await ReportAd(services)(id, topic: report.topic, text: report.text ?? "", by: device.id)
     return .noContent
@@ -307,7 +310,7 @@ struct DeviceAPI: Sendable {
   /// One search of a device at a time.
   private func searching(_ device: Device, _ search: () async throws -> Response) async throws -> Response {
     guard services.budgets.beginSearch(device.id) else {
-      throw Problem.tooManyRequests("another search of this device's log goes on: wait for its answer")
+      throw Problem.tooManyRequests("another search of this device's log is running: wait for its response")
     }
     defer { services.budgets.endSearch(device.id) }
     return try await search()

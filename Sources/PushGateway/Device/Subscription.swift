@@ -234,7 +234,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if isWithinBudget { return true }
     if let count = shared.services.budgets.noteRefusal(at: now) {
       shared.logger.log(
-        .deviceBudgetMet, "devices say more of pushes than is logged",
+        .deviceBudgetMet, "device exceeded its report rate; excess reports are dropped",
         metadata: ["device": "\(device.name)", "lines": "\(count)"])
     }
     return false

@@ -177,16 +177,16 @@ struct SubscriptionState {
   func brokenInvariant(since before: SubscriptionState? = nil) -> String? {
     switch phase {
     case .awaitingHello:
-      if cursor > 0 || hasAnnouncedCaughtUp { return "something was sent before the device said where it is" }
-    case .live: if !hasAnnouncedCaughtUp { return "live, and the device was not told that it has caught up" }
+      if cursor > 0 || hasAnnouncedCaughtUp { return "a line was sent before the device sent its position" }
+    case .live: if !hasAnnouncedCaughtUp { return "live without a caught-up line to the device" }
     case .reading, .behind, .ended: break
     }
     guard let before else { return nil }
     if cursor < before.cursor { return "\(cursor) would be sent again: \(before.cursor) was" }
     if before.hasAnnouncedCaughtUp, !hasAnnouncedCaughtUp {
-      return "the device would be told twice that it has caught up"
+      return "the caught-up line would be sent twice"
     }
-    return before.isEnded && !isEnded ? "a stream that was over goes on" : nil
+    return before.isEnded && !isEnded ? "an ended stream continues" : nil
   }
 
   /// Ends a debug build in which something does not fit; a release build has no trace of this.

@@ -26,14 +26,14 @@ enum DoorRequest: Sendable {
     }
     // What has no body can't be taken for two requests by somebody in between.
     if fields.contains(name: "transfer-encoding") || fields["content-length"].contains(where: { $0 != "0" }) {
-      return Problem(413, "Content Too Large", "requests have no body here")
+      return Problem(413, "Content Too Large", "expected a request without a body")
     }
     if head.method == .CONNECT || fields.contains(name: "upgrade") {
       return Problem(
-        400, "Bad Request", "nothing but HTTP/1.1 is spoken here; pushes go over HTTP/2 to a `listen` address")
+        400, "Bad Request", "expected HTTP/1.1; pushes are sent over HTTP/2 to a `listen` address")
     }
     if fields.contains(name: "origin") {
-      return Problem(403, "Forbidden", "pages of other sites are not answered: leave out Origin")
+      return Problem(403, "Forbidden", "requests from web pages are refused: omit Origin")
     }
     guard head.uri.utf8.first == UInt8(ascii: "/") else {
       return Problem(400, "Bad Request", "expected a path, as /readyz")

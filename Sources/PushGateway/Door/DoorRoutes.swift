@@ -24,20 +24,22 @@ struct DoorRoutes: Sendable {
     guard let token else {
       throw Problem(
         403, "Forbidden",
-        "metrics are for this machine, by a loopback address: `\(MetricsToken.setting)` names a file with a secret for others"
+        "/metrics is limited to loopback addresses: set `\(MetricsToken.setting)` to a file with a secret for other machines"
       )
     }
     guard let bearer = request.bearer, try token.permits(bearer) else {
-      throw Problem(401, "Unauthorized", "say `authorization: bearer SECRET`, as it is in `\(MetricsToken.setting)`")
+      throw Problem(
+        401, "Unauthorized",
+        "missing or wrong secret: send `authorization: bearer SECRET` with the secret of `\(MetricsToken.setting)`")
     }
   }
 
   /// Answers a request, also one that nothing serves.
   func answer(_ request: ControlRequest) async -> DoorAnswer {
     switch router.match(method: request.method, path: request.path) {
-    case .unknown: return DoorAnswer(Problem.notFound("there is nothing at \(request.path)").response)
+    case .unknown: return DoorAnswer(Problem.notFound("unknown path \(request.path)").response)
     case .otherMethods(let methods):
-      var answer = DoorAnswer(Problem(405, "Method Not Allowed", "this takes GET and HEAD").response)
+      var answer = DoorAnswer(Problem(405, "Method Not Allowed", "expected the method GET or HEAD").response)
       if methods.contains("GET") { answer.fields.append(("allow", "GET, HEAD")) }
       return answer
     case .found(let route, let parameters):

@@ -76,7 +76,7 @@ final class HTTPDoor: Sendable {
       for one in listeners { try? await one.channel.close() }
       try? await group.shutdownGracefully()
       guard setting == .automatic else { throw error }
-      logger.log(.httpUnavailable, "there is no HTTP/1.1 for monitors: \(error)")
+      logger.log(.httpUnavailable, "HTTP/1.1 for monitors is not available: \(error)")
       return nil
     }
     return HTTPDoor(group, crowd, listeners)

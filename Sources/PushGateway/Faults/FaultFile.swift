@@ -12,19 +12,21 @@ extension FaultRule {
       loaded = try Yams.compose(yaml: yaml).map(value)
     } catch {
       let words = String(describing: error).split(separator: "\n").prefix(2).joined(separator: " ")
-      throw FaultError(description: "this is not YAML: \(words)")
+      throw FaultError(description: "invalid YAML: \(words)")
     }
     guard let scenario = loaded as? [String: Any], scenario.keys.allSatisfy({ $0 == "faults" }),
       let entries = scenario["faults"] as? [Any]
-    else { throw FaultError(description: "a scenario holds one list, `faults:`, with an entry for each fault") }
+    else {
+      throw FaultError(description: "invalid scenario: expected one list, `faults:`, with an entry for each fault")
+    }
     var rules: [FaultRule] = []
     for (index, entry) in entries.enumerated() {
       guard let values = entry as? [String: Any] else {
-        throw FaultError(description: "fault \(index + 1) should hold `name: value` lines")
+        throw FaultError(description: "fault \(index + 1): expected `name: value` lines")
       }
       let rule = try FaultRule(values, place: index + 1)
       guard !rules.contains(where: { $0.name == rule.name }) else {
-        throw FaultError(description: "fault \"\(rule.name)\": the name is there twice")
+        throw FaultError(description: "fault \"\(rule.name)\": the name occurs twice")
       }
       _ = try Fault(rule)
       rules.append(rule)
@@ -63,7 +65,7 @@ extension FaultRule {
     self.init(name: name)
     for (word, value) in values {
       func fail(_ due: String) -> FaultError {
-        FaultError(description: "fault \"\(name)\": \(word) is \"\(value)\": \(due) is due")
+        FaultError(description: "fault \"\(name)\": invalid \(word) \"\(value)\": expected \(due)")
       }
       func text() throws(FaultError) -> String {
         // Digits alone are a number to YAML, and a token or a key id to us only when they are quoted.
@@ -80,7 +82,7 @@ extension FaultRule {
       }
       func seconds() throws(FaultError) -> Double {
         if let text = value as? String {
-          guard let span = TimeSpan(text) else { throw fail("a time, as 250ms, 30s or 10m,") }
+          guard let span = TimeSpan(text) else { throw fail("a time, as 250ms, 30s or 10m") }
           return span.seconds
         }
         return try number()
@@ -91,7 +93,7 @@ extension FaultRule {
       }
       guard let key = CodingKeys(stringValue: word) else {
         let known = CodingKeys.allCases.map(\.stringValue).joined(separator: ", ")
-        throw FaultError(description: "fault \"\(name)\": there is no \"\(word)\"; there are \(known)")
+        throw FaultError(description: "fault \"\(name)\": unknown key \"\(word)\": expected one of \(known)")
       }
       switch key {
       case .name: break

@@ -127,7 +127,7 @@ final class FaultInjector {
   }
 
   private func record(_ fault: Fault, _ target: FaultTarget, _ exchange: Exchange) {
-    logger.log(.faultStruck, "fault \(fault.rule.name) struck", metadata: target.metadata(fault))
+    logger.log(.faultStruck, "fault \(fault.rule.name) injected", metadata: target.metadata(fault))
     let registration = exchange.deviceToken.flatMap { registrations.registration($0) }
     let id = exchange.request.text(.apnsID).flatMap { APNSID($0) } ?? APNSID(using: &random)
     log.append([

@@ -55,11 +55,13 @@ struct Fault: Sendable {
     func fail(_ words: String) -> FaultError { FaultError(description: "fault \"\(rule.name)\": \(words)") }
     guard (1...64).contains(rule.name.utf8.count),
       rule.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
-    else { throw fail("a name is up to 64 letters, digits and marks, without spaces") }
+    else {
+      throw fail("invalid name: expected 1 to 64 letters, digits and punctuation marks, without spaces and slashes")
+    }
     var effects: [Effect] = []
     let reason = try rule.reason.map { text throws(FaultError) in try Fault.reason(text, fail) }
     if let status = rule.status ?? reason?.status {
-      guard (200...599).contains(status) else { throw fail("status is \(status): a number from 200 to 599 is due") }
+      guard (200...599).contains(status) else { throw fail("status \(status) is out of range: expected 200 to 599") }
       effects.append(.answer(status: status, reason))
     }
     if let text = rule.reset {
@@ -68,7 +70,7 @@ struct Fault: Sendable {
       } else if let code = UInt32(text) {
         effects.append(.reset(code))
       } else {
-        throw fail("reset is \"\(text)\": a code of RFC 9113 is due, as REFUSED_STREAM, or a number")
+        throw fail("invalid reset \"\(text)\": expected an error code of RFC 9113, as REFUSED_STREAM, or a number")
       }
     }
     if let text = rule.goaway { effects.append(.goAway(try Fault.reason(text, fail))) }
@@ -77,43 +79,44 @@ struct Fault: Sendable {
     if rule.stall == true { effects.append(.stall) }
     if let streams = rule.streams {
       guard (0...Limits.maximumConcurrentStreams).contains(streams) else {
-        throw fail("streams is \(streams): a number from 0 to \(Limits.maximumConcurrentStreams) is due")
+        throw fail("streams \(streams) is out of range: expected 0 to \(Limits.maximumConcurrentStreams)")
       }
       effects.append(.streams(streams))
     }
     if let throttle = rule.throttle {
       guard (0...1_000_000).contains(throttle) else {
-        throw fail("throttle is \(throttle): requests a second, from 0 to 1000000, are due")
+        throw fail("throttle \(throttle) is out of range: expected 0 to 1000000 requests a second")
       }
       effects.append(.throttle(throttle))
     }
     if rule.unregister == true { effects.append(.unregister) }
     guard effects.count + (rule.delay == nil ? 0 : 1) > 0 else {
       throw fail(
-        "it does nothing: give one of reason, status, delay, reset, goaway, drop, half-open, stall, streams, throttle, unregister"
+        "no effect given: expected reason, status, delay, reset, goaway, drop, half-open, stall, streams, throttle or unregister"
       )
     }
-    guard effects.count <= 1 else { throw fail("it does \(effects.count) things: give one, and a delay if it is late") }
+    guard effects.count <= 1 else { throw fail("\(effects.count) effects given: expected one, and optionally delay") }
     effect = effects.first ?? .none
     if let delay = rule.delay, !(0...Fault.longest).contains(delay) {
-      throw fail("delay is \(delay): seconds from 0 to 86400 are due")
+      throw fail("delay \(delay) is out of range: expected 0 to 86400 seconds")
     }
-    if let count = rule.count, count < 1 { throw fail("count is \(count): a number from 1 is due") }
+    if let count = rule.count, count < 1 { throw fail("count \(count) is out of range: expected 1 or more") }
     if let rate = rule.rate, !(0...100).contains(rate) {
-      throw fail("rate is \(rate): a number of per cent from 0 to 100 is due")
+      throw fail("rate \(rate) is out of range: expected 0 to 100 percent")
     }
-    guard rule.seed == nil || rule.rate != nil else { throw fail("a seed is for a rate") }
+    guard rule.seed == nil || rule.rate != nil else { throw fail("seed needs rate") }
     if let seconds = rule.seconds, !(seconds > 0 && seconds <= Fault.longest) {
-      throw fail("for is \(seconds): seconds up to 86400 are due, as 30s")
+      throw fail("for \(seconds) is out of range: expected up to 86400 seconds, as 30s")
     }
     if let token = rule.token, token.isEmpty || !token.utf8.allSatisfy({ hexValue($0) != nil }) {
-      throw fail("token is \"\(token)\": a device token in hex is due")
+      throw fail("invalid token \"\(token)\": expected a device token in hex")
     }
   }
 
   private static func reason(_ text: String, _ fail: (String) -> FaultError) throws(FaultError) -> Reason {
     guard let reason = Reason(rawValue: text) else {
-      throw fail("\"\(text)\" is no reason; there are \(Reason.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw fail(
+        "unknown reason \"\(text)\": expected one of \(Reason.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return reason
   }

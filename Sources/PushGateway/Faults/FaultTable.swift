@@ -53,7 +53,7 @@ final class FaultTable: Sendable {
         if entry.number <= before { return "fault \(entry.number) comes after \(before)" }
         before = entry.number
         if let count = entry.fault.rule.count, entry.strikes > count {
-          return "\(entry.fault.rule.name) struck \(entry.strikes) times of \(count)"
+          return "\(entry.fault.rule.name) was injected \(entry.strikes) times of \(count)"
         }
       }
       if before > lastNumber { return "number \(before) will be given out again" }

@@ -21,9 +21,10 @@ struct Problem: Error, Encodable {
   static func tooManyRequests(_ detail: String) -> Problem { Problem(429, "Too Many Requests", detail) }
   static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
   static let unauthorized = Problem(
-    401, "Unauthorized", "say who you are with `authorization: bearer SECRET`, the secret from enrollment")
+    401, "Unauthorized",
+    "missing or wrong device secret: send `authorization: bearer SECRET` with the secret from enrollment")
 
-  static let failure = Problem(500, "Internal Server Error", "the gateway failed at this; its log says why")
+  static let failure = Problem(500, "Internal Server Error", "the request failed in the gateway; its log has the cause")
 
   /// What a failure that a person can mend is told as; nil for any other.
   init?(_ error: any Error) {
@@ -58,14 +59,14 @@ extension ControlRequest {
         let known = try JSONSerialization.jsonObject(with: Data(controlJSON(encodable)), options: .fragmentsAllowed)
         let given = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed)
         if let name = ControlRequest.member(of: given, thatIsNotIn: known) {
-          throw Problem.badRequest("the body has a member \"\(name)\" that this request does not have: leave it out")
+          throw Problem.badRequest("unknown member \"\(name)\" in the body: omit it")
         }
       }
       return value
     } catch let problem as Problem {
       throw problem
     } catch let error as DecodingError {
-      throw .badRequest("the body is not what it should be: \(error.inWords)")
+      throw .badRequest("invalid request body: \(error.inWords)")
     } catch let error as JSONSyntaxError {
       throw .badRequest("the body is not JSON: \(error.message)")
     } catch {
@@ -119,10 +120,10 @@ extension DecodingError {
     switch self {
     case .keyNotFound(let key, _): return "\"\(key.stringValue)\" is missing"
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      return "\"\(path(context))\" has another type"
+      return "\"\(path(context))\" has the wrong type"
     case .dataCorrupted(let context):
-      return context.codingPath.isEmpty ? "no valid JSON" : "\"\(path(context))\" can't be read"
-    @unknown default: return "no valid JSON"
+      return context.codingPath.isEmpty ? "invalid JSON" : "\"\(path(context))\" can't be read"
+    @unknown default: return "invalid JSON"
     }
   }
 }

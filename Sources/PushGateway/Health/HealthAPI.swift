@@ -25,7 +25,7 @@ struct HealthAPI: Sendable {
       .init("GET", "/readyz") { request in
         switch checkReadiness() {
         case .ready: Response(line: "ready")
-        case .draining: Response(line: "draining: the gateway ends, and takes on nothing more", status: 503)
+        case .draining: Response(line: "draining: shutting down, not accepting pushes", status: 503)
         case .failing(let problem):
           Response(line: request.peer == .remote ? HealthProblem.wordsForStrangers : problem, status: 503)
         }

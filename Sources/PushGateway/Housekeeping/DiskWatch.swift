@@ -44,7 +44,7 @@ final class DiskWatch: Sendable {
         state.warning = nil
         return nil
       }
-      let room = "\(ByteSize(free)) left of the disk of \(path)"
+      let room = "\(ByteSize(free)) free on the disk of \(path)"
       if free < threshold {
         defer {
           state.warning = HealthProblem(

@@ -64,7 +64,7 @@ final class ScheduledBackups: Sendable {
       }
       logger.log(.backupMade, "a backup was made and can be restored", metadata: ["path": "\(path)"])
     } catch {
-      let problem = HealthProblem(part: "backup", problem: "no backup was made: \(error)", since: now)
+      let problem = HealthProblem(part: "backup", problem: "the scheduled backup failed: \(error)", since: now)
       state.withLock { state in
         state.isUnderWay = false
         state.nextAttempt = now + ScheduledBackups.pause

@@ -7,27 +7,27 @@ extension Metric {
   static let pushes: [Metric] = [
     Metric(
       "pushgateway_requests_accepted", .counter, by: "as", RequestMeter.Acceptance.allCases.map { "\($0)" },
-      "Pushes and broadcasts that were answered with 200.",
+      "Pushes and broadcasts answered with 200.",
       totals: { Meters.sum($0.services.meter.loops.map(\.acceptances)) }),
     Metric(
       "pushgateway_requests_refused", .counter, by: "reason", Reason.allCases.map(\.rawValue),
-      "Requests of providers that were refused.",
+      "Refused requests of providers.",
       totals: { Meters.sum($0.services.meter.loops.map(\.refusals)) }),
     Metric(
       "pushgateway_delivery_events", .counter, by: "event", DeliveryLog.countedEvents.map(\.rawValue),
-      "What happened to pushes, as the delivery log has it.",
+      "Events of pushes, as in the delivery log.",
       totals: { $0.services.log.events.totals }),
     Metric(
       "pushgateway_policy_refused", .counter, by: "rule", PolicyMeter.rules,
-      "Pushes that a rule on the sender refused; aps is the schema of strict apps.",
+      "Pushes refused by a rule for senders; aps is the schema of strict apps.",
       totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.refused)) }),
     Metric(
       "pushgateway_policy_reported", .counter, by: "rule", PolicyMeter.rules,
-      "Breaches of a rule on the sender that were only reported, since the app has them accepted.",
+      "Breaches of a rule for senders that were only reported, because the app accepts them.",
       totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.reported)) }),
     Metric(
       "pushgateway_policy_removed", .counter, by: "rule", PolicyMeter.rules,
-      "Parts of pushes (badge, sound, alert) that a rule took off at delivery, for one device each.",
+      "Parts of pushes (badge, sound, alert) that a rule removed at delivery, counted for each device.",
       totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.removed)) }),
   ]
 
@@ -35,11 +35,11 @@ extension Metric {
   static let stages: [Metric] = [
     Metric(
       "pushgateway_accept_seconds", .histogram, unit: "seconds",
-      "How long pushes that are stored took from the turn of the loop in which the request was whole until the answer.",
+      "Time of stored pushes from the event-loop iteration in which the request was complete until the response.",
       read: { [MetricSample(label: nil, value: $0.stage(\.accept))] }),
     Metric(
       "pushgateway_transmit_seconds", .histogram, unit: "seconds", by: ("from", ["live", "mailbox"]),
-      "How long pushes took from the request until they were written to a stream: at once, or after the device was away.",
+      "Time of pushes from the request until they were written to a stream: at once, or after the device was away.",
       read: {
         [
           MetricSample(label: "live", value: $0.stage(\.transmit)),
@@ -48,11 +48,11 @@ extension Metric {
       }),
     Metric(
       "pushgateway_acknowledge_seconds", .histogram, unit: "seconds",
-      "How long devices took from a push on their stream until they had it on disk and said so.",
+      "Time of devices from a push on their stream until they acknowledged it, with the push on their disk.",
       read: { [MetricSample(label: nil, value: $0.stage(\.acknowledge))] }),
     Metric(
       "pushgateway_present_seconds", .histogram, unit: "seconds",
-      "How long devices took from a push on their stream until they said what they have shown of it.",
+      "Time of devices from a push on their stream until they reported its presented parts.",
       read: { [MetricSample(label: nil, value: $0.stage(\.present))] }),
   ]
 }

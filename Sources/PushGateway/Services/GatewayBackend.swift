@@ -72,7 +72,7 @@ struct GatewayBackend: Sendable {
 
     /// Ends the process, when what it needs turns out to be unreadable after it has begun: it would answer wrongly.
     func end(_ error: StoreError) {
-      logger.log(.gatewayEnds, "the gateway ends: \(error)")
+      logger.log(.gatewayEnds, "the gateway stops: \(error)")
       exit(EXIT_FAILURE)
     }
   }
@@ -124,8 +124,8 @@ struct DurabilityPromise: Sendable, Equatable {
   static func localDisk(_ durability: Durability) -> DurabilityPromise {
     let words =
       switch durability {
-      case .full: "on this machine's disk: survives the death of the process, the system and the machine"
-      case .normal: "in this system's cache: survives the death of the process only"
+      case .full: "on this machine's disk: survives a crash of the process, the operating system and the machine"
+      case .normal: "in the operating system's cache: survives a crash of the process only"
       }
     return DurabilityPromise(name: durability.rawValue, words: words)
   }

@@ -31,7 +31,7 @@ final class LimitLog: Sendable {
     }
     guard case .told(let untold) = verdict else { return }
     logger.log(
-      .limitMet, "a limit was met",
+      .limitMet, "connection limit exceeded",
       metadata: ["limit": "\(limit.rawValue)", "times": "\(untold + 1)", "peer": "\(peer ?? "-")"])
   }
 }

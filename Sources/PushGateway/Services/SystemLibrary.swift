@@ -42,7 +42,7 @@ package enum SystemLibrary: String, CaseIterable {
     let known = Set(tested.map(SystemLibrary.release))
     guard !known.contains(SystemLibrary.release(version)) else { return nil }
     return
-      "\(rawValue) \(version) is there, and \(tested.joined(separator: ", ")) was tested: nothing speaks against it but that"
+      "\(rawValue) \(version) is untested (tested: \(tested.joined(separator: ", ")))"
   }
 
   /// Of every library that was not tested in its version.

@@ -58,14 +58,16 @@ package struct InheritedSockets: Sendable {
     for (descriptor, name) in try told(environment, process) {
       guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {
         throw ConfigurationError(
-          description: "socket \(descriptor) (\(name)) was to be handed over and is not open: start again")
+          description:
+            "socket \(descriptor) (\(name)) was announced by systemd or the previous program and is not open: start again"
+        )
       }
       entries.append(Entry(name: name, socket: ListeningSocket(adopting: descriptor)))
       if case .tcp? = entries[entries.count - 1].socket.address { continue }
       guard Name.isOwn(name) else {
         throw ConfigurationError(
           description:
-            "socket \(descriptor) (\(name)) is not of TCP: expected ListenStream=PORT or ADDRESS:PORT in the socket unit"
+            "socket \(descriptor) (\(name)) is not a TCP socket: expected ListenStream=PORT or ADDRESS:PORT in the socket unit"
         )
       }
     }

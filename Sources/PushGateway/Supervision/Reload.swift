@@ -25,14 +25,14 @@ actor Reload {
   /// - Throws: an error in one line, when the settings, a certificate or an address can't be used; then nothing has changed.
   func callAsFunction() async throws -> ReloadRecord {
     guard let read = supervisor.readConfiguration else {
-      throw ConfigurationError(description: "this gateway does not know where its settings came from: start it again")
+      throw ConfigurationError(description: "the source of this gateway's settings is unknown: restart it")
     }
     guard !isRunning else {
-      throw ConfigurationError(description: "the settings are being read already: try again in a moment")
+      throw ConfigurationError(description: "a reload is already in progress: try again in a moment")
     }
     isRunning = true
     defer { isRunning = false }
-    supervisor.manager.reloading("reading the settings again")
+    supervisor.manager.reloading("reloading the settings")
     defer { supervisor.manager.ready(listeners.status) }
     let new = try read()
     let context = try certificate.read(new)
@@ -47,7 +47,7 @@ actor Reload {
     // What waits is compared again the next time.
     configuration.take(changed.filter { $0.change == .reload }, from: new)
     logger.log(
-      .settingsRead, "the settings were read again",
+      .settingsRead, "the settings were reloaded",
       metadata: [
         "changed": "\(record.changed.joined(separator: " "))", "at_restart": "\(record.waiting.joined(separator: " "))",
       ])

@@ -20,7 +20,7 @@ struct ReportAd: Sendable {
     }
     guard try await find(id, by: device)?.app == app.id else {
       throw RegistrationRefusal(
-        kind: .unknown, description: "this device has had no push \(id) of \(topic): its log says which it had")
+        kind: .unknown, description: "this device received no push \(id) of \(topic): its log lists its pushes")
     }
     try await registrations.add(
       AdReport(at: clock.milliseconds(), device: device, app: app.id, id: id, text: text))

@@ -50,8 +50,8 @@ struct ChangePreferences: Sendable {
       guard isByOwner || preferences.logText == logText else {
         throw RegistrationRefusal(
           kind: .forbidden,
-          description: "log-text is changed by a device of the person alone: "
-            + "`pushcli prefs set log-text=…` on a machine of theirs")
+          description: "only a device of the user can change log-text: "
+            + "run `pushcli prefs set log-text=…` on the user's machine")
       }
       try preferences.checkZones()
     }
@@ -79,7 +79,7 @@ extension Preferences {
     for name in zones.sorted() where TimeZones.zone(named: name) == nil {
       throw RegistrationRefusal(
         kind: .invalid,
-        description: "there is no time zone \(name): write one such as Europe/Berlin, or leave it out")
+        description: "unknown time zone \(name): write a name such as Europe/Berlin, or omit it")
     }
   }
 }

@@ -24,7 +24,7 @@ struct JoinChannel: Sendable {
   }
 
   private var gone: RegistrationRefusal {
-    RegistrationRefusal(kind: .unknown, description: "the channel of this link is gone: ask for another link")
+    RegistrationRefusal(kind: .unknown, description: "the channel of this link was deleted: ask for another link")
   }
 
   /// Has a device of somebody new, who has just come by a link, read its channel. Where that can't be, nobody has come.
@@ -47,11 +47,11 @@ struct JoinChannel: Sendable {
   func callAsFunction(_ device: Device, by secret: String) async throws -> (channel: BroadcastChannel, isKnown: Bool) {
     guard InvitationCode.selector(of: secret) == nil else {
       throw RegistrationRefusal(
-        kind: .wrongCode, description: "this code is for another device, and no link of a channel: ask for the link")
+        kind: .wrongCode, description: "this code enrolls a device and is not a channel's link: ask for the link")
     }
     guard let channel = try await channel(of: secret) else {
       throw RegistrationRefusal(
-        kind: .wrongCode, description: "this link is unknown, used up, taken back or too old: ask for another")
+        kind: .wrongCode, description: "this link is unknown, used up, revoked or expired: ask for another")
     }
     guard try await subscribe(device, channel) else { return (channel, true) }
     do {

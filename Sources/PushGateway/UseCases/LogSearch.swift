@@ -45,7 +45,9 @@ struct LogSearch: Sendable {
     func invalid(_ words: String) -> RegistrationRefusal { RegistrationRefusal(kind: .invalid, description: words) }
     var query = DeliveryLog.Query()
     if let text = values["id"] {
-      guard let id = APNSID(text) else { throw invalid("\(text) is no apns-id and no apns-unique-id: a UUID") }
+      guard let id = APNSID(text) else {
+        throw invalid("invalid id \"\(text)\": expected a UUID, the apns-id or the apns-unique-id")
+      }
       query.id = id
     }
     if let name = values["device"] { query.device = try device(named: name) }
@@ -55,18 +57,18 @@ struct LogSearch: Sendable {
       for name in names.split(separator: ",") {
         guard let event = DeliveryEvent(rawValue: String(name)) else {
           let known = DeliveryEvent.allCases.map(\.rawValue).joined(separator: ", ")
-          throw invalid("\(name) is no event; there are \(known)")
+          throw invalid("unknown event \"\(name)\": expected one of \(known)")
         }
         events.insert(event)
       }
       query.events = events
     }
     if let text = values["since"] {
-      guard let since = Int64(text) else { throw invalid("since is in milliseconds since 1970") }
+      guard let since = Int64(text) else { throw invalid("invalid since: expected milliseconds since 1970") }
       query.since = since
     }
     if let text = values["text"] {
-      guard !text.isEmpty else { throw invalid("text is what the title or the texts of a push hold") }
+      guard !text.isEmpty else { throw invalid("invalid text: expected words of the title or the texts of a push") }
       query.text = text
       // The rows that have one.
       query.events = query.events?.intersection([.transmitted]) ?? [.transmitted]
@@ -149,7 +151,7 @@ struct LogSearch: Sendable {
   static func wait(_ values: [String: String]) throws(Problem) -> Duration {
     let seconds = values["seconds"].flatMap(Double.init) ?? 0
     guard (0...Double(Limits.maximumLogWaitTime)).contains(seconds) else {
-      throw .badRequest("one request waits for 0 to \(Limits.maximumLogWaitTime) seconds: send it again then")
+      throw .badRequest("invalid seconds: expected 0 to \(Limits.maximumLogWaitTime) for a request")
     }
     return .seconds(seconds)
   }

@@ -16,7 +16,7 @@ struct PutApp: Sendable {
     guard team != nil || known != nil || teams.count < 2 else {
       throw RegistrationRefusal(
         kind: .invalid,
-        description: "\(topic) has no team: name one of \(teams.joined(separator: ", ")) with --team TEAMID")
+        description: "missing team of \(topic): add --team TEAMID (known teams: \(teams.joined(separator: ", ")))")
     }
     let initials = String(name.split(separator: " ").prefix(2).compactMap(\.first)).uppercased()
     return try await registrations.putApp(

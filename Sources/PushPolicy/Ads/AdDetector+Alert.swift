@@ -18,7 +18,7 @@ extension AdDetector {
     texts += alert.arguments
     return Violation(
       rule: .a9, pointer: "/aps/alert",
-      message: "advertising, which the person has not allowed this app: send what they asked for, without an offer",
+      message: "advertising, which the user has not allowed for this app: send the requested content without an offer",
       evidence: explain(texts).prefix(Self.maximumShownEvidence).map { "\($0.feature): \($0.quote.evidence)" })
   }
 

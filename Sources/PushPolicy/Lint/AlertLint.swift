@@ -49,7 +49,7 @@ struct AlertLint {
       language == .uncased
       ? LintWords.emptyTitles.contains(shape.text) : shape.words.count == 1 && shape.text.first != "#"
     guard isEmpty else { return }
-    add(.t3, pointer, "the title is one word", "what has happened, as \"Payment Declined\" in place of \"Error\"")
+    add(.t3, pointer, "the title is one word", "the event, as \"Payment Declined\" in place of \"Error\"")
   }
 
   /// T4 and T5: a fragment or statement, a question, or several sentences.
@@ -206,7 +206,9 @@ struct AlertLint {
       word = shape.words.first { LintWords.personsForeign.contains($0.text.lowercased()) }.map { String($0.text) }
     case .uncased: word = LintWords.personsUnspaced.first { shape.text.contains($0) }
     }
-    if let word { add(.t7, pointer, "the \(what) says \"\(word)\"", "what it is about, without you, your, me and my") }
+    if let word {
+      add(.t7, pointer, "the \(what) says \"\(word)\"", "the subject itself, without you, your, me and my")
+    }
   }
 
   private mutating func checkCommon(_ shape: TextShape, at pointer: String) {
@@ -217,7 +219,7 @@ struct AlertLint {
     } else if let word = shape.words.first(where: { LintWords.chummy.contains($0.text.lowercased()) }),
       language == .english
     {
-      add(.t10, pointer, "\"\(word.text)\" is chummy", "what has happened, in friendly words")
+      add(.t10, pointer, "\"\(word.text)\" is chummy", "the event, in friendly words")
     }
     checkButtonsExplained(shape, at: pointer)
     let bytes = Array(lowercased.utf8)

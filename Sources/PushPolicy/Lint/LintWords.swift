@@ -46,21 +46,21 @@ enum LintWords {
         "successfully", "was successful", "has been saved", "changes saved", "logged in as",
         "erfolgreich gespeichert", "enregistré avec succès", "guardado correctamente", "保存成功", "操作成功", "登录成功", "提交成功",
       ],
-      "confirms what the person has just done"
+      "confirms the user's own action"
     ),
     (
       [
         "in progress", "downloading", "uploading", "syncing", "now loading", "% complete", "% done",
         "wird heruntergeladen", "正在下载", "正在上传", "正在同步", "加载中",
       ],
-      "tells of normal progress"
+      "reports normal progress"
     ),
     (
       [
         "unknown error", "an error occurred", "an error has occurred", "something went wrong", "unbekannter fehler",
         "erreur inconnue", "error desconocido", "未知错误", "出错了",
       ],
-      "tells of an error that nobody can act on"
+      "reports an error without a possible action"
     ),
   ]).flatMap { phrases, why in phrases.map { (Array($0.utf8), why) } }
 }

@@ -27,8 +27,8 @@ package final class PayloadLint {
       let message =
         switch error {
         case .empty: "the file is empty"
-        case .notJSON(let words): "this is not JSON: \(words)"
-        case .notAnObject: "this is no JSON object"
+        case .notJSON(let words): "invalid JSON: \(words)"
+        case .notAnObject: "the file is not a JSON object"
         }
       return [LintFinding(.json, at: "", message, advice: #"{"aps":{…}}"#, severity: .error)]
     }
@@ -64,21 +64,21 @@ package final class PayloadLint {
     let consequence: String
     switch detector.assess(alert).outcome {
     case .pass: return []
-    case .hold: consequence = "this may be advertising: alert and sound are held"
+    case .hold: consequence = "this may be advertising: alert and sound are suppressed"
     case .refuse: consequence = "this is advertising: the push is refused"
     }
     let evidence = detector.violation(of: alert).evidence.joined(separator: ", ")
     return [
       LintFinding(
-        .a9, at: "/aps/alert", "\(consequence) where the person has not allowed it (\(evidence))",
-        advice: "what they asked for, without an offer")
+        .a9, at: "/aps/alert", "\(consequence) unless the user has allowed it (\(evidence))",
+        advice: "the requested content without an offer")
     ]
   }
 
   private func read(payload root: JSONElement, size: Int, into findings: inout [LintFinding]) {
     guard let aps = root["aps"] else {
       findings.append(
-        LintFinding(.aps, at: "", "there is no aps: the push asks for nothing", advice: #"{"aps":{…}}"#))
+        LintFinding(.aps, at: "", "there is no aps: the push has no effect", advice: #"{"aps":{…}}"#))
       return
     }
     if size > PayloadLint.maximumSize, root["Simulator Target Bundle"] == nil {
@@ -91,8 +91,8 @@ package final class PayloadLint {
       let known = APSSchema.aps.name(like: name)
       findings.append(
         LintFinding(
-          .aps, at: "/aps/\(name.pointerToken)", "\(name.evidence) is no key of aps: devices ignore it",
-          advice: known.map { $0.evidence } ?? "keys of one's own stand beside aps"))
+          .aps, at: "/aps/\(name.pointerToken)", "\(name.evidence) is not a key of aps: devices ignore it",
+          advice: known.map { $0.evidence } ?? "custom keys beside aps"))
     }
     readSound(aps, into: &findings)
     guard let alert = aps["alert"] else { return }
@@ -160,7 +160,7 @@ package final class PayloadLint {
       let place = "\(pointer)/actions/\(index)/title"
       if ["cancel", "abbrechen", "annuler", "cancelar", "annulla", "取消", "キャンセル", "취소"].contains(title.lowercased()) {
         findings.append(
-          LintFinding(.x3, at: place, "an action sheet has its Cancel by itself", advice: "no action of that name"))
+          LintFinding(.x3, at: place, "an action sheet already has Cancel", advice: "no action of that name"))
       }
       lint.check(button: title, at: place)
     }

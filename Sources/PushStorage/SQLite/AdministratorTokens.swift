@@ -80,7 +80,7 @@ package final class AdministratorTokens: Sendable {
     guard Role.administrators.contains(token.role) else {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
       throw RegistrationRefusal(
-        kind: .invalid, description: "a token is for one of \(roles), not for a \(token.role.rawValue)")
+        kind: .invalid, description: "invalid role of a token \"\(token.role.rawValue)\": expected one of \(roles)")
     }
     let hash = Digest.sha256(Array(text.utf8))
     try await write { [self] db in

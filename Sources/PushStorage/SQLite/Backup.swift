@@ -53,8 +53,8 @@ package enum Backup {
     try requireReplaceable(path)
     guard try await !store.isPartialReplica() else {
       throw StoreError(
-        "other gateways of this cell have a later version, and this one lacks what that has added: make the backup at one "
-          + "of them, or upgrade this one first")
+        "other gateways of this cluster run a newer version, and this one lacks its new fields: make the backup on one "
+          + "of them, or upgrade this gateway first")
     }
     let draft = try begin(folder, path)
     defer { try? removeDraft(of: folder) }
@@ -124,7 +124,7 @@ package enum Backup {
     // Of a link this is the link itself.
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
     guard attributes[.type] as? FileAttributeType == .typeRegular, (try? summary(of: path)) != nil else {
-      throw StoreError("\(path) is there and is no backup: name another file, or move that one away")
+      throw StoreError("\(path) exists and is not a backup: name another file, or move that one away")
     }
   }
 
@@ -172,7 +172,7 @@ package enum Backup {
     do {
       return try SQLiteStore.reader(path).read { db in
         guard try db.tableExists("backup_info"), try db.tableExists("mailbox") else {
-          throw StoreError("\(path) is no backup: `pushcli admin backup FILE` makes one")
+          throw StoreError("\(path) is not a backup: `pushcli admin backup FILE` makes one")
         }
         func count(_ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
         return Summary(
@@ -185,7 +185,7 @@ package enum Backup {
           devices: try count("SELECT count(*) FROM device"), files: try count("SELECT count(*) FROM backup_file"))
       }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-      throw StoreError("\(path) is no backup: `pushcli admin backup FILE` makes one")
+      throw StoreError("\(path) is not a backup: `pushcli admin backup FILE` makes one")
     } catch {
       throw SQLiteStore.explain(error, path: path)
     }
@@ -236,7 +236,7 @@ package enum Backup {
     let words: String
     switch error {
     case let error as DatabaseError where SQLiteStore.isDamage(error): words = error.message ?? "unknown"
-    case let error as StoreError where error.isDamage: words = "its pages are not as they were written"
+    case let error as StoreError where error.isDamage: words = "its pages fail their checksums"
     default: return SQLiteStore.explain(error, path: path)
     }
     return StoreError("the backup \(path) is damaged (\(words)): restore another one")

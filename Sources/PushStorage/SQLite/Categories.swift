@@ -124,7 +124,9 @@ package final class Categories: Sendable {
       guard (1...Limits.maximumActionSize).contains(action.id.utf8.count),
         action.id.utf8.allSatisfy({ $0.isPrintable && $0 != UInt8(ascii: " ") })
       else { throw refuse("an action's id has 1 to 32 printable characters, as approve") }
-      guard !reserved.contains(action.id) else { throw refuse("every alert has the action \(action.id) by itself") }
+      guard !reserved.contains(action.id) else {
+        throw refuse("the action \(action.id) is built in: choose another id")
+      }
       guard (1...60).contains(action.title.utf8.count) else { throw refuse("an action's title has 1 to 60 bytes") }
     }
     guard Set(actions.map(\.id)).count == actions.count else { throw refuse("two actions have the same id") }

@@ -38,10 +38,10 @@ enum ChangeApplier {
     do {
       try db.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-      throw ReplicaDiverged(description: "\(change.table) has a row that the cell's has not")
+      throw ReplicaDiverged(description: "\(change.table) has a row that is missing in the cluster's")
     }
     guard db.changesCount == 1 else {
-      throw ReplicaDiverged(description: "\(change.table) lacks a row that the cell's has")
+      throw ReplicaDiverged(description: "\(change.table) lacks a row of the cluster's")
     }
   }
 

@@ -288,7 +288,7 @@ package final class Channels: Sendable {
         }
       } catch {
         logger.log(
-          .channelProgressNotStored, "what devices have of channels was not stored: \(error)",
+          .channelProgressNotStored, "the devices' positions in channels were not stored: \(error)",
           metadata: ["rows": "\(slice.count)"])
       }
       // What was acknowledged meanwhile is not written yet.
@@ -441,7 +441,7 @@ extension Channels.State {
   func brokenInvariant() -> String? {
     var counts: [ChannelID: Int] = [:]
     for (device, list) in subscriptions {
-      if list.isEmpty { return "device \(device.row) subscribes to nothing" }
+      if list.isEmpty { return "device \(device.row) has an empty subscription list" }
       if Set(list.map(\.channel)).count < list.count { return "device \(device.row) subscribes twice" }
       for one in list { counts[one.channel, default: 0] += 1 }
     }
@@ -449,7 +449,7 @@ extension Channels.State {
     for channel in channels.values {
       let key = Channels.Key(app: channel.app, environment: channel.environment)
       let isListed = byApp[key]?.contains(channel.id) == true
-      if isListed != (channel.deleted == nil) { return "\(channel.id) is listed, or deleted: one of both" }
+      if isListed != (channel.deleted == nil) { return "\(channel.id) is both listed and deleted, or not listed" }
       if channel.subscriptions != counts[channel.id] ?? 0 {
         return "\(channel.id) counts \(channel.subscriptions) subscriptions of \(counts[channel.id] ?? 0)"
       }

@@ -170,11 +170,11 @@ package final class DeliveryLog: Sendable {
       switch loss {
       case .movedAside(let copy):
         logger.log(
-          .deliveryLogDamaged, "the delivery log was damaged: it is kept, and a new one begun",
+          .deliveryLogDamaged, "the delivery log was damaged: it is kept, and a new one was created",
           metadata: ["kept": "\(copy)"])
       case .deleted:
         logger.log(
-          .deliveryLogDeleted, "the delivery log was deleted: a new one is begun", metadata: ["path": "\(path)"])
+          .deliveryLogDeleted, "the delivery log was deleted: a new one was created", metadata: ["path": "\(path)"])
       }
     }
     // What goes wrong is in health at once, and in the log when an event is lost by it.

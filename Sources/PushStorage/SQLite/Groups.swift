@@ -184,7 +184,7 @@ package final class Groups: Sendable {
   /// Takes a member out of a group.
   package func remove(_ person: PersonID, from group: Group) async throws {
     guard group.members.contains(person) else {
-      throw Refusal(kind: .unknown, description: "this person is no member of \(group.name)")
+      throw Refusal(kind: .unknown, description: "this user is not a member of \(group.name)")
     }
     try await write { [self] db in
       try db.execute(

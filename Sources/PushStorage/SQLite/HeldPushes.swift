@@ -255,7 +255,8 @@ package final class HeldPushes: Sendable {
       } catch {
         // The mailbox says the same of the disk, and louder; what is not written is told unless the gateway restarts.
         logger.log(
-          .digestsNotStored, "pushes for a digest are not on disk: \(SQLiteStore.explain(error, path: store.path))")
+          .digestsNotStored,
+          "pushes deferred to a summary are not on disk: \(SQLiteStore.explain(error, path: store.path))")
       }
     }
   }

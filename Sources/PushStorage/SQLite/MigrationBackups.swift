@@ -9,7 +9,7 @@ enum MigrationBackups {
       return StoreError("\(path) was written by a newer pushcli: start that one, or restore an older backup")
     }
     return StoreError(
-      "\(path) was written by a newer pushcli: start that one, or go back to what was there before it with `pushcli admin restore \(backups)/\(name) --state NEW-FOLDER`"
+      "\(path) was written by a newer pushcli: start that one, or restore the previous backup with `pushcli admin restore \(backups)/\(name) --state NEW-FOLDER`"
     )
   }
 

@@ -75,7 +75,7 @@ package final class Replica: Sendable {
         try await log.catchUp()
       }
     }
-    throw StoreError("other gateways change the same all the time: try again")
+    throw StoreError("other gateways keep changing the same data: try again")
   }
 
   /// Takes over what another gateway has changed; what is here already changes nothing.
@@ -124,7 +124,7 @@ extension SQLiteStore {
       for table in try Schema.tables(db) where table != "replica" {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \"\(table)\")") == false else {
           throw StoreError(
-            "\(path) is of a gateway that was alone: start with an empty --state, or move it into a new cell with "
+            "\(path) belongs to a gateway without a cluster: start with an empty --state, or move it into a new cluster with "
               + "`pushcli admin backup --stopped` and `pushcli admin restore --backend`")
         }
       }

@@ -46,7 +46,7 @@ package final class RestoredBackup {
       try copy.read { db in
         guard try Int.fetchOne(db, sql: "SELECT count(*) FROM replica") == 0 else {
           throw StoreError(
-            "\(source) has what a gateway of a cell keeps by itself, without the pushes that wait: restore a backup "
+            "\(source) is a local copy of a gateway in a cluster, without the pending pushes: restore a backup "
               + "that `pushcli admin backup` made")
         }
         try StoredRows.checkShared(db)
@@ -77,7 +77,7 @@ package final class RestoredBackup {
       try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
     }
     guard let name else { return }
-    throw StoreError("the backup has \(name.prefix(64).debugDescription), which no gateway makes: it is not used")
+    throw StoreError("the backup has an unknown object \(name.prefix(64).debugDescription): it is not used")
   }
 
   private static func remove(_ path: String) {

@@ -198,7 +198,7 @@ extension SQLiteMailbox {
   static func checkSums(_ db: Database) throws {
     guard let row = try changedRows(db, limit: 1).first else { return }
     throw DatabaseError(
-      resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox is not as it was written")
+      resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox fails its checksum")
   }
 
   /// Compares every row of a file, which has the newest schema, with its checksum.

@@ -117,7 +117,7 @@ package final class SQLiteMailbox: Mailbox {
     return HealthProblem(
       part: "database",
       problem: "the end of \(store.path)-wal was cut off or damaged while no gateway ran: \(missing) commits are lost, "
-        + "and pushes that were accepted may be among them; this is said until the next start",
+        + "and accepted pushes may be among them; this message stays until the next start",
       since: now)
   }
 
@@ -236,8 +236,8 @@ package final class SQLiteMailbox: Mailbox {
       let problem = HealthProblem(
         part: "database",
         problem:
-          "\(store.path) is damaged: a push that waited is not as it was written, and is not delivered; stop the "
-          + "gateway, and `pushcli doctor --thorough` examines the rest",
+          "\(store.path) is damaged: a pending push failed its checksum and was not delivered; stop the "
+          + "gateway and run `pushcli doctor --thorough`",
         since: clock())
       logger.log(.pushDamaged, "\(problem.problem)")
       damage = problem

@@ -44,7 +44,7 @@ extension SQLiteRegistrations {
             device: Device(id: id, uuid: row.uuid, name: row.name, person: owner), secretHash: hash,
             registration: Registration(token: row.token, device: id, app: app.id, environment: environment))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-          throw Refusal(kind: .conflict, description: "there is a device or person \(row.name): choose another name")
+          throw Refusal(kind: .conflict, description: "there is a device or user \(row.name): choose another name")
         }
       }
       db.afterNextTransaction { [self] _ in add(records, choices: known) }

@@ -9,7 +9,8 @@ extension SQLiteRegistrations {
     name: String, person: String?, by warrant: EnrollmentWarrant
   ) async throws -> (device: Device, secret: String) {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
-      throw Refusal(kind: .invalid, description: "a device's name is up to 64 letters, digits, dots and hyphens")
+      throw Refusal(
+        kind: .invalid, description: "invalid name of a device: expected up to 64 letters, digits, dots and hyphens")
     }
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
@@ -59,19 +60,20 @@ extension SQLiteRegistrations {
     guard Role.invitable.contains(terms.role) else {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
       throw Refusal(
-        kind: .invalid, description: "an invitation is for one of \(roles), not for a \(terms.role.rawValue)")
+        kind: .invalid,
+        description: "invalid role of an invitation \"\(terms.role.rawValue)\": expected one of \(roles)")
     }
     guard terms.isGrantable else {
       throw Refusal(
         kind: .invalid,
-        description: "a link of a channel is for somebody new and the role device: name no person and no role")
+        description: "a channel's link is for new users with the role device: omit the user and the role")
     }
     let id = SQLiteRegistrations.name(of: randomBytes(count: 8))
     let secret = try await write { db in
       guard try Int.fetchOne(db, sql: "SELECT count(*) FROM invitation") ?? 0 < Limits.maximumInvitations else {
         throw Refusal(
           kind: .conflict,
-          description: "\(Limits.maximumInvitations) invitations are open: `pushcli devices uninvite ID` takes one back"
+          description: "\(Limits.maximumInvitations) invitations are open: `pushcli devices uninvite ID` revokes one"
         )
       }
       let secret = try SQLiteRegistrations.freeSecret(terms.kind, db)
@@ -217,7 +219,7 @@ extension SQLiteRegistrations {
         return (person ?? name, terms.role)
       }
       guard person == nil || person == invited else {
-        throw Refusal(kind: .forbidden, description: "this invitation is for another person: ask for one of your own")
+        throw Refusal(kind: .forbidden, description: "this invitation is for another user: ask for your own")
       }
       return (invited, terms.role)
     }
@@ -227,7 +229,7 @@ extension SQLiteRegistrations {
   private static func use(_ secret: String, now: Int64, _ db: Database) throws -> InvitationTerms {
     let hash = hash(ofInvitation: secret)
     guard let found = try find(hash, now: now, db) else {
-      throw Refusal(kind: .wrongCode, description: "this invitation is unknown, used or too old: ask for another")
+      throw Refusal(kind: .wrongCode, description: "this invitation is unknown, used or expired: ask for another")
     }
     try db.execute(sql: "UPDATE invitation SET uses = uses - 1 WHERE code_hash = ?", arguments: [Data(hash)])
     try db.execute(sql: "DELETE FROM invitation WHERE uses <= 0 OR expires <= ?", arguments: [now])
@@ -261,7 +263,7 @@ extension SQLiteRegistrations {
       throw Refusal(
         kind: .forbidden,
         description:
-          "there is a person \(person) already: joining needs an invitation, `pushcli devices invite --person NAME`")
+          "there is a user \(person) already: joining needs an invitation, `pushcli devices invite --person NAME`")
     }
   }
 }

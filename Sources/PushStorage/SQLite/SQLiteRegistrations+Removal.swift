@@ -75,7 +75,7 @@ extension SQLiteRegistrations {
 
   package func person(named name: String) throws(Refusal) -> Person {
     guard let person = find({ $0.person(named: name) }, onDisk: { try $0.person(named: name) }) else {
-      throw Refusal(kind: .unknown, description: "there is no person \(name): `pushcli persons list` shows them")
+      throw Refusal(kind: .unknown, description: "there is no user \(name): `pushcli persons list` shows them")
     }
     return person
   }
@@ -86,7 +86,7 @@ extension SQLiteRegistrations {
       let other = try Int64.fetchOne(
         db, sql: "SELECT id FROM person WHERE name = ? AND id <> ?", arguments: [name, person.row])
       guard other == nil else {
-        throw Refusal(kind: .conflict, description: "there is a person \(name) already: choose another name")
+        throw Refusal(kind: .conflict, description: "there is a user \(name) already: choose another name")
       }
       // An invitation is for a person, by the name.
       try db.execute(
@@ -112,7 +112,7 @@ extension SQLiteRegistrations {
   package func remove(_ person: PersonID) async throws {
     try await change { [self] db in
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE person = ?", arguments: [person.row]) == nil else {
-        throw Refusal(kind: .conflict, description: "this person has devices: remove them first")
+        throw Refusal(kind: .conflict, description: "this user has devices: remove them first")
       }
       let former = "SELECT id FROM former_device WHERE person = ?"
       for table in ["ad_report", "former_token", "channel_subscription", "held", "digest", "scheduled"] {

@@ -259,7 +259,8 @@ package final class SQLiteRegistrations: Sendable {
   ) async throws -> App {
     guard Topic.isWellFormed(topic.utf8) else {
       throw Refusal(
-        kind: .invalid, description: "\(topic) is no topic: letters, digits, hyphens and dots, as com.example.app")
+        kind: .invalid,
+        description: "invalid topic \"\(topic)\": expected letters, digits, hyphens and dots, as com.example.app")
     }
     guard ShownName.isValid(name) else {
       throw Refusal(kind: .invalid, description: "an app's name has \(ShownName.expected)")
@@ -300,7 +301,7 @@ package final class SQLiteRegistrations: Sendable {
 
   static func requirePersonName(_ name: String) throws(Refusal) {
     guard ShownName.isValid(name) else {
-      throw Refusal(kind: .invalid, description: "a person's name has \(ShownName.expected)")
+      throw Refusal(kind: .invalid, description: "a user's name has \(ShownName.expected)")
     }
   }
 
@@ -509,7 +510,7 @@ package final class SQLiteRegistrations: Sendable {
 
   private static func requireIdentifier(_ id: String, _ what: String) throws(Refusal) {
     guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isUpperOrDigit }) else {
-      throw Refusal(kind: .invalid, description: "a \(what) has 10 characters, A to Z and 0 to 9; \"\(id)\" is none")
+      throw Refusal(kind: .invalid, description: "invalid \(what) \"\(id)\": expected 10 characters, A to Z and 0 to 9")
     }
   }
 }

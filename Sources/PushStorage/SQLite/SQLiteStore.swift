@@ -295,7 +295,7 @@ package struct SQLiteStore: Sendable {
   private static func damaged(_ path: String, _ words: String) -> StoreError {
     let words = words.split(separator: "\n").first.map(String.init) ?? words
     var error = StoreError(
-      "\(path) is damaged (\(words)): `pushcli doctor --repair` keeps what is readable, or restore a backup")
+      "\(path) is damaged (\(words)): `pushcli doctor --repair` keeps its readable rows, or restore a backup")
     error.isDamage = true
     return error
   }

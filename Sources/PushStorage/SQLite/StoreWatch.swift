@@ -85,10 +85,10 @@ package final class StoreWatch: Sendable {
     let names = lost.map { ($0 as NSString).lastPathComponent }.joined(separator: ", ")
     let saved =
       !isSaved
-      ? "what it holds could not be saved"
-      : isDatabase ? "what it holds is saved as \(copy)" : "everything accepted so far is safe in \(store.path)"
+      ? "its data could not be saved"
+      : isDatabase ? "its data is saved as \(copy)" : "everything accepted so far is safe in \(store.path)"
     begin(
-      "\(names) was deleted or replaced while the gateway uses it: \(saved); nothing more is stored until a restart")
+      "\(names) was deleted or replaced while the gateway used it: \(saved); pushes are refused until a restart")
   }
 
   /// Reads every page of a database that has changed, past what is in memory.
