@@ -140,7 +140,7 @@ package final class LoadLane: ProviderLane {
     let place = target.place(of: provider.index)
     open(
       place, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("no answer from \(target.places[place].authority): \(error)") })
+      failed: { [self] error in fail("nothing answers at \(target.places[place].authority): \(error)") })
   }
 
   /// Opens the streams of all devices that are to be connected, so many at once.

@@ -171,7 +171,7 @@ def test_files_that_are_deleted_under_it_are_noticed_and_nothing_is_lost(start, 
     first = [gateway.accepted(device.token) for _ in range(5)]
     path = gateway.state / f"pushgateway.sqlite{suffix}"
     path.unlink()
-    gateway.wait_for_log("was deleted or replaced while the gateway uses it")
+    gateway.wait_for_log("was deleted or replaced while the gateway used it")
     with gateway.connect() as connection:
         health = connection.request("GET", "/v1/health")
         assert health.status == 503 and b"database" in health.body

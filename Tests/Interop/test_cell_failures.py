@@ -165,7 +165,7 @@ def test_a_gateway_that_alone_is_cut_off_sends_its_devices_to_the_others(tmp_pat
         assert (bye["reason"], bye["gateways"]) == ("mailbox-unavailable", [second.address])
         with first.connect() as connection:
             response = connection.request("POST", "/v1/device/stream", [("authorization", f"bearer {phone.secret}")])
-        assert response.status == 503 and "take another gateway" in response.json["detail"]
+        assert response.status == 503 and "connect to another gateway" in response.json["detail"]
         sent = accepted(second, phone)
         elsewhere = second.stream(phone)
         assert elsewhere.next_of("push")["id"] == sent
@@ -194,14 +194,14 @@ def test_full_durability_needs_brokers_that_sync_always(make, tmp_path, sync):
     gateway.options += ("--nats-monitors", ",".join(f"127.0.0.1:{port}" for port in cell.brokers.monitors))
     if sync == "always":
         gateway.start()
-        assert "takes nothing" in health(gateway)["promise"]
+        assert "loses no push" in health(gateway)["promise"]
         return
     gateway.spawn()
     assert gateway.ended() == 1
-    assert "durability: full needs sync_interval: always, and the broker n0" in gateway.log
+    assert "durability: full requires sync_interval: always, but the broker n0" in gateway.log
     gateway.options += ("--durability", "normal")
     gateway.start()
-    assert "in the last 30 s" in health(gateway)["promise"]
+    assert "the pushes of the last 30 s" in health(gateway)["promise"]
 
 
 @pytest.mark.parametrize("late", [(0, 1, 2), (2,)], ids=["all", "one"])

@@ -99,7 +99,7 @@ def test_a_gateway_moves_into_a_cell_and_out_again(tmp_path, brokers, start, mac
     words = move("restore", broken, "--backend", brokers.backend, state=first.state, code=1).err
     assert "damaged" in words and words.count("\n") == 1
     move("restore", file, "--backend", brokers.backend, "--cell-partitions", 3, state=first.state)
-    assert "have a cell already" in move(
+    assert "have a cluster's data already" in move(
         "restore", file, "--backend", brokers.backend, state=tmp_path / "other", code=1).err
     first.listen = address
     try:
@@ -291,7 +291,7 @@ def test_a_restore_that_is_killed_is_done_again_as_a_whole(tmp_path, brokers, st
             gate.close()
         early = run("serve", "--listen", "127.0.0.1:0", "--http-listen", "none", "--backend", brokers.backend,
                     state=tmp_path / "early")
-        assert early.code == 1 and "is being restored into this cell" in early.err
+        assert early.code == 1 and "is being restored into this cluster" in early.err
     move(*restore_by(brokers.backend)[1:], state=first.state)
     assert stored(brokers) == count
     first.start()

@@ -204,7 +204,7 @@ def test_a_connection_ends_with_its_certificate(start, tmp_path):
             assert status == 200
             connection.drain()
             assert bytes(connection.goaway.additional_data) == b'{"reason":"BadCertificate"}'
-        gateway.wait_for_log("its time is over")
+        gateway.wait_for_log("it has expired")
         return
     raise AssertionError("no certificate was good for long enough")
 

@@ -108,7 +108,7 @@ def test_a_client_notices_a_gateway_that_stands_still_and_comes_back(start, subs
     ids = [gateway.accepted(device.token)]
     subscriber.has(1)
     with stopped(gateway.process):
-        subscriber.until(lambda: "no sign of life" in subscriber.words, "the client has given it up")
+        subscriber.until(lambda: "no answer to PINGs" in subscriber.words, "the client has given it up")
     ids += [gateway.accepted(device.token) for _ in range(20)]
     subscriber.has(21)
     assert [line["id"] for line in subscriber.lines] == ids

@@ -69,7 +69,7 @@ def test_an_empty_folder_is_narrowed_and_that_is_said(tmp_path):
     gateway = Gateway(state).start()
     gateway.stop()
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
-    assert "open to others" in gateway.log
+    assert "was accessible to other users" in gateway.log
 
 
 @pytest.mark.parametrize("command", [["serve"], ["devices"], ["subscribe", "--device", "a"], ["doctor"], ["log"]])
@@ -147,6 +147,6 @@ def test_another_user_is_told_that_the_gateway_is_not_theirs(gateway):
 def test_root_without_a_user_goes_on_and_says_so(tmp_path):
     gateway = Gateway(tmp_path / "state").start()
     gateway.stop()
-    assert "runs as root: name a user of its own with --user NAME" in gateway.log
+    assert "runs as root: name an unprivileged user with --user NAME" in gateway.log
     done = run("serve", "--listen", "127.0.0.1:0", "--user", "no-such-user", state=tmp_path / "other")
     assert done.code == 1 and "there is no user no-such-user" in done.err

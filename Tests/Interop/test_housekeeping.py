@@ -53,4 +53,4 @@ def test_little_room_is_a_warning(start):
 def test_backups_in_the_state_folder_are_refused(tmp_path):
     state = tmp_path / "state"
     done = run("serve", "--backup", f"daily, keep 7, to {state}/backups", state=state)
-    assert done.code == 2 and "is in the state folder" in done.err and not state.exists()
+    assert done.code == 2 and "is inside the state folder" in done.err and not state.exists()

@@ -73,7 +73,7 @@ def test_a_code_is_good_once(gateway, machine):
     invitation = invite(gateway)
     machine("one").run("join", invitation, "--device", "one")
     two = machine("two")
-    assert "unknown, used or too old" in two.run("join", invitation, "--device", "two", code=4).err
+    assert "unknown, used or expired" in two.run("join", invitation, "--device", "two", code=4).err
     assert not (two.home / ".local/share/pushgateway/contexts" / "localhost").exists()
 
 
@@ -85,7 +85,7 @@ def test_five_wrong_tries_end_a_code(start, machine):
     for _ in range(5):
         assert "unknown" in guesser.run("join", mistyped(invitation, last), "--device", "guess", code=4).err
     refused = guesser.run("join", invitation, "--device", "guess", code=1).err
-    assert "wrong codes came from where you are" in refused
+    assert "wrong codes came from this address" in refused
     assert gateway.run("devices", "invitations", "--json").out == ""
     # Somebody who did not guess is not kept out by who did: a code that is made later is good from elsewhere, and the
     # admin socket is not where guesses come from.
@@ -110,7 +110,7 @@ def test_a_gateway_that_is_somebody_elses_gets_no_code(start, machine):
     invitation = invite(ours)
     laptop = machine("laptop")
     refused = laptop.run("join", f"{invitation.split('@')[0]}@localhost:{theirs.port}", code=6).err
-    assert "its authority is" in refused
+    assert "its CA is not trusted" in refused
     laptop.run("join", invitation, "--device", "laptop")
 
 
@@ -126,7 +126,7 @@ def test_a_changed_certificate_is_not_taken(start, machine):
     gateway.restart()
     for command in [["prefs"], ["log"], ["subscribe", "--once", "--json"]]:
         refused = laptop.run(*command, code=6).err
-        assert "another gateway answers there, or this one has a new authority" in refused
+        assert "another gateway answers at this address, or the gateway has a new CA" in refused
     # A new invitation settles it: as another gateway, which gets no secret of the first one.
     before = [row for row in laptop.run("contexts", "--json").records if "gateway" in row]
     laptop.join(gateway, device="again")
@@ -243,7 +243,7 @@ def test_a_new_authority_is_told_before_it_is_used(start, machine):
     gateway.run("certs", "rollover", "--finish")
     for there in [laptop, tablet]:
         there.run("prefs")
-    assert "has a new authority" in late.run("prefs", code=6).err
+    assert "has a new CA" in late.run("prefs", code=6).err
     assert "told another authority" in laptop.run("contexts", "refresh").err
     assert (laptop.home / ".local/share/pushgateway/contexts/localhost/ca.pem").read_text().count("BEGIN CERT") == 1
 

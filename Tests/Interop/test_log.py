@@ -75,7 +75,7 @@ def test_events_can_be_chosen(gateway, device, connection):
     gateway.events(id, "stored")
     chosen = gateway.run("log", id, "--event", "stored,dropped", "--json").records
     assert [record["event"] for record in chosen] == ["stored"]
-    assert "is no event; there are accepted" in gateway.run("log", "--event", "lost", code=2).err
+    assert "unknown event \"lost\": expected one of accepted" in gateway.run("log", "--event", "lost", code=2).err
     [line] = gateway.run("log", id, "--event", "stored").out.splitlines()
     assert line.endswith("device offline  [Stored – Device Offline]")
 
@@ -128,7 +128,7 @@ def test_texts_of_others_are_found_where_they_let_senders(start):
     assert found(gateway, "words") == []
     choice = {"settings": ["log-text=senders"]}
     refused = gateway.admin("POST", "devices", device.name, "preferences", body=choice, status=403)
-    assert "a device of the person" in refused["detail"]
+    assert "a device of the user" in refused["detail"]
     gateway.ask("POST", "/v1/device/preferences", choice, secret=device.secret)
     send("second words")
     assert found(gateway, "words") == ["\nsecond words"]

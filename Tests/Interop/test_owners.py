@@ -319,7 +319,7 @@ def test_a_backup_replaces_nothing_but_a_backup(start, tmp_path):
     letter = tmp_path / "letter"
     letter.write_text("dear")
     refused = gateway.run("admin", "backup", letter, code=1)
-    assert "is no backup" in refused.err and letter.read_text() == "dear"
+    assert "is not a backup" in refused.err and letter.read_text() == "dear"
     for _ in range(2):
         gateway.run("admin", "backup", tmp_path / "a.backup")
 

@@ -61,9 +61,9 @@ def test_all_choices_are_set_shown_and_kept(start):
 
 @pytest.mark.parametrize(
     ("path", "body", "words"),
-    [("", {"volume": 3}, "/volume is unknown: expected one of notifications, "), ("", {"badge": "off"}, "/badge has to be true or false"),
-     (f"/apps/{TOPIC}", {"delivery": "never"}, '/delivery has to be "now" or "summary"'),
-     ("", {"quiet": ["22:00-07:00 Mars/Olympus"]}, "there is no time zone Mars/Olympus")])
+    [("", {"volume": 3}, "/volume is unknown: expected one of notifications, "), ("", {"badge": "off"}, "/badge must be true or false"),
+     (f"/apps/{TOPIC}", {"delivery": "never"}, '/delivery must be "now" or "summary"'),
+     ("", {"quiet": ["22:00-07:00 Mars/Olympus"]}, "unknown time zone Mars/Olympus")])
 def test_a_form_that_is_wrong_is_refused_in_one_line(gateway, device, path, body, words):
     before = request(gateway, device, "GET", "").body
     response = request(gateway, device, "PUT", path, body)

@@ -82,7 +82,7 @@ def test_a_device_administers_with_the_role_that_it_was_invited_for(remote):
     assert refused.status == 403 and "admin" in refused.json["detail"] and "operator" in refused.json["detail"]
     plain = remote.device()
     refused = ask(remote, "GET", "/admin/v1/status", plain.secret)
-    assert refused.status == 403 and "you have device" in refused.json["detail"]
+    assert refused.status == 403 and "these credentials have device" in refused.json["detail"]
     remote.run("devices", "remove", "console")
     assert ask(remote, "GET", "/admin/v1/persons", enrolled["secret"]).status == 401
 

@@ -67,7 +67,7 @@ def test_what_is_cancelled_does_not_come(gateway, device):
     gateway.admin("DELETE", "scheduled", id)
     last, _ = schedule(gateway, device, 11)
     assert stream.next("push")["id"].lower() == last.lower()
-    assert gateway.events(id, "dropped")[-1]["detail"] == "cancelled before its time"
+    assert gateway.events(id, "dropped")[-1]["detail"] == "canceled before its scheduled time"
     assert "no push" in gateway.run("scheduled", "cancel", id, code=3).err
     assert "UUID" in gateway.run("scheduled", "cancel", "tomorrow", code=2).err
 

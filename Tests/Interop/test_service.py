@@ -150,9 +150,9 @@ def test_a_reload_of_what_can_not_be_used_changes_nothing(start, tmp_path, text,
     gateway = start("--config", config, listen=None)
     config.write_text(text)
     refused = reload(gateway, code=1)
-    assert words in refused.err and "nothing was changed" in refused.err
+    assert words in refused.err and "the settings are unchanged" in refused.err
     gateway.process.send_signal(signal.SIGHUP)
-    gateway.wait_for_log("the settings were not read again")
+    gateway.wait_for_log("the settings were not reloaded")
     assert gateway.push(gateway.device().token).status == 200
 
 
@@ -174,7 +174,7 @@ def test_a_certificate_that_changes_on_disk_is_used_while_pushes_are_sent(start)
         connection.ping()
         # First what does not fit together, as whoever writes one file after the other leaves it for a moment.
         files[0].write_bytes(old[0])
-        assert "nothing was changed" in reload(gateway, code=1).err
+        assert "the settings are unchanged" in reload(gateway, code=1).err
         files[1].write_bytes(old[1])
         reload(gateway)
         assert shown(gateway) == before

@@ -240,7 +240,7 @@ def test_a_group_is_addressed_as_a_device_is(start):
     gateway.run("persons", "remove", persons["anna"])
     assert gateway.run("groups", "show", name, "--json").json["members"] == []
     nobody = gateway.accepted(token)
-    assert "nobody" in [event for event in gateway.events(nobody, "dropped") if event["event"] == "dropped"][0]["detail"]
+    assert "no member" in [event for event in gateway.events(nobody, "dropped") if event["event"] == "dropped"][0]["detail"]
     done = send(gateway, name, "--title", "x", "--wait", "acknowledged", code=3)
     assert "dropped" in done.err
     gateway.run("groups", "unregister", name, TOPIC)
@@ -356,12 +356,12 @@ def test_a_link_that_was_taken_back_is_good_no_longer(start, machine):
     assert f"took back link {id}" in gateway.run("channels", "unshare", id).err
     assert "there is no link" in gateway.run("channels", "unshare", id, code=3).err
     ben = machine("ben")
-    assert "unknown, used or too old" in ben.run("join", link, "--device", "ben", code=4).err
+    assert "unknown, used or expired" in ben.run("join", link, "--device", "ben", code=4).err
     # Who has joined stays; a link goes with its channel.
     assert gateway.run("channels", "list", "--device", "anna", "--json").json["id"] == channel
     gateway.run("channels", "delete", other)
     assert shares(gateway) == []
-    assert "unknown, used or too old" in ben.run("join", gone, "--device", "ben", code=4).err
+    assert "unknown, used or expired" in ben.run("join", gone, "--device", "ben", code=4).err
     assert "there is no channel" in gateway.run("channels", "share", other, "--host", "localhost", code=3).err
     for options in (["--days", "0"], ["--days", "366"], ["--uses", "1"], ["--uses", "1000001"]):
         assert options[0] in gateway.run("channels", "share", channel, *options, code=2).err
@@ -395,7 +395,7 @@ def test_who_has_a_device_joins_without_another(start, machine):
     # A code that is wrong by a character, and a device that was removed.
     place = link.index("@") - 1
     wrong = link[:place] + ("X" if link[place] != "X" else "Y") + link[place + 1:]
-    assert "this link is unknown, used up, taken back or too old" in laptop.run("join", wrong, "--device", "laptop", code=4).err
+    assert "this link is unknown, used up, revoked or expired" in laptop.run("join", wrong, "--device", "laptop", code=4).err
     gateway.run("devices", "remove", "laptop")
     assert "is no longer known to localhost" in laptop.run("join", link, "--device", "laptop", code=4).err
 

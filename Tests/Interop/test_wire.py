@@ -722,7 +722,7 @@ def test_a_devices_request_that_is_not_complete_is_answered_in_its_own_form(star
         stream = connection.open("POST", "/v1/devices")
         connection.drain()
         response = connection.responses[stream]
-        assert response.status == 503 and "not complete" in response.json["detail"]
+        assert response.status == 503 and "before the request was complete" in response.json["detail"]
         assert response["content-type"] == "application/problem+json"
 
 

@@ -15,7 +15,7 @@ import Testing
     engine.set(level: nil)
     await #expect(
       throws: JetStreamError.link(
-        .refused("the NATS servers are older than 2.11: upgrade them; 2.15 is what this was tested with"))
+        .refused("the NATS servers are older than 2.11: upgrade them; 2.15 was tested"))
     ) { try await JetStream(engine.connect()).requireBroker() }
   }
 }

@@ -57,7 +57,7 @@ struct NATSConnectionTests {
     await #expect(throws: NATSError.noResponders) {
       _ = try await connection.request("silent", [], timeout: .seconds(120))
     }
-    #expect(throws: NATSError.refused("a..b is no subject")) { try connection.subscribe("a..b", queue: nil) { _ in } }
+    #expect(throws: NATSError.refused("invalid subject a..b")) { try connection.subscribe("a..b", queue: nil) { _ in } }
     connection.close()
     await #expect(throws: NATSError.closed) { _ = try await connection.request("nobody", [], timeout: .seconds(120)) }
   }

@@ -77,7 +77,7 @@ package final class ModelLink: EngineTransport {
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
   ) throws(NATSError) -> any EngineSubscription {
     guard subject.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
-      throw .refused("\(subject) is no subject")
+      throw .refused("invalid subject \(subject)")
     }
     guard !state.withLock({ $0.isClosed }) else { throw .closed }
     let own = number

@@ -58,7 +58,7 @@ import Testing
     let both = InvariantsTests.box([entry(3, "a", false), entry(4, "a", false), entry(5, "", false)]) {
       $0.collapsible[key] = 4
     }
-    #expect(both.brokenInvariant() == "what 3 replaces waits beside it")
+    #expect(both.brokenInvariant() == "the push replaced by 3 is still pending")
     let gap = InvariantsTests.box { $0.gap = MailboxGap(from: 1, to: 3, dropped: 2) }
     #expect(gap.brokenInvariant() == "3 waits, and is in the gap")
     #expect(InvariantsTests.box { $0.durableSeq = 6 }.brokenInvariant() == "6 is on disk, and 5 the last")
@@ -76,11 +76,11 @@ import Testing
     let badge = Decision.Removal(part: .badge, rule: .n4, setting: "badge")
     #expect(with(right.presentation, right.removed + [badge]) == "badge counts 2 times")
     #expect(
-      with(right.presentation, Array(right.removed.dropLast())) == "alert was asked for, and nothing is said of it")
+      with(right.presentation, Array(right.removed.dropLast())) == "alert was requested and has no outcome")
     #expect(with(right.presentation, right.removed, isCounted: true) == "an alert counts that is not shown")
     var held = right.presentation
     (held.center, held.held) = (nil, Hold(by: .summary))
-    #expect(with(held, right.removed) == "what is held is an alert that is nowhere")
+    #expect(with(held, right.removed) == "a deferred alert is missing in the center")
   }
 
   @Test func `answer twice: a batch comes back once`() {
@@ -120,10 +120,10 @@ import Testing
     var later = live
     _ = later.stored(MailboxEntry(seq: 5, push: samplePush()), hasCapacity: true)
     #expect(live.brokenInvariant(since: later) == "4 would be sent again: 5 was")
-    #expect(begun.brokenInvariant(since: live) == "the device would be told twice that it has caught up")
+    #expect(begun.brokenInvariant(since: live) == "the caught-up line would be sent twice")
     var over = live
     over.end()
-    #expect(live.brokenInvariant(since: over) == "a stream that was over goes on")
+    #expect(live.brokenInvariant(since: over) == "an ended stream continues")
   }
 
   @Test func `a connection does not come back, and says GOAWAY once`() {
@@ -133,14 +133,14 @@ import Testing
       return state
     }
     #expect(after(.drain(.stop)).brokenInvariant(since: after()) == nil)
-    #expect(after().brokenInvariant(since: after(.drain(.stop))) == "what was draining is active")
+    #expect(after().brokenInvariant(since: after(.drain(.stop))) == "a draining connection is active")
     #expect(
-      after(.drain(.stop)).brokenInvariant(since: after(.finish))?.hasPrefix("what was closing is draining") == true)
-    #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "what was closed is closing")
+      after(.drain(.stop)).brokenInvariant(since: after(.finish))?.hasPrefix("a closing connection is draining") == true)
+    #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "a closed connection is closing")
     #expect(
       after(.drain(.stop)).brokenInvariant(since: after(.drain(.stop), .idle, .settled)) == "GOAWAY would be sent twice"
     )
     #expect(
-      after(.drain(.stop)).brokenInvariant(since: after(.end(.idle))) == "a peer that was refused is heard again")
+      after(.drain(.stop)).brokenInvariant(since: after(.end(.idle))) == "data of a refused peer is read again")
   }
 }

@@ -30,7 +30,7 @@ import Testing
       "focus.work=b.c,a.b"
     ),
     (
-      "absence", "more waited while the device was away than alerts are shown for", "by default",
+      "absence", "more pushes were pending while the device was away than alerts are shown for", "by default",
       "--app a.b budget=none"
     ),
   ])

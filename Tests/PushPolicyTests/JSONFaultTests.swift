@@ -13,7 +13,7 @@ import Testing
     ("{aps:1}", "line 1, column 2: a name in double quotes or } is expected, and there is aps"),
     ("{\"a\" 1}", "line 1, column 6: a colon is expected, and there is 1"),
     ("{'a':1}", "line 1, column 2: a name in double quotes or } is expected, and there is '"),
-    ("{\"a\":'b'}", "line 1, column 6: a text stands in double quotes"),
+    ("{\"a\":'b'}", "line 1, column 6: a string must be in double quotes"),
     ("{} {}", "line 1, column 4: nothing more is expected, and there is {"),
     ("{\"a\":True}", "line 1, column 6: a value is expected, and there is True"),
     ("{\"a\":01}", "line 1, column 6: a number does not begin with 0"),

@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("badge", nil, nil, #""badge" is no assignment: write <setting>=<value>, such as badge=off"#),
+    ("badge", nil, nil, #"invalid assignment "badge": write <setting>=<value>, such as badge=off"#),
     (
       "vibrate=on", nil, nil,
       #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
@@ -109,39 +109,39 @@ import Testing
       #"unknown setting "": write notifications, badge, sound, alert, delivery, time-sensitive, critical, "#
         + "advertising, budget or provisional"
     ),
-    ("badge=", nil, nil, #""" is no value of badge: write on or off"#),
-    ("badge=no", "a", nil, #""no" is no value of badge: write on or off"#),
-    ("badge=on=off", "a", "c", #""on=off" is no value of badge: write on, off or inherit"#),
+    ("badge=", nil, nil, #"invalid value "" of badge: write on or off"#),
+    ("badge=no", "a", nil, #"invalid value "no" of badge: write on or off"#),
+    ("badge=on=off", "a", "c", #"invalid value "on=off" of badge: write on, off or inherit"#),
     ("sound=inherit", nil, nil, "only a category inherits: write sound=on or sound=off"),
     ("notifications=inherit", "a", nil, "only a category inherits: write notifications=on or notifications=off"),
     (
       "notifications=off", "a", "c",
-      #"the category "c" has no choice of notifications: write badge, sound or alert"#
+      #"the category "c" has no preference notifications: write badge, sound or alert"#
     ),
     ("badge=off", nil, "c", #"the category "c" needs the app that it belongs to"#),
-    ("advertising=yes", "a", nil, #""yes" is no value of advertising: write allow or refuse"#),
-    ("provisional=no", "a", nil, #""no" is no value of provisional: write on or keep"#),
-    ("critical=on", nil, nil, "critical is chosen for each app: name one"),
-    ("quiet=off", "a", nil, "quiet is one choice for everything: leave the app out"),
-    ("focus.work=none", "a", nil, "focus is one choice for everything: leave the app out"),
-    ("focus.work=none", "a", "c", #"the category "c" has no choice of focus: write badge, sound or alert"#),
+    ("advertising=yes", "a", nil, #"invalid value "yes" of advertising: write allow or refuse"#),
+    ("provisional=no", "a", nil, #"invalid value "no" of provisional: write on or keep"#),
+    ("critical=on", nil, nil, "critical is a preference for each app: name one"),
+    ("quiet=off", "a", nil, "quiet is a preference for all apps: omit the app"),
+    ("focus.work=none", "a", nil, "focus is a preference for all apps: omit the app"),
+    ("focus.work=none", "a", "c", #"the category "c" has no preference focus: write badge, sound or alert"#),
     (
       "focus=none", nil, nil,
       #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
     ),
-    ("delivery=later", "a", nil, #""later" is no value of delivery: write now or summary"#),
+    ("delivery=later", "a", nil, #"invalid value "later" of delivery: write now or summary"#),
     (
-      "budget=-1", "a", nil, #""-1" is no value of budget: write the alerts an hour, such as budget=5, none or default"#
+      "budget=-1", "a", nil, #"invalid value "-1" of budget: write the alerts an hour, such as budget=5, none or default"#
     ),
     (
       "quiet=22:00", nil, nil,
-      #""22:00" is no value of quiet: write "22:00-07:00 mon-fri Europe/Berlin", several with ; between them, or off"#
+      #"invalid value "22:00" of quiet: write "22:00-07:00 mon-fri Europe/Berlin", several separated by ;, or off"#
     ),
     (
       "summary=25:00", nil, nil,
-      #""25:00" is no value of summary: write times such as "08:00,18:00 Europe/Berlin""#
+      #"invalid value "25:00" of summary: write times such as "08:00,18:00 Europe/Berlin""#
     ),
-    ("focus.=none", nil, nil, #""" is no name of a Focus: letters, digits, hyphens and spaces, at most 64"#),
+    ("focus.=none", nil, nil, #"invalid name "" of a Focus: expected letters, digits, hyphens and spaces, at most 64"#),
   ])
   func `an assignment that means nothing changes nothing and says what is allowed`(
     _ assignment: String,

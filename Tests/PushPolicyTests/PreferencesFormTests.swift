@@ -33,24 +33,24 @@ import Testing
 
   @Test(
     arguments: [
-      ("[]", .everything, "the body has to be an object, not […]"),
-      (#"{"badge":"off"}"#, .everything, #"/badge has to be true or false, not "off""#),
-      (#"{"badge":null}"#, .app, "/badge has to be true or false, not null"),
-      (#"{"badge":1}"#, .category, "/badge has to be true, false or null, not 1"),
+      ("[]", .everything, "the body must be an object, not […]"),
+      (#"{"badge":"off"}"#, .everything, #"/badge must be true or false, not "off""#),
+      (#"{"badge":null}"#, .app, "/badge must be true or false, not null"),
+      (#"{"badge":1}"#, .category, "/badge must be true, false or null, not 1"),
       (#"{"colour":1}"#, .category, "/colour is unknown: expected one of badge, sound, alert"),
       (#"{"apps":{"a/b":{"x":1}}}"#, .everything, "/apps/a~1b/x is unknown: expected one of notifications, badge, "),
-      (#"{"apps":{"a":{"categories":{"c":{"alert":2}}}}}"#, .everything, "/apps/a/categories/c/alert has to be true"),
-      (#"{"quiet":"22:00-07:00"}"#, .everything, #"/quiet has to be an array, not "22:00-07:00""#),
-      (#"{"quiet":["22:00-07:00","x"]}"#, .everything, #"/quiet/1 has to be a window such as "22:00-07:00 mon-fri"#),
-      (#"{"summary":"never"}"#, .everything, #"/summary has to be times such as"#),
-      (#"{"focus":["a"]}"#, .everything, "/focus has to be an object, not […]"),
-      (#"{"focus":{"work":"a"}}"#, .everything, #"/focus/work has to be an array, not "a""#),
-      (#"{"focus":{"wo/rk":[]}}"#, .everything, "/focus/wo~1rk is no name of a Focus"),
-      (#"{"focus":{"work":[""]}}"#, .everything, "/focus/work/0 has to be a topic"),
-      (#"{"alert_budget":-1}"#, .app, "/alert_budget has to be a whole number from 0 to 10000, or null, not -1"),
-      (#"{"alert_budget":1.5}"#, .app, "/alert_budget has to be a whole number from 0 to 10000, or null, not 1.5"),
-      (#"{"delivery":"later"}"#, .app, #"/delivery has to be "now" or "summary", not "later""#),
-      (#"{"advertising":"allow"}"#, .app, #"/advertising has to be true or false, not "allow""#),
+      (#"{"apps":{"a":{"categories":{"c":{"alert":2}}}}}"#, .everything, "/apps/a/categories/c/alert must be true"),
+      (#"{"quiet":"22:00-07:00"}"#, .everything, #"/quiet must be an array, not "22:00-07:00""#),
+      (#"{"quiet":["22:00-07:00","x"]}"#, .everything, #"/quiet/1 must be a window such as "22:00-07:00 mon-fri"#),
+      (#"{"summary":"never"}"#, .everything, #"/summary must be times such as"#),
+      (#"{"focus":["a"]}"#, .everything, "/focus must be an object, not […]"),
+      (#"{"focus":{"work":"a"}}"#, .everything, #"/focus/work must be an array, not "a""#),
+      (#"{"focus":{"wo/rk":[]}}"#, .everything, "/focus/wo~1rk is not a valid name of a Focus"),
+      (#"{"focus":{"work":[""]}}"#, .everything, "/focus/work/0 must be a topic"),
+      (#"{"alert_budget":-1}"#, .app, "/alert_budget must be a whole number from 0 to 10000, or null, not -1"),
+      (#"{"alert_budget":1.5}"#, .app, "/alert_budget must be a whole number from 0 to 10000, or null, not 1.5"),
+      (#"{"delivery":"later"}"#, .app, #"/delivery must be "now" or "summary", not "later""#),
+      (#"{"advertising":"allow"}"#, .app, #"/advertising must be true or false, not "allow""#),
     ] as [(String, PreferencesForm, String)])
   func `a form that is wrong says where and what was expected`(
     _ text: String, _ form: PreferencesForm, _ beginning: String
@@ -72,10 +72,10 @@ import Testing
       let name = String(repeating: "a", count: size)
       let isTaken = size == 255
       #expect(
-        try error(#"{"apps":{"\#(name)":{}}}"#) == (isTaken ? nil : "/apps has a name of 256 bytes: it may have 255"))
+        try error(#"{"apps":{"\#(name)":{}}}"#) == (isTaken ? nil : "/apps has a name of 256 bytes: expected at most 255"))
       #expect(
         try error(#"{"categories":{"\#(name)":{}}}"#, .app)
-          == (isTaken ? nil : "/categories has a name of 256 bytes: it may have 255"))
+          == (isTaken ? nil : "/categories has a name of 256 bytes: expected at most 255"))
       #expect((try error(#"{"focus":{"work":["\#(name)"]}}"#) == nil) == isTaken)
     }
   }

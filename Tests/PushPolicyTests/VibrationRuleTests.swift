@@ -9,7 +9,7 @@ import Testing
       (#""sound":{"name":"a","\#(key)":[1,2]}"#, "/aps/sound/\(key)"),
       (#""alert":{"body":"a","\#(key)":null}"#, "/aps/alert/\(key)"),
     ] {
-      let message = "vibration is the person's setting alone: leave \"\(key)\" out"
+      let message = "vibration is the user's setting only: omit \"\(key)\""
       #expect(
         try aps(members).violations == [
           Violation(rule: .s3, pointer: pointer, message: message, evidence: ["\"\(key)\""])

@@ -154,7 +154,7 @@ import Testing
       let words = failure {
         _ = try TLSContext.server(certificatePath: certificate, keyPath: key, clientTrustPaths: trust)
       }
-      #expect(words == "\(pipe) is no regular file: name a file with PEM")
+      #expect(words == "\(pipe) is not a regular file: name a file with PEM")
     }
   }
 
@@ -178,7 +178,7 @@ import Testing
     let expired = try certificate(from: -1000, to: -10)
     #expect(
       failure { _ = try TLSContext.server(certificatePath: expired, keyPath: key) }
-        == "the certificate \(expired) has expired: replace it, or delete it and its key to have new ones made"
+        == "the certificate \(expired) has expired: replace it, or delete it and its key, and the gateway creates new ones"
     )
     let early = try certificate(from: 1000, to: 2000)
     #expect(

@@ -69,7 +69,7 @@ def test_a_partition_is_noticed_at_both_ends_and_nothing_is_lost(link, gateway, 
 
     # The system itself would give up a connection after minutes.
     eventually(lambda: not link.connections(gateway.process.pid), "the gateway has noticed")
-    subscriber.until(lambda: "no sign of life" in subscriber.words, "the device has noticed")
+    subscriber.until(lambda: "no answer to PINGs" in subscriber.words, "the device has noticed")
 
     link.cut = set()
     subscriber.has(100)

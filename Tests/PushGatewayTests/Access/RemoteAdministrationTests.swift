@@ -138,7 +138,7 @@ import Testing
         let answer = try await outside.ask("POST", "/admin/v1/invitations", [field], body: body)
         #expect(answer.status == 403)
         let detail = try Self.detail(answer)
-        #expect(detail.contains("role admin") && detail.contains("you have \(role)"), "\(detail)")
+        #expect(detail.contains("expected admin") && detail.contains("credentials have \(role)"), "\(detail)")
       }
       for fields in [[], [(Client.Field.authorization, "bearer pga-none")]] {
         #expect(try await outside.ask("POST", "/admin/v1/invitations", fields, body: body).status == 401)

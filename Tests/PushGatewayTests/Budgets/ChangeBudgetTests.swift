@@ -33,7 +33,7 @@ import Testing
       ] {
         let answer = try await change(client, device, at: path, body)
         #expect(answer.status == 400, "\(path)")
-        #expect(String(decoding: answer.body, as: UTF8.self).contains("choices take at most 65536 bytes"))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("expected at most 65536 for a user"))
       }
       #expect(gateway.registrations.preferences(of: device.id) == before)
     }

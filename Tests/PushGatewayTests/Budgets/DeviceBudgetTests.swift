@@ -106,7 +106,7 @@ import Testing
       #expect(gateway.services.budgets.beginSearch(device.id))
       let refused = try await search(device)
       #expect(refused.status == 429)
-      #expect(String(decoding: refused.body, as: UTF8.self).contains("wait for its answer"))
+      #expect(String(decoding: refused.body, as: UTF8.self).contains("wait for its response"))
       #expect(try await search(other).status == 200)
       gateway.services.budgets.endSearch(device.id)
       #expect(try await search(device).status == 200)

@@ -23,8 +23,8 @@ struct BrokerReportTests {
   }
 
   @Test func thePromiseSaysWhatAPowerLossTakes() {
-    #expect(DurabilityPromise.quorum(3, .every(seconds: 120)).words.contains("in the last 120 s"))
-    #expect(DurabilityPromise.quorum(3, .always).words.contains("takes nothing"))
+    #expect(DurabilityPromise.quorum(3, .every(seconds: 120)).words.contains("the pushes of the last 120 s"))
+    #expect(DurabilityPromise.quorum(3, .always).words.contains("loses no push"))
     #expect(DurabilityPromise.quorum(1, .unknown).name == "single")
   }
 

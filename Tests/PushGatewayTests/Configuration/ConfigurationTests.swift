@@ -189,7 +189,7 @@ import Testing
     ("# one\nloops: two\n", "loops is \"two\" (PATH, line 2): expected a number from 1 to 256"),
     (
       "# one\nloops:\n  a: b\n",
-      "loops (PATH, line 2) is neither a value nor a list: expected one value, or a list of values"
+      "invalid value of loops (PATH, line 2): expected one value, or a list of values"
     ),
   ]
 
@@ -251,12 +251,12 @@ import Testing
 
   @Test(arguments: ["- a\n- b\n", "just words\n", "5\n"])
   func `a file that holds no settings is refused`(_ yaml: String) {
-    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("should hold settings, one `name: value` a line"))
+    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("does not contain settings: expected one `name: value` a line"))
   }
 
   @Test(arguments: ["[a, b]: 1\n", "? {a: b}\n: 1\n", "? [a]\n", "{}: 1\n"])
   func `a file whose names are no words is refused`(_ yaml: String) {
-    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("should hold settings, one `name: value` a line"))
+    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("does not contain settings: expected one `name: value` a line"))
   }
 
   static let oddFiles: [String] = [

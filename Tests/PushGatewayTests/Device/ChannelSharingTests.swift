@@ -204,7 +204,7 @@ import Testing
       try await gateway.services.channels.delete([channel], now: gateway.services.clock.milliseconds())
       for answer in [try await enroll(client, code, as: "ada"), try await join(client, code, device)] {
         let problem = try decoded(ProblemRecord.self, answer)
-        #expect(answer.status == 404 && problem.detail == "the channel of this link is gone: ask for another link")
+        #expect(answer.status == 404 && problem.detail == "the channel of this link was deleted: ask for another link")
       }
       #expect(gateway.registrations.devices.count == 1)
       #expect(try await uses(gateway) == [3])

@@ -38,14 +38,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", #"{"badge":"off"}"#, #"/badge has to be true or false, not "off""#),
+    ("", #"{"badge":"off"}"#, #"/badge must be true or false, not "off""#),
     (
       "", #"{"volume":1}"#,
       "/volume is unknown: expected one of notifications, badge, sound, alert, quiet, summary, focus"
     ),
     ("", "{", "the body is not JSON"),
-    ("", #"{"quiet":["1:00-2:00 Mars/Olympus"]}"#, "there is no time zone Mars/Olympus: write one such as"),
-    ("/apps/a.b", #"{"delivery":"never"}"#, #"/delivery has to be "now" or "summary", not "never""#),
+    ("", #"{"quiet":["1:00-2:00 Mars/Olympus"]}"#, "unknown time zone Mars/Olympus: write a name such as"),
+    ("/apps/a.b", #"{"delivery":"never"}"#, #"/delivery must be "now" or "summary", not "never""#),
     ("/apps/a.b/categories/c", #"{"notifications":false}"#, "/notifications is unknown: expected one of badge, "),
   ])
   func `choices of a wrong form are refused and change nothing`(

@@ -392,7 +392,7 @@ import Testing
         Issue.record("refused with \(String(describing: error))")
         return
       }
-      #expect(error?.description.hasPrefix("say who you are") == true)
+      #expect(error?.description.hasPrefix("missing or wrong device secret") == true)
       #expect(try await client.request("GET", "/v1/device/preferences").status == 401)
       #expect(try await gateway.outboundSizes().isEmpty)
     }

@@ -31,8 +31,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"name":"a"}"#, #""count" is missing"#), (#"{"name":"a","count":"3"}"#, #""count" has another type"#),
-    (#"{"name":null,"count":3}"#, #""name" has another type"#),
+    (#"{"name":"a"}"#, #""count" is missing"#), (#"{"name":"a","count":"3"}"#, #""count" has the wrong type"#),
+    (#"{"name":null,"count":3}"#, #""name" has the wrong type"#),
     ("{", "the body is not JSON: line 1, column 2: the text ends"), ("", "the body is not JSON: it is empty"),
   ])
   func `what is wrong with a body is said in words`(_ body: String, _ words: String) {
@@ -42,12 +42,12 @@ import Testing
   }
 
   @Test func `a problem is problem details`() {
-    let response = Problem.notFound("there is nothing at /x").response
+    let response = Problem.notFound("unknown path /x").response
     #expect(response.status == 404)
     #expect("\(response.contentType)" == "application/problem+json")
     #expect(
       String(decoding: response.body, as: UTF8.self)
-        == #"{"detail":"there is nothing at /x","status":404,"title":"Not Found"}"#
+        == #"{"detail":"unknown path /x","status":404,"title":"Not Found"}"#
     )
   }
 }

@@ -61,7 +61,7 @@ import Testing
     isBad.withLock { $0 = true }
     await backups.makeIfDue(at: now + 2 * 86_400)
     #expect(names == sound)
-    #expect(backups.problem?.problem.hasPrefix("no backup was made: ") == true)
+    #expect(backups.problem?.problem.hasPrefix("the scheduled backup failed: ") == true)
     #expect(backups.problem?.since == now + 2 * 86_400)
     // It is tried again ten minutes later, not at every look.
     isBad.withLock { $0 = false }

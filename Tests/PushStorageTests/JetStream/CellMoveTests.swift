@@ -203,18 +203,18 @@ struct CellMoveTests {
     let half = await #expect(throws: StoreError.self) {
       try await CellIdentity.find(engine, partitions: 2, replicas: 1)
     }
-    #expect(half?.description.contains("is being restored into this cell") == true)
+    #expect(half?.description.contains("is being restored into this cluster") == true)
     // While it goes on, another waits for its end.
     let answering = try CellIdentity.sayFilling(engine)
     let busy = await #expect(throws: StoreError.self) { try await fill(from: path) }
-    #expect(busy?.description.contains("another restore fills this cell now") == true)
+    #expect(busy?.description.contains("another restore into this cluster is running") == true)
     answering.cancel()
     try await fill(from: path)
     #expect(
       try await mailbox().pending(for: phone, after: 0, limit: .max).entries.map(\.push.id)
         == [1, 2, 3].map(APNSID.number))
     let again = await #expect(throws: StoreError.self) { try await fill(from: path) }
-    #expect(again?.description.contains("have a cell already") == true)
+    #expect(again?.description.contains("have a cluster's data already") == true)
     #expect(try await mailbox().waiting(phone).count == 3)
   }
 }

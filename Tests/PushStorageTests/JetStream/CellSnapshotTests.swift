@@ -105,7 +105,7 @@ struct CellSnapshotTests {
     let first = try #require(try await engine.streamInfo(CellSnapshots.stream)?.state.firstSequence)
     try await engine.delete(CellSnapshots.stream, sequence: first)
     let error = await #expect(throws: StoreError.self) { try await join("two") }
-    #expect(error?.description == "the cell's snapshot is not complete: try again")
+    #expect(error?.description == "the cluster's snapshot is incomplete: try again")
     #expect(!FileManager.default.fileExists(atPath: folder.file("two")))
   }
 

@@ -125,7 +125,7 @@ import Testing
     let error = await #expect(throws: StoreError.self) {
       try await Backup.write(old.store, state, to: folder.file("backup"), now: Date()) { _ in }
     }
-    #expect(error?.description.contains("a later version") == true)
+    #expect(error?.description.contains("a newer version") == true)
     #expect(!FileManager.default.fileExists(atPath: folder.file("backup")))
     try await snapshots.write(new.store, in: folder.path)
     #expect(try await snapshots.isThere(for: Self.later))
@@ -138,7 +138,7 @@ import Testing
     try await run("INSERT INTO team VALUES ('T1', 'red')", new)
     try await snapshots.write(new.store, in: folder.path)
     let error = await #expect(throws: StoreError.self) { try await join("old") }
-    #expect(error?.description.hasPrefix("this cell was upgraded to a later version") == true)
+    #expect(error?.description.hasPrefix("this cluster was upgraded to a newer version") == true)
     #expect(try ReplicaFile(folder.file("old")) == nil)
     // Nor is a later version's replica lost to an earlier program.
     try leave(new)

@@ -193,7 +193,7 @@ import Testing
     }
     let words =
       "\(state.databasePath) is damaged (the priority of a row: 10, 5 or 1 is expected): `pushcli doctor --repair` "
-      + "keeps what is readable, or restore a backup"
+      + "keeps its readable rows, or restore a backup"
     let failure = #expect(throws: StoreError.self) { try start() }
     #expect(failure?.description == words)
     let finding = #expect(throws: StoreError.self) { try state.checkDatabase() }

@@ -118,7 +118,7 @@ import Testing
     }
     #expect(
       refusal() == start
-        + "go back to what was there before it with `pushcli admin restore \(backups)/before-0.3.0.sqlite --state NEW-FOLDER`"
+        + "restore the previous backup with `pushcli admin restore \(backups)/before-0.3.0.sqlite --state NEW-FOLDER`"
     )
   }
 }

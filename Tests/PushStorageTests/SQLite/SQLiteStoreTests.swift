@@ -90,7 +90,7 @@ import Testing
     _ = try folder.write([UInt8](repeating: 0x41, count: size), "push.sqlite")
     let words = failure()
     #expect(words.hasPrefix("\(path) is damaged ("))
-    #expect(words.hasSuffix("`pushcli doctor --repair` keeps what is readable, or restore a backup"))
+    #expect(words.hasSuffix("`pushcli doctor --repair` keeps its readable rows, or restore a backup"))
     #expect(!words.contains("\n"))
   }
 

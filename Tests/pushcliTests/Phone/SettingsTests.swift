@@ -107,7 +107,7 @@ import Testing
     #expect(phone.settings?.typing == "")
     for key in "23:30-7" { phone.press(key) }
     phone.press(.return)
-    #expect(phone.notice?.contains("\"23:30-7\" is no value of quiet: write \"22:00-07:00") == true)
+    #expect(phone.notice?.contains("invalid value \"23:30-7\" of quiet: write \"22:00-07:00") == true)
     #expect(phone.settings?.typing == "23:30-7")
     phone.press(.backspace)
     for key in "07:00 sat,sun" { phone.press(key) }
