@@ -60,25 +60,25 @@ package enum Reason: String, Sendable, CaseIterable {
   /// The table: a reason is a case above and a row here.
   private var row: (status: Int, advice: String?) {
     switch self {
-    case .badCollapseId: (400, "a collapse id has at most 64 bytes")
+    case .badCollapseId: (400, "expected at most 64 bytes")
     case .badDeviceToken:
       (400, "no device of this gateway has this token: `pushcli devices register NAME TOPIC` prints one")
     case .badExpirationDate: (400, nil)
     case .badMessageId: (400, "expected a UUID")
     case .badPriority: (400, "expected 10, 5 or 1")
-    case .badTopic: (400, "a topic is an app's bundle id, as com.example.news")
+    case .badTopic: (400, "expected an app's bundle id, as com.example.news")
     case .deviceTokenNotForTopic: (400, "the token belongs to another app: check --topic")
     case .duplicateHeaders: (400, nil)
     case .idleTimeout: (400, nil)
-    case .invalidPushType: (400, "a push type is alert, background, voip, …")
+    case .invalidPushType: (400, "expected alert, background, voip, …")
     case .missingDeviceToken: (400, nil)
-    case .missingTopic: (400, "a topic is an app's bundle id, as com.example.news")
+    case .missingTopic: (400, "expected an app's bundle id, as com.example.news")
     case .payloadEmpty: (400, #"expected a JSON object, as {"aps":{"alert":"Hello"}}"#)
     case .topicDisallowed:
-      (400, "the key or certificate is made for other topics: `pushcli keys list` and `certs list`")
+      (400, "the key or certificate is valid for other topics: `pushcli keys list` and `certs list`")
     case .badChannelId: (400, "there is no such channel: `pushcli channels list` shows them")
     case .badRequestParams: (400, nil)
-    case .badRequestPayload: (400, "a broadcast is a JSON object that updates or ends an activity")
+    case .badRequestPayload: (400, "expected a JSON object that updates or ends an activity")
     case .broadcastFeatureNotEnabled: (400, "this app may not broadcast: `pushcli channels enable APP`")
     case .cannotCreateChannelConfig: (400, nil)
     case .channelNotRegistered: (400, "there is no such channel: `pushcli channels list` shows them")
@@ -88,8 +88,10 @@ package enum Reason: String, Sendable, CaseIterable {
     case .missingPushType: (400, nil)
     case .badCertificate: (403, nil)
     case .badCertificateEnvironment: (403, nil)
-    case .badEnvironmentKeyIdInToken: (403, "the key is made for the other environment: `pushcli keys list` shows it")
-    case .badEnvironmentKeyInToken: (403, "the key is made for the other environment: `pushcli keys list` shows it")
+    case .badEnvironmentKeyIdInToken:
+      (403, "the key is valid for the other environment only: `pushcli keys list` shows it")
+    case .badEnvironmentKeyInToken:
+      (403, "the key is valid for the other environment only: `pushcli keys list` shows it")
     case .expiredProviderToken: (403, "the token has expired: check this machine's clock")
     case .forbidden: (403, nil)
     case .invalidProviderToken:
@@ -101,7 +103,7 @@ package enum Reason: String, Sendable, CaseIterable {
     case .methodNotAllowed: (405, nil)
     case .expiredToken: (410, "the token has expired: register the device again for a new one")
     case .unregistered: (410, "the device has unregistered from the app: register it again for a new token")
-    case .payloadTooLarge: (413, "4096 bytes are allowed, 5120 for voip")
+    case .payloadTooLarge: (413, "expected at most 4096 bytes, 5120 for voip")
     case .tooManyProviderTokenUpdates: (429, nil)
     case .tooManyRequests: (429, "too many pushes for one device: try again later")
     case .internalServerError: (500, nil)

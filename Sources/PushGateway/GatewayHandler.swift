@@ -73,7 +73,7 @@ final class GatewayHandler: Handler {
       exchange.respond(
         Problem(
           431, "Request Header Fields Too Large",
-          "the header fields of a request have at most \(Limits.maximumHeaderListSize) bytes, 32 more counted for each"
+          "too many header fields: expected at most \(Limits.maximumHeaderListSize) bytes, counting 32 more for each field"
         ).response)
     } else if GatewayHandler.isForDeviceStream(request), !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
@@ -303,7 +303,7 @@ final class GatewayHandler: Handler {
     guard exchange.request.bodySize <= maximumSize || isRefused else {
       shared.meter.reached(.bodySize)
       return exchange.respond(
-        Problem(413, "Content Too Large", "the body of this request has at most \(maximumSize) bytes").response)
+        Problem(413, "Content Too Large", "the body is too large: expected at most \(maximumSize) bytes").response)
     }
     var request = ControlRequest(exchange.request, from: connection.peer)
     (request.environment, request.source) = (connection.environment, connection.source)

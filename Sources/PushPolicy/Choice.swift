@@ -38,15 +38,15 @@ extension Choice {
   /// The table of choices: a row for each, in the order in which they are listed.
   package static let all: [Choice] = [
     Choice(
-      "notifications", title: "Allow Notifications", help: "whether there are notifications at all",
+      "notifications", title: "Allow Notifications", help: "whether notifications are allowed",
       everything: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
       app: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off") { app in
         // Turned off is not on probation any more.
         if !app.notifications { app.provisional = false }
       }),
-    part(.badge, "Badges", help: "whether there is a number on the app's icon"),
-    part(.sound, "Sounds", help: "whether there is a sound"),
-    part(.alert, "Alerts", help: "whether there is an alert"),
+    part(.badge, "Badges", help: "whether the app's icon shows a number"),
+    part(.sound, "Sounds", help: "whether notifications play a sound"),
+    part(.alert, "Alerts", help: "whether notifications show an alert"),
     Choice(
       "quiet", title: "Quiet Hours", label: "quiet hours",
       help: "windows without alerts and sounds; several separated by `;`",
@@ -83,7 +83,7 @@ extension Choice {
         "alerts an hour; further alerts are in the center only. By default \(AlertBudget.standardCount), not counting "
         + "time-sensitive and critical ones",
       app: ChoiceSlot(
-        \.alertBudget, .budget, refusal: "the app has had its VALUE alerts of this hour",
+        \.alertBudget, .budget, refusal: "the app has shown its VALUE alerts of this hour",
         remark: "VALUE alerts an hour")),
     Choice(
       "provisional", title: "On Probation, Quietly",

@@ -39,7 +39,7 @@ package struct Explanation: Sendable, Equatable {
         "the app has shown its \(AlertBudget.standardCount) alerts of this hour", "by default",
         "\(set) --app TOPIC budget=none")
     case ("interruption-level", 1):
-      self.init("the sender calls the push passive", "in the payload", "only the sender can change it")
+      self.init("the sender marked the push as passive", "in the payload", "only the sender can change it")
     default:
       self =
         Explanation(removal.setting, of: preferences, "for everything", set)

@@ -48,7 +48,9 @@ private struct JSONScanner: ~Escapable {
   mutating func fault() -> String? {
     while true {
       while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
-      guard let byte = next else { return expected == .nothing ? nil : "the text ends, and \(inWords) is expected" }
+      guard let byte = next else {
+        return expected == .nothing ? nil : "unexpected end of the text: expected \(inWords)"
+      }
       if let fault = take(byte) { return fault }
     }
   }
@@ -61,7 +63,7 @@ private struct JSONScanner: ~Escapable {
     case .nameOrEnd: "a name in double quotes or }"
     case .colon: "a colon"
     case .commaOrEnd: open.last == UInt8(ascii: "]") ? "a comma or ]" : "a comma or }"
-    case .nothing: "nothing more"
+    case .nothing: "the end of the text"
     }
   }
 
@@ -84,7 +86,7 @@ private struct JSONScanner: ~Escapable {
       place += 1
       return nil
     case (.commaOrEnd, _) where byte == open.last: return close()
-    default: return "\(inWords) is expected, and there is \(found)"
+    default: return "expected \(inWords), found \(found)"
     }
   }
 
@@ -139,7 +141,7 @@ private struct JSONScanner: ~Escapable {
     }
     if begins(with: "\u{FEFF}") { return "the text begins with a byte order mark: save it without one" }
     if next == UInt8(ascii: "'") { return "a string must be in double quotes" }
-    return "\(inWords) is expected, and there is \(found)"
+    return "expected \(inWords), found \(found)"
   }
 
   private func begins(with text: String) -> Bool {
@@ -155,19 +157,19 @@ private struct JSONScanner: ~Escapable {
   private mutating func number() -> String? {
     if next == UInt8(ascii: "-") { place += 1 }
     let start = place
-    guard digits() else { return "a digit is expected, and there is \(found)" }
+    guard digits() else { return "expected a digit, found \(found)" }
     if bytes[start] == UInt8(ascii: "0"), place > start + 1 {
       place = start
-      return "a number does not begin with 0"
+      return "a number must not begin with 0"
     }
     if next == UInt8(ascii: ".") {
       place += 1
-      guard digits() else { return "a digit is expected, and there is \(found)" }
+      guard digits() else { return "expected a digit, found \(found)" }
     }
     if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
       place += 1
       if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { place += 1 }
-      guard digits() else { return "a digit is expected, and there is \(found)" }
+      guard digits() else { return "expected a digit, found \(found)" }
     }
     return nil
   }
@@ -179,8 +181,8 @@ private struct JSONScanner: ~Escapable {
       case UInt8(ascii: "\""):
         place += 1
         return nil
-      case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return "a text ends before its line does: write \\n for a line break"
-      case ..<0x20: return "a text holds a control character: write \\u00\(hex(byte))"
+      case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return "a string contains a line break: write \\n for a line break"
+      case ..<0x20: return "a string contains a control character: write \\u00\(hex(byte))"
       case UInt8(ascii: "\\"): if let fault = escape() { return fault }
       case 0x80...: if let fault = character(byte) { return fault }
       default: place += 1
@@ -197,14 +199,14 @@ private struct JSONScanner: ~Escapable {
     if byte == UInt8(ascii: "u") {
       for offset in 2..<6 {
         guard place + offset < bytes.count, UnicodeScalar(bytes[place + offset]).properties.isASCIIHexDigit else {
-          return "\\u has four hexadecimal digits"
+          return "\\u needs four hexadecimal digits"
         }
       }
       place += 6
       return nil
     }
     guard #""\/bfnrt"#.utf8.contains(byte) else {
-      return "there is no escape \\\(String(UnicodeScalar(byte))): a backslash is \\\\"
+      return "unknown escape \\\(String(UnicodeScalar(byte))): a backslash is \\\\"
     }
     place += 2
     return nil

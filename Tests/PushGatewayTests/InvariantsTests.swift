@@ -135,7 +135,8 @@ import Testing
     #expect(after(.drain(.stop)).brokenInvariant(since: after()) == nil)
     #expect(after().brokenInvariant(since: after(.drain(.stop))) == "a draining connection is active")
     #expect(
-      after(.drain(.stop)).brokenInvariant(since: after(.finish))?.hasPrefix("a closing connection is draining") == true)
+      after(.drain(.stop)).brokenInvariant(since: after(.finish))?.hasPrefix("a closing connection is draining") == true
+    )
     #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "a closed connection is closing")
     #expect(
       after(.drain(.stop)).brokenInvariant(since: after(.drain(.stop), .idle, .settled)) == "GOAWAY would be sent twice"

@@ -131,7 +131,8 @@ import Testing
     ),
     ("delivery=later", "a", nil, #"invalid value "later" of delivery: write now or summary"#),
     (
-      "budget=-1", "a", nil, #"invalid value "-1" of budget: write the alerts an hour, such as budget=5, none or default"#
+      "budget=-1", "a", nil,
+      #"invalid value "-1" of budget: write the alerts an hour, such as budget=5, none or default"#
     ),
     (
       "quiet=22:00", nil, nil,

@@ -72,7 +72,8 @@ import Testing
       let name = String(repeating: "a", count: size)
       let isTaken = size == 255
       #expect(
-        try error(#"{"apps":{"\#(name)":{}}}"#) == (isTaken ? nil : "/apps has a name of 256 bytes: expected at most 255"))
+        try error(#"{"apps":{"\#(name)":{}}}"#)
+          == (isTaken ? nil : "/apps has a name of 256 bytes: expected at most 255"))
       #expect(
         try error(#"{"categories":{"\#(name)":{}}}"#, .app)
           == (isTaken ? nil : "/categories has a name of 256 bytes: expected at most 255"))

@@ -195,7 +195,8 @@ struct AdminAPI: Sendable {
     let app = try services.registrations.app(topic: request.parameters[0])
     let category: CategoryRecord = try request.decoded()
     guard category.validSeconds.map({ (1...Limits.maximumLifetime).contains($0) }) ?? true else {
-      throw Problem.badRequest("a question's category is valid for 1 to \(Limits.maximumLifetime) seconds (30 days)")
+      throw Problem.badRequest(
+        "invalid validity of a question's category: expected 1 to \(Limits.maximumLifetime) seconds (30 days)")
     }
     try await services.registrations.putCategory(
       app.id, category.category, category.actions,
@@ -215,7 +216,8 @@ struct AdminAPI: Sendable {
   private func register(_ request: ControlRequest) async throws -> Response {
     let wanted: RegistrationRequest = try request.decoded()
     guard wanted.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
-      throw Problem.badRequest("a token is valid for 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
+      throw Problem.badRequest(
+        "invalid validity of a token: expected 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
     }
     let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
     let registration = try await Register(services)(
@@ -237,7 +239,8 @@ struct AdminAPI: Sendable {
   private func enrollBatch(_ request: ControlRequest) async throws -> Response {
     let wanted: BatchRequest = try request.decoded()
     guard (1...Limits.maximumBatchSize).contains(wanted.count), (0...999_999_999).contains(wanted.first) else {
-      throw Problem.badRequest("a batch has 1 to \(Limits.maximumBatchSize) devices, with numbers below 1000000000")
+      throw Problem.badRequest(
+        "invalid batch: expected 1 to \(Limits.maximumBatchSize) devices with numbers below 1000000000")
     }
     let isTaken = services.groups.groups.contains { $0.name.hasPrefix(wanted.name + "-") }
     guard !isTaken else {
@@ -252,7 +255,8 @@ struct AdminAPI: Sendable {
   private func invite(_ request: ControlRequest) async throws -> Response {
     let wanted: InvitationRequest = try request.decoded()
     guard (1...Limits.maximumInvitationValidity).contains(wanted.validSeconds) else {
-      throw Problem.badRequest("an invitation is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
+      throw Problem.badRequest(
+        "invalid validity of an invitation: expected 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
     guard let role = Role(rawValue: wanted.role ?? Role.device.rawValue) else {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")

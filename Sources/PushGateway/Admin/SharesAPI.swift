@@ -34,10 +34,11 @@ struct SharesAPI: Sendable {
   private func share(_ request: ControlRequest) async throws -> Response {
     let wanted: ShareRequest = try request.decoded()
     guard (1...Limits.maximumInvitationValidity).contains(wanted.validSeconds) else {
-      throw Problem.badRequest("a link is valid for 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
+      throw Problem.badRequest(
+        "invalid validity of a link: expected 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
     guard (1...Limits.maximumInvitationUses).contains(wanted.uses) else {
-      throw Problem.badRequest("a link is valid for 1 to \(Limits.maximumInvitationUses) uses")
+      throw Problem.badRequest("invalid number of uses of a link: expected 1 to \(Limits.maximumInvitationUses)")
     }
     guard let authority = authority() else {
       throw Problem(

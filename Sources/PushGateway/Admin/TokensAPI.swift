@@ -26,7 +26,8 @@ struct TokensAPI: Sendable {
   private func create(_ request: ControlRequest) async throws -> Response {
     let wanted: AdministratorTokenRequest = try request.decoded()
     guard (1...Limits.maximumAdministratorTokenDays).contains(wanted.days) else {
-      throw Problem.badRequest("a token is valid for 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
+      throw Problem.badRequest(
+        "invalid validity of a token: expected 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
     }
     guard let role = Role(rawValue: wanted.role) else {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")

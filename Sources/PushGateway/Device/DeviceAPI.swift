@@ -98,7 +98,8 @@ struct DeviceAPI: Sendable {
 
   private func enroll(_ request: ControlRequest) async throws -> Response {
     guard request.body.count <= Limits.maximumEnrollmentSize else {
-      throw Problem(413, "Content Too Large", "an enrollment has at most \(Limits.maximumEnrollmentSize) bytes")
+      throw Problem(
+        413, "Content Too Large", "the enrollment is too large: expected at most \(Limits.maximumEnrollmentSize) bytes")
     }
     // Whether or not it is refused, it takes the one writer, for which pushes wait.
     let now = services.clock.milliseconds()

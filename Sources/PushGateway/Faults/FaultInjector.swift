@@ -65,7 +65,7 @@ final class FaultInjector {
   static func strike(_ connection: Connection, faults: FaultTable, now: Int64, logger: Logger) {
     let target = FaultTarget(connection)
     guard let strike = faults.strike(target, isConnection: true, now: now) else { return }
-    logger.log(.faultStruck, "fault \(strike.fault.rule.name) struck", metadata: target.metadata(strike.fault))
+    logger.log(.faultStruck, "fault \(strike.fault.rule.name) injected", metadata: target.metadata(strike.fault))
     apply(strike, to: connection, now: now)
   }
 

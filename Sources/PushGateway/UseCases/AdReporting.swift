@@ -16,7 +16,7 @@ struct ReportAd: Sendable {
     }
     guard text.utf8.count <= Limits.maximumPayloadSize else {
       throw RegistrationRefusal(
-        kind: .invalid, description: "a text has at most \(Limits.maximumPayloadSize) bytes")
+        kind: .invalid, description: "the text is too large: expected at most \(Limits.maximumPayloadSize) bytes")
     }
     guard try await find(id, by: device)?.app == app.id else {
       throw RegistrationRefusal(

@@ -75,7 +75,7 @@ package final class AdministratorTokens: Sendable {
   /// - Throws: ``RegistrationRefusal`` where the name is none, or taken, and ``StoreError``.
   package func add(_ token: AdministratorToken, text: String) async throws {
     guard ShownName.isValid(token.name) else {
-      throw RegistrationRefusal(kind: .invalid, description: "a token's name has \(ShownName.expected)")
+      throw RegistrationRefusal(kind: .invalid, description: "invalid name of a token: expected \(ShownName.expected)")
     }
     guard Role.administrators.contains(token.role) else {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")

@@ -213,7 +213,7 @@ package final class Answers: Sendable {
   private static let columns = "person, apns_id, action, device, app, at"
 
   private static func answer(_ row: PreparedStatement) throws -> Answer {
-    guard let id = row.id(1) else { throw row.damage(1, "20 bytes are expected") }
+    guard let id = row.id(1) else { throw row.damage(1, "expected 20 bytes") }
     return Answer(
       id: id, person: PersonID(row: try row.integer(0)), action: try row.text(2),
       device: DeviceID(row: try row.integer(3)), app: AppID(row: try row.integer(4)),

@@ -118,16 +118,22 @@ package final class Categories: Sendable {
 
   private static func check(_ category: String, _ actions: [AlertAction]) throws(RegistrationRefusal) {
     func refuse(_ words: String) -> RegistrationRefusal { .init(kind: .invalid, description: words) }
-    guard (1...64).contains(category.utf8.count) else { throw refuse("a category's id has 1 to 64 bytes") }
-    guard actions.count <= maximumActions else { throw refuse("a category has at most \(maximumActions) actions (X4)") }
+    guard (1...64).contains(category.utf8.count) else {
+      throw refuse("invalid id of a category: expected 1 to 64 bytes")
+    }
+    guard actions.count <= maximumActions else {
+      throw refuse("too many actions: expected at most \(maximumActions) for a category (X4)")
+    }
     for action in actions {
       guard (1...Limits.maximumActionSize).contains(action.id.utf8.count),
         action.id.utf8.allSatisfy({ $0.isPrintable && $0 != UInt8(ascii: " ") })
-      else { throw refuse("an action's id has 1 to 32 printable characters, as approve") }
+      else { throw refuse("invalid id of an action: expected 1 to 32 printable characters, as approve") }
       guard !reserved.contains(action.id) else {
         throw refuse("the action \(action.id) is built in: choose another id")
       }
-      guard (1...60).contains(action.title.utf8.count) else { throw refuse("an action's title has 1 to 60 bytes") }
+      guard (1...60).contains(action.title.utf8.count) else {
+        throw refuse("invalid title of an action: expected 1 to 60 bytes")
+      }
     }
     guard Set(actions.map(\.id)).count == actions.count else { throw refuse("two actions have the same id") }
   }

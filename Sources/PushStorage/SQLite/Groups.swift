@@ -138,7 +138,8 @@ package final class Groups: Sendable {
   /// Makes a group, or adds members to one.
   package func add(_ name: String, _ persons: [PersonID]) async throws -> Group {
     guard ShownName.isValid(name), !name.contains("/") else {
-      throw Refusal(kind: .invalid, description: "a group's name has \(ShownName.expected), and no slash")
+      throw Refusal(
+        kind: .invalid, description: "invalid name of a group: expected \(ShownName.expected), and no slash")
     }
     return try await write { [self] db in
       var group = find(name) ?? Group(id: 0, name: name)
@@ -384,9 +385,9 @@ package final class Groups: Sendable {
         pushes.integer(0, in: StoredRange.number), pushes.integer(1, in: StoredRange.address),
         pushes.integer(2, in: StoredRange.app), pushes.integer(5, in: StoredRange.milliseconds)
       )
-      guard pushes.id(3) != nil else { throw pushes.damage(3, "20 bytes are expected") }
+      guard pushes.id(3) != nil else { throw pushes.damage(3, "expected 20 bytes") }
       guard (try? Groups.persons(try pushes.text(4))) != nil else {
-        throw pushes.damage(4, "a list of numbers is expected")
+        throw pushes.damage(4, "expected a list of numbers")
       }
     }
   }
@@ -406,9 +407,9 @@ package final class Groups: Sendable {
     let tokens = try PreparedStatement(
       db, "SELECT token, person_group, app, environment, unregistered FROM group_token")
     while try tokens.next() {
-      guard let token = DeviceToken(bytes: tokens.blob(0)) else { throw tokens.damage(0, "32 bytes are expected") }
+      guard let token = DeviceToken(bytes: tokens.blob(0)) else { throw tokens.damage(0, "expected 32 bytes") }
       guard let environment = Environment(rawValue: try tokens.text(3)) else {
-        throw tokens.damage(3, "an environment is expected")
+        throw tokens.damage(3, "expected an environment")
       }
       let address = GroupAddress(group: try tokens.integer(1, in: StoredRange.number), environment: environment)
       state.tokens[token] = Registration(

@@ -51,8 +51,8 @@ enum MailboxRows {
     rows.bind(range.lowerBound)
     rows.bind(range.upperBound)
     while try rows.next() {
-      guard let id = rows.id(4) else { throw rows.damage(4, "20 bytes are expected") }
-      guard rows.id(10) != nil else { throw rows.damage(10, "20 bytes are expected") }
+      guard let id = rows.id(4) else { throw rows.damage(4, "expected 20 bytes") }
+      guard rows.id(10) != nil else { throw rows.damage(10, "expected 20 bytes") }
       _ = try rows.priority(11)
       let entry = MailboxIndex.Entry(
         row: try rows.integer(0, in: StoredRange.number), seq: UInt64(try rows.integer(2, in: StoredRange.progress)),

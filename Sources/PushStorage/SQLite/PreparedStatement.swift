@@ -96,7 +96,7 @@ package import PushCore
   package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64 {
     let stored = unsafe sqlite3_column_value(handle, column)
     guard unsafe sqlite3_value_type(stored) == SQLITE_INTEGER else {
-      throw damage(column, "a whole number is expected")
+      throw damage(column, "expected a whole number")
     }
     let value = unsafe sqlite3_value_int64(stored)
     guard range.contains(value) else {
@@ -113,23 +113,23 @@ package import PushCore
   /// The priority of a push: 10, 5 or 1.
   package func priority(_ column: Int32) throws -> UInt8 {
     let value = try integer(column)
-    guard value == 10 || value == 5 || value == 1 else { throw damage(column, "10, 5 or 1 is expected") }
+    guard value == 10 || value == 5 || value == 1 else { throw damage(column, "expected 10, 5 or 1") }
     return UInt8(clamping: value)
   }
 
   /// A number that need not be whole.
   package func real(_ column: Int32) throws -> Double {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_FLOAT else {
-      throw damage(column, "a number is expected")
+      throw damage(column, "expected a number")
     }
     let value = unsafe sqlite3_column_double(handle, column)
-    guard value.isFinite else { throw damage(column, "a finite number is expected") }
+    guard value.isFinite else { throw damage(column, "expected a finite number") }
     return value
   }
 
   /// A text; what is no UTF-8 in it is replaced.
   package func text(_ column: Int32) throws -> String {
-    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "a text is expected") }
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "expected a text") }
     return unsafe withBytes(column) { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
@@ -141,7 +141,7 @@ package import PushCore
   /// It makes no `String` of the text.
   package func word<Word: RawRepresentable & CaseIterable>(_ column: Int32) throws -> Word?
   where Word.RawValue == String {
-    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "a text is expected") }
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "expected a text") }
     return unsafe withBytes(column) { text in
       Word.allCases.first { unsafe text.elementsEqual($0.rawValue.utf8) }
     }
@@ -152,7 +152,7 @@ package import PushCore
     do {
       return try decodeJSON(type, from: blob(column))
     } catch {
-      throw damage(column, "other JSON is expected")
+      throw damage(column, "unexpected JSON")
     }
   }
 

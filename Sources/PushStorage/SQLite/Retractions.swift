@@ -164,7 +164,7 @@ package final class Retractions: Sendable {
       db, "SELECT person, app, apns_id, at FROM retraction \(condition) ORDER BY number")
     var all: [Retraction] = []
     while try rows.next() {
-      guard let id = rows.id(2) else { throw rows.damage(2, "20 bytes are expected") }
+      guard let id = rows.id(2) else { throw rows.damage(2, "expected 20 bytes") }
       all.append(
         Retraction(
           id: id, person: PersonID(row: try rows.integer(0)),

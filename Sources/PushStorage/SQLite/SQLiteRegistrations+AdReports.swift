@@ -34,7 +34,7 @@ extension SQLiteRegistrations {
   }
 
   private static func report(_ row: PreparedStatement) throws -> AdReport {
-    guard let id = row.id(3) else { throw row.damage(3, "20 bytes are expected") }
+    guard let id = row.id(3) else { throw row.damage(3, "expected 20 bytes") }
     return AdReport(
       number: try row.integer(5), at: try row.integer(0, in: StoredRange.milliseconds),
       device: DeviceID(row: try row.integer(1)),

@@ -94,6 +94,9 @@ extension SQLiteRegistrations {
   private static func requireBatchName(_ name: String) throws(Refusal) {
     guard (1...32).contains(name.utf8.count),
       name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
-    else { throw Refusal(kind: .invalid, description: "a batch's name has up to 32 letters, digits and hyphens") }
+    else {
+      throw Refusal(
+        kind: .invalid, description: "invalid name of a batch: expected up to 32 letters, digits and hyphens")
+    }
   }
 }

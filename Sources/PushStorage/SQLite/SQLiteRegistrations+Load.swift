@@ -108,7 +108,7 @@ extension SQLiteRegistrations {
     let keys = try PreparedStatement(db, "SELECT id, team, public_key, environment, topics, related FROM key")
     while try keys.next() {
       guard let publicKey = try? ES256Key(publicDER: keys.blob(2)) else {
-        throw keys.damage(2, "a P-256 key is expected")
+        throw keys.damage(2, "expected a P-256 key")
       }
       let key = ProviderKey(
         id: try keys.text(0), team: try keys.text(1), publicKey: publicKey,

@@ -263,11 +263,12 @@ package final class SQLiteRegistrations: Sendable {
         description: "invalid topic \"\(topic)\": expected letters, digits, hyphens and dots, as com.example.app")
     }
     guard ShownName.isValid(name) else {
-      throw Refusal(kind: .invalid, description: "an app's name has \(ShownName.expected)")
+      throw Refusal(kind: .invalid, description: "invalid name of an app: expected \(ShownName.expected)")
     }
     guard ShownName.isValid(icon), icon.count <= 2 else {
       throw Refusal(
-        kind: .invalid, description: "an icon is one emoji or two letters, of at most \(ShownName.maximumSize) bytes")
+        kind: .invalid,
+        description: "invalid icon: expected one emoji or two letters, at most \(ShownName.maximumSize) bytes")
     }
     if let team { try requireTeam(team) }
     return try await write { [self] db in
@@ -301,7 +302,7 @@ package final class SQLiteRegistrations: Sendable {
 
   static func requirePersonName(_ name: String) throws(Refusal) {
     guard ShownName.isValid(name) else {
-      throw Refusal(kind: .invalid, description: "a user's name has \(ShownName.expected)")
+      throw Refusal(kind: .invalid, description: "invalid name of a user: expected \(ShownName.expected)")
     }
   }
 

@@ -346,11 +346,11 @@ package final class ScheduledPushes: Sendable {
   }
 
   private static func row(_ row: PreparedStatement) throws -> Row {
-    guard let id = row.id(5) else { throw row.damage(5, "20 bytes are expected") }
-    guard let uniqueID = row.id(6) else { throw row.damage(6, "20 bytes are expected") }
+    guard let id = row.id(5) else { throw row.damage(5, "expected 20 bytes") }
+    guard let uniqueID = row.id(6) else { throw row.damage(6, "expected 20 bytes") }
     let payload = row.blob(11)
     guard (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload(payload.span)) != nil else {
-      throw row.damage(11, "a JSON object is expected")
+      throw row.damage(11, "expected a JSON object")
     }
     let push = StoredPush(
       device: DeviceID(row: try row.integer(2, in: StoredRange.recipient)),

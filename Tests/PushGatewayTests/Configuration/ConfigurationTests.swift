@@ -251,12 +251,16 @@ import Testing
 
   @Test(arguments: ["- a\n- b\n", "just words\n", "5\n"])
   func `a file that holds no settings is refused`(_ yaml: String) {
-    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("does not contain settings: expected one `name: value` a line"))
+    #expect(
+      failure { _ = try configuration(yaml: yaml) }.hasSuffix(
+        "does not contain settings: expected one `name: value` a line"))
   }
 
   @Test(arguments: ["[a, b]: 1\n", "? {a: b}\n: 1\n", "? [a]\n", "{}: 1\n"])
   func `a file whose names are no words is refused`(_ yaml: String) {
-    #expect(failure { _ = try configuration(yaml: yaml) }.hasSuffix("does not contain settings: expected one `name: value` a line"))
+    #expect(
+      failure { _ = try configuration(yaml: yaml) }.hasSuffix(
+        "does not contain settings: expected one `name: value` a line"))
   }
 
   static let oddFiles: [String] = [

@@ -94,7 +94,10 @@ import Testing
       "LISTEN_FDS is \"2000000000\": expected a number of sockets up to 1000"
     ),
     (["LISTEN_FDS": "-1", "LISTEN_PID": "1"], "LISTEN_FDS is \"-1\": expected a number of sockets up to 1000"),
-    (["GATEWAY_SOCKETS": "1:999999=a"], "socket 999999 (a) was announced by systemd or the previous program and is not open: start again"),
+    (
+      ["GATEWAY_SOCKETS": "1:999999=a"],
+      "socket 999999 (a) was announced by systemd or the previous program and is not open: start again"
+    ),
     (["GATEWAY_SOCKETS": "1:x=a:0=b:5"], nil),
   ]) func `variables that are meant for another process, or make no sense, hand nothing over`(
     _ variables: [String: String], _ refusal: String?

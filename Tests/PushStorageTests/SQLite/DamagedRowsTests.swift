@@ -192,7 +192,7 @@ import Testing
       mailbox.close()
     }
     let words =
-      "\(state.databasePath) is damaged (the priority of a row: 10, 5 or 1 is expected): `pushcli doctor --repair` "
+      "\(state.databasePath) is damaged (the priority of a row: expected 10, 5 or 1): `pushcli doctor --repair` "
       + "keeps its readable rows, or restore a backup"
     let failure = #expect(throws: StoreError.self) { try start() }
     #expect(failure?.description == words)

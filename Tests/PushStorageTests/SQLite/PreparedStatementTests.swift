@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["'7'", "x'37'", "7.0", "NULL"]) func `what is no whole number is damage`(_ sql: String) {
-    #expect(words(sql) { _ = try $0.integer(0) } == "the amount of a row: a whole number is expected")
+    #expect(words(sql) { _ = try $0.integer(0) } == "the amount of a row: expected a whole number")
   }
 
   @Test func `the bounds themselves are taken, and NULL where it may be`() throws {

@@ -15,7 +15,7 @@ import Testing
     let large = [UInt8](repeating: 0x20, count: 5000)
     #expect(
       RefusalAdvice.text(for: "PayloadTooLarge", payload: large)
-        == "the payload has 5000 bytes; 4096 bytes are allowed, 5120 for voip")
+        == "the payload has 5000 bytes; expected at most 4096 bytes, 5120 for voip")
     #expect(RefusalAdvice.text(for: "PayloadEmpty", payload: []) == "the payload is empty")
     #expect(
       RefusalAdvice.text(for: "PayloadEmpty", payload: Array("[1]".utf8))
