@@ -107,7 +107,7 @@ package enum Reason: String, Sendable, CaseIterable {
     case .tooManyProviderTokenUpdates: (429, nil)
     case .tooManyRequests: (429, "too many pushes for one device: try again later")
     case .internalServerError: (500, nil)
-    case .serviceUnavailable: (503, "the gateway can't store it now, and its log says why: try again later")
+    case .serviceUnavailable: (503, "the gateway can't store the push now (its log has the cause): try again later")
     case .shutdown: (503, nil)
     }
   }

@@ -94,7 +94,7 @@ extension JetStreamMailbox {
   }
 
   private func reason(for outcome: AppendOutcome) -> String {
-    if case .duplicate = outcome { return "it is there twice: make another backup" }
+    if case .duplicate = outcome { return "it occurs twice: make another backup" }
     return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.patience): try again"
   }
 

@@ -172,7 +172,9 @@ struct AdminAPI: Sendable {
         throw Problem.badRequest("invalid key for provider tokens: \(error)")
       }
     }
-    guard given == nil || wanted.id != nil else { throw Problem.badRequest("a key that is there already has an id") }
+    guard given == nil || wanted.id != nil else {
+      throw Problem.badRequest("missing id of the key: send `id` together with `pem`")
+    }
     let (key, privatePEM) = try await CreateKey(services)(
       id: wanted.id, team: wanted.team, key: given, environment: wanted.environment.flatMap(Environment.init),
       topics: wanted.topics, related: wanted.related)

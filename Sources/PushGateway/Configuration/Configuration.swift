@@ -344,13 +344,13 @@ extension Configuration: SettingHolder {
       "Maximum pending pushes per device; then the oldest is evicted."),
     Setting(
       "rate_limit", \.rateLimit, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
-      "Pushes a second for one device token; more get TooManyRequests."),
+      "Maximum pushes per second for one device token; further ones get TooManyRequests."),
     Setting(
       "team_rate", \.teamRate, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
-      "Pushes and broadcasts a second of one team, whatever its connections; more get TooManyRequests."),
+      "Maximum pushes and broadcasts per second of one team on all its connections; further ones get TooManyRequests."),
     Setting(
       "app_rate", \.appRate, .orNone(.number(1...1_000_000, of: "pushes a second")), change: .reload,
-      "Pushes and broadcasts a second for one app; more get TooManyRequests."),
+      "Maximum pushes and broadcasts per second for one app; further ones get TooManyRequests."),
     Setting(
       "log_retention_days", \.logRetentionDays, .number(0...3650, of: "days"), change: .reload,
       "Days for which the delivery log is kept."),
