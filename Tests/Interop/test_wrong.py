@@ -326,7 +326,47 @@ def test_run_passes_everything_through_and_tells_the_end(me):
                env={"PUSHGATEWAY_STATE": str(me.state)})
     assert (done.code, done.out, done.err) == (3, "in", "err\n")
     alert = push(me)
-    assert alert["title"].startswith("Failed: sh -c") and re.fullmatch(r"Exit status 3 after \d+\.\d s\.", alert["body"])
+    assert alert["title"].startswith("Failed: sh -c")
+    assert re.fullmatch(r"Exit status 3 after \d+\.\d s\.\nerr\nin", alert["body"])
+
+
+def test_run_sends_the_command_and_the_last_lines(me):
+    script = r"seq 1000; printf '\033[31mred\033[0m\r\n10%%\r100%%\n' >&2"
+    with subprocess.Popen(
+            [PUSHCLI, "run", "--to", TO, "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=os.environ | {"PUSHGATEWAY_STATE": str(me.state)}) as child:
+        out = child.stdout.read()
+    assert out == b"".join(b"%d\n" % n for n in range(1, 1001)) + b"\033[31mred\033[0m\r\n10%\r100%\n"
+    how, command, *lines = push(me)["body"].split("\n")
+    assert how.startswith("Exit status 0 after") and command == "$ sh -c " + script
+    assert lines == [str(n) for n in range(983, 1001)] + ["red", "100%"]
+
+
+def test_run_sends_no_output_when_told_so(me):
+    done = run("run", "--to", TO, "--output", "none", "--", "echo", "x", env={"PUSHGATEWAY_STATE": str(me.state)})
+    assert (done.code, done.out) == (0, "x\n")
+    assert re.fullmatch(r"Exit status 0 after \d+\.\d s\.", push(me)["body"])
+
+
+def test_run_sends_the_end_also_when_the_output_is_refused(me):
+    text = "Buy now: 50 % off everything, only today! Use code SAVE50 in our shop."
+    done = run("run", "--to", TO, "--title", "Newsletter", "--", "echo", text, env={"PUSHGATEWAY_STATE": str(me.state)})
+    assert (done.code, done.err) == (0, "")
+    assert push(me)["body"].splitlines()[0].startswith("Exit status 0")
+
+
+def test_run_ends_although_the_background_has_its_output(me, tmp_path):
+    """What the command leaves behind writes on, as it would without `run`."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(
+            [PUSHCLI, "run", "--to", TO, "--", "sh", "-c", f"(read word < {fifo}; echo late $word) & echo early"],
+            stdout=subprocess.PIPE, text=True, env=os.environ | {"PUSHGATEWAY_STATE": str(me.state)}) as child:
+        assert child.stdout.readline() == "early\n"
+        assert child.wait(HANG) == 0
+        assert push(me)["body"].splitlines()[-1] == "early"
+        fifo.write_text("word\n")
+        assert child.stdout.read() == "late word\n"
 
 
 def test_run_tells_success_and_needs_no_hyphens(me):

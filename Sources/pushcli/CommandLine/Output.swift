@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import TerminalUI
 
-/// All that a command writes: data to standard output, words and the log to standard error, nothing but ``SafeText``.
+/// All that a command writes: data to standard output, words and the log to standard error, nothing but ``SafeText`` and, unchanged,
+/// the output of a command that `run` runs.
 enum Output {
   /// Prints a line of data, at once.
   ///
@@ -19,8 +20,12 @@ enum Output {
     exit(error == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
   }
 
+  /// Passes on what a command in front of this process has written, which is its own and goes out as it is; returns the C error
+  /// when the system does not take it.
+  static func pass(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32? { error(writing: bytes, to: descriptor) }
+
   /// Writes all of `bytes`; the C error when the system does not take them.
-  private static func error(writing bytes: [UInt8], to descriptor: Int32) -> Int32? {
+  private static func error(writing bytes: some ContiguousBytes, to descriptor: Int32) -> Int32? {
     unsafe bytes.withUnsafeBytes { buffer in
       var written = 0
       while written < buffer.count {

@@ -9,12 +9,17 @@ struct Run: AsyncParsableCommand {
     commandName: "run", abstract: "Run a command, and send a push when it ends.",
     discussion: """
       The command has the terminal, standard input and output as if it ran alone. When it has ended, the push says its \
-      time and exit status, and this command exits by the same status, 128 + n after signal n, whether or not the push \
-      could be sent. 127 is a command that there is not, 126 one that can't be run.
+      time, its exit status and the last lines of its output, and this command exits by the same status, 128 + n after \
+      signal n, whether or not the push could be sent. 127 is a command that there is not, 126 one that can't be run.
+
+      Output to a terminal is not sent: the command writes to the terminal itself, with colors and keys. Output to a \
+      file or a pipe, as in a cron job, passes through a pipe of this command, unchanged and at once. With --output \
+      always all output does, with --output none no output.
 
       Examples:
         pushcli run --to me/com.example.builds -- make test
         pushcli run --to me/com.example.builds --after 1m -- rsync -a ~/ backup:
+        pushcli run --to me/com.example.builds --output always -- ./backup
       """)
 
   @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.", completion: Names.targets)
@@ -25,6 +30,8 @@ struct Run: AsyncParsableCommand {
   @Option(help: "The sound's name, or none. (success or failure)", completion: Names.sounds) var sound: String?
   @Option(help: "Send nothing when it took less: 30s, 5m, 2h. (0s)") var after = "0s"
   @Flag(help: "Send only when it failed.") var onFailure = false
+  @Option(help: "Send the last lines of output; auto: of what no terminal shows.")
+  var output = ChildOutput.Choice.auto
   @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
@@ -52,15 +59,14 @@ struct Run: AsyncParsableCommand {
 
   func run() async throws {
     let shortest = try TimeSpan(after, option: "--after").duration
-    let start = ContinuousClock.now
-    let end = try ChildCommand(words: command).run()
-    let time = ContinuousClock.now - start
-    if time >= shortest, !onFailure || end != .exited(0) {
-      if let problem = await problem(sending: CommandReport(command: command, end: end, time: time)) {
+    let result = try ChildCommand(words: command, routes: ChildOutput.routes(output)).run()
+    if result.time >= shortest, !onFailure || result.end != .exited(0) {
+      let report = CommandReport(command: command, end: result.end, time: result.time, lines: result.lines)
+      if let problem = await problem(sending: report) {
         Output.words("pushcli: the push was not sent: \(problem)")
       }
     }
-    if end.status != 0 { throw ExitCode(end.status) }
+    if result.end.status != 0 { throw ExitCode(result.end.status) }
   }
 
   /// Sends the push; returns why it could not be sent.
@@ -69,6 +75,12 @@ struct Run: AsyncParsableCommand {
       let send = try Send.parse(arguments(report))
       let answer = try await send.delivered()
       if answer.status == 200 { return nil }
+      if !report.lines.isEmpty {
+        // Lines that the gateway refuses, as advertising, do not keep the rest back.
+        var report = report
+        report.lines = []
+        return await problem(sending: report)
+      }
       return "the gateway refused it with \(send.words(of: answer))"
     } catch {
       return CommandFailure(any: error).message
@@ -77,7 +89,8 @@ struct Run: AsyncParsableCommand {
 
   private func arguments(_ report: CommandReport) -> [String] {
     let sound = sound ?? report.sound
-    var arguments = ["--title=\(title ?? report.title)", "--body=\(report.body)"]
+    let title = title ?? report.title
+    var arguments = ["--title=\(title)", "--body=\(report.body(below: title))"]
     if sound != "none" { arguments.append("--sound=\(sound)") }
     let given = [
       "to": to, "token": token, "topic": topic, "key": key, "key-id": keyID, "team": team, "gateway": gateway.gateway,
@@ -87,3 +100,5 @@ struct Run: AsyncParsableCommand {
     return arguments
   }
 }
+
+extension ChildOutput.Choice: ExpressibleByArgument {}

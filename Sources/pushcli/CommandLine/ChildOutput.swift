@@ -1,0 +1,142 @@
+import Glibc
+
+/// What a command writes, on its way through this process: it is passed on unchanged as it comes, and its last lines are kept.
+struct ChildOutput {
+  /// Streams of the command that share a pipe, and the descriptor that their bytes are passed on to.
+  struct Route: Equatable {
+    var streams: [Int32]
+    var target: Int32
+  }
+
+  /// Which streams are read.
+  enum Choice: String, CaseIterable {
+    /// Those that are no terminal's, where a command would miss colors, width and keys.
+    case auto
+    case always
+    case none
+  }
+
+  private let routes: [Route]
+  /// The ends of the pipes that are read, by their routes; nil: closed.
+  private var reading: [Int32?] = []
+  /// The ends that the command gets.
+  private var writing: [Int32] = []
+  private(set) var tail = OutputTail()
+  private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+
+  /// - Throws: ``CommandFailure`` when there can be no pipes.
+  init(_ routes: [Route]) throws(CommandFailure) {
+    self.routes = routes
+    for _ in routes {
+      let pipe = try ChildOutput.pipe()
+      reading.append(pipe.reading)
+      writing.append(pipe.writing)
+    }
+  }
+
+  /// The routes of this process's own output and errors. Where both go to the same place one pipe serves both, and keeps their
+  /// order.
+  static func routes(_ choice: Choice) -> [Route] {
+    let streams = [STDOUT_FILENO, STDERR_FILENO].filter { stream in
+      switch choice {
+      case .auto: isatty(stream) == 0
+      case .always: true
+      case .none: false
+      }
+    }
+    guard streams.count == 2, isSame(streams[0], streams[1]) else {
+      return streams.map { Route(streams: [$0], target: $0) }
+    }
+    return [Route(streams: streams, target: streams[0])]
+  }
+
+  private static func isSame(_ one: Int32, _ other: Int32) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard unsafe fstat(one, &first) == 0, unsafe fstat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
+  /// A pipe that no command inherits.
+  static func pipe() throws(CommandFailure) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else {
+      throw CommandFailure(.failed, "there can be no pipe: \(unsafe String(cString: strerror(errno)))")
+    }
+    return (ends[0], ends[1])
+  }
+
+  /// The descriptors that the command gets, by the streams that they are in it.
+  var descriptors: [(stream: Int32, descriptor: Int32)] {
+    zip(routes, writing).flatMap { route, descriptor in route.streams.map { ($0, descriptor) } }
+  }
+
+  /// Closes the ends of the command, which has its own by now.
+  mutating func closeWriting() {
+    for descriptor in writing { close(descriptor) }
+    writing = []
+  }
+
+  /// Closes all that is open.
+  mutating func end() {
+    closeWriting()
+    for index in reading.indices { closeReading(index) }
+  }
+
+  private mutating func closeReading(_ index: Int) {
+    if let descriptor = reading[index] { close(descriptor) }
+    reading[index] = nil
+  }
+
+  /// Passes on what comes, until the command has ended and nothing has its output open.
+  ///
+  /// What the command has left in the background may keep it open. It has `grace` to end, as `tee` in a script does; what
+  /// then is in the pipe is passed on too.
+  ///
+  /// - Parameters:
+  ///   - end: a descriptor that becomes readable when the command has ended.
+  ///   - ended: called then.
+  mutating func pass(until end: Int32, grace: Duration, ended: () -> Void) {
+    var deadline: ContinuousClock.Instant?
+    while deadline == nil || reading.contains(where: { $0 != nil }) {
+      let left = deadline.map { ContinuousClock.now.duration(to: $0) }
+      if let left, left <= .zero { break }
+      var polled = [pollfd(fd: deadline == nil ? end : -1, events: Int16(POLLIN), revents: 0)]
+      // A negative descriptor is left out (poll(2)).
+      polled += reading.map { pollfd(fd: $0 ?? -1, events: Int16(POLLIN), revents: 0) }
+      // Rounded up, or the last millisecond would be spent asking.
+      let milliseconds = left.map { Int32(min($0 / .milliseconds(1), 60_000)) + 1 } ?? -1
+      guard unsafe poll(&polled, nfds_t(polled.count), milliseconds) >= 0 else {
+        precondition(errno == EINTR, "descriptors that are open can be waited for")
+        continue
+      }
+      for index in reading.indices where polled[index + 1].revents != 0 { pass(index) }
+      if polled[0].revents != 0 {
+        ended()
+        deadline = .now + grace
+      }
+    }
+    for index in reading.indices where reading[index].map(isReadable) == true { pass(index) }
+  }
+
+  private func isReadable(_ descriptor: Int32) -> Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&polled, 1, 0) == 1
+  }
+
+  /// Passes on what is in a pipe, which has no more than the buffer. Where it can't be written the pipe is closed, so that the
+  /// command meets the same.
+  private mutating func pass(_ index: Int) {
+    guard let descriptor = reading[index] else { return }
+    let count = unsafe read(descriptor, &buffer, buffer.count)
+    if count < 0, errno == EINTR { return }
+    guard count > 0 else { return closeReading(index) }
+    let bytes = buffer[..<count]
+    tail.append(bytes, of: routes[index].streams[0])
+    if Output.pass(bytes, to: routes[index].target) != nil { closeReading(index) }
+  }
+
+  /// The pipes that are still open, and where they lead.
+  var open: [(descriptor: Int32, target: Int32)] {
+    zip(reading, routes).compactMap { descriptor, route in descriptor.map { ($0, route.target) } }
+  }
+}
