@@ -35,7 +35,7 @@ struct Ask: AsyncParsableCommand {
   @Option(name: .shortAndLong, help: "More words.") var body: String?
   @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [ActionArgument] = []
   @Option(help: "The sound's name, or none.", completion: Names.sounds) var sound = "default"
-  @Option(help: "How long to wait: 30s, 5m, 2h. (5m)") var timeout = "5m"
+  @Option(help: "How long to wait: 30s, 5m, 2h.") var timeout = "5m"
   @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
   var repeats = false
   @Option(help: "A further device or user to ask when there is no answer.") var escalateTo: String?

@@ -28,7 +28,7 @@ struct Run: AsyncParsableCommand {
   @Option(help: "The topic: the app's bundle id.", completion: Names.apps) var topic: String?
   @Option(name: .shortAndLong, help: "The alert's title. (what ran, and whether it failed)") var title: String?
   @Option(help: "The sound's name, or none. (success or failure)", completion: Names.sounds) var sound: String?
-  @Option(help: "Send nothing when it took less: 30s, 5m, 2h. (0s)") var after = "0s"
+  @Option(help: "Send nothing when it took less: 30s, 5m, 2h.") var after = "0s"
   @Flag(help: "Send only when it failed.") var onFailure = false
   @Option(help: "Send the last lines of output; auto: of what no terminal shows.")
   var output = ChildOutput.Choice.auto

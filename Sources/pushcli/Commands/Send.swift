@@ -65,7 +65,7 @@ struct Send: AsyncParsableCommand {
     completion: Names.environments)
   var environment: String?
   @Option(help: "Wait until the push is acknowledged, viewed or closed.") var wait: Awaited?
-  @Option(help: "How long to wait: 30s, 5m, 2h. (30s)") var timeout = "30s"
+  @Option(help: "How long to wait: 30s, 5m, 2h.") var timeout = "30s"
   @Argument(help: "The message; or a payload: FILE.json, FILE.apns, @FILE, or - for standard input.")
   var words: [String] = []
   @OptionGroup var gateway: GatewayOptions

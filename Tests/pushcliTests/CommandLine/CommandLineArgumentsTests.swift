@@ -81,6 +81,55 @@ import Testing
 
   @Test(
     arguments: [
+      (["send", "--to", "x", "--badge", "many"], "\"many\" is no value of --badge BADGE: expected a whole number"),
+      (
+        ["send", "--to", "x", "--relevance", "high"], "\"high\" is no value of --relevance RELEVANCE: expected a number"
+      ),
+      (["devices", "--limit", "abc"], "\"abc\" is no value of --limit LIMIT: expected a whole number"),
+      (
+        ["subscribe", "--ping-interval", "x"],
+        "\"x\" is no value of --ping-interval PING-INTERVAL: expected a whole number"
+      ),
+      (["faults", "add", "--seed", "x"], "\"x\" is no value of --seed SEED: expected a whole number"),
+      (["bench", "--pid", "x"], "\"x\" is no value of --pid PID: expected a whole number"),
+      (
+        ["ask", "--to", "x", "--action", "noequals"],
+        "\"noequals\" is no value of --action ACTION: id=Title, or id=Title! for a destructive one; up to four"
+      ),
+      (
+        ["send", "--to", "x", "--data", "order"],
+        "\"order\" is no value of --data DATA: a member of the payload beside aps, as KEY=VALUE, whose value is a text; several may "
+          + "be given"
+      ),
+      (
+        ["send", "--to", "x", "--wait", "eaten"],
+        "\"eaten\" is no value of --wait WAIT: please provide one of 'acknowledged', 'viewed' or 'closed'"
+      ),
+    ] as [([String], String)])
+  func `a wrong value is refused with the values or their form`(_ words: [String], _ expected: String) {
+    let error = #expect(throws: (any Error).self) { try PushCLI.parseAsRoot(words) }
+    guard let error else { return }
+    let wrong = WrongUsage(
+      message: PushCLI.message(for: error), fullMessage: PushCLI.fullMessage(for: error), numbers: OptionNumbers(error))
+    #expect(wrong.line.hasPrefix(expected + "; see `pushcli "), "\(wrong.line)")
+  }
+
+  @Test func `every option of a number says so`() {
+    var untold: [String] = []
+    func check(_ command: any ParsableCommand.Type) {
+      for child in Mirror(reflecting: command.init()).children {
+        let type = "\(type(of: child.value))"
+        guard let label = child.label, type.contains("Int") || type.contains("Double") else { continue }
+        if OptionNumbers(of: command).expected(of: label) == nil { untold.append("\(command) \(label): \(type)") }
+      }
+      command.configuration.subcommands.forEach(check)
+    }
+    check(PushCLI.self)
+    #expect(untold == [])
+  }
+
+  @Test(
+    arguments: [
       ("sned", "send"), ("devcies", "devices"), ("SEND", "send"), ("subcribe", "subscribe"), ("x", nil), ("se", nil),
       ("qqqqqq", nil), ("", nil),
     ] as [(String, String?)])
