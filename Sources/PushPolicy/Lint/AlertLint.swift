@@ -178,12 +178,13 @@ struct AlertLint {
     if shape.words.count > 2 || language == .uncased && width(button) > 12 {
       add(.t9, pointer, "the button has \(shape.words.count) words", "one or two, as \"View Order\"")
     }
-    if button.contains(where: { $0.isPunctuation && !"-’'&".contains($0) }) {
-      let bare = String(button.filter { !$0.isPunctuation || "-’'&".contains($0) })
+    let bare = button.filter { !$0.isPunctuation || "-’'&".contains($0) }
+    let word = bare.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    // "Yes" is no fix of "Yes!".
+    if LintWords.yesAndNo.contains(word.lowercased()) {
+      add(.t9, pointer, "the button only says \(word)", "the verb that answers the text, as \"Delete\"")
+    } else if bare != button {
       add(.t9, pointer, "the button has punctuation", nil, fix: bare)
-    }
-    if LintWords.yesAndNo.contains(button.lowercased()) {
-      add(.t9, pointer, "the button only says \(button)", "the verb that answers the text, as \"Delete\"")
     }
     checkTitleStyle(shape, rule: .t9, at: pointer)
     checkPersons(shape, in: "button", at: pointer)

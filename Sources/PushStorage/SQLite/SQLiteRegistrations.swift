@@ -194,7 +194,8 @@ package final class SQLiteRegistrations: Sendable {
   package func device(named name: String) throws(Refusal) -> Device {
     guard let device = find({ $0.device(named: name) }, onDisk: { try $0.device(named: name) }) else {
       throw Refusal(
-        kind: .unknown, description: "there is no device \(name): enroll it with `pushcli devices enroll \(name)`")
+        kind: .unknown,
+        description: "there is no device \(name): `pushcli devices` shows them, `pushcli devices enroll NAME` adds one")
     }
     return device
   }

@@ -12,7 +12,7 @@ struct ProviderTokenSigner {
   /// - Throws: ``CommandFailure`` when the file is no such key.
   init(path: String, keyID: String, teamID: String) throws {
     guard let pem = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure(.notAuthorized, "\(path) can't be read: name the .p8 file with --key")
+      throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
     }
     do {
       key = try ES256Key(privatePEM: Array(pem))

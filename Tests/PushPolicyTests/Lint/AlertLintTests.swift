@@ -164,6 +164,12 @@ func string(_ text: String) -> String {
     #expect(button(text).contains(.t9), "\(button(text))")
   }
 
+  @Test(arguments: [("Track!", ["Track"]), ("Yes!", []), ("Oui !", []), ("No.", [])])
+  func `T9: a fix of a button is none that T9 refuses`(_ text: String, _ fixes: [String]) {
+    let findings = lint(#"{"aps":{"alert":{"title":"Order Shipped","action-loc-key":\#(string(text))}}}"#)
+    #expect(findings.count == 1 && findings.compactMap(\.fix) == fixes, "\(findings)")
+  }
+
   @Test(arguments: ["TRAIN DELAYED AGAIN", "Oops Train Delayed", "Hey Train Delayed"])
   func `T10: neither all capitals nor chummy, in titles`(_ text: String) { #expect(title(text).rules == [.t10]) }
 
