@@ -287,9 +287,9 @@ package enum Limits {
   /// What a device says of pushes, each a row of the delivery log: all that a full mailbox held at once, then more than a
   /// person can see.
   package static let deviceReports = TokenBucket.Rate(burst: 10_000, perSecond: 50)
-  /// A device's answers, each of which goes to all devices of its person: all that was on screen at once, then as fast as
-  /// keys are pressed.
-  package static let deviceAnswers = TokenBucket.Rate(burst: 100, perSecond: 20)
+  /// A device's answers, each of which goes to all devices of its person: all alerts at once that a phone has open, or keeps the
+  /// answers of until a gateway is there again; then as fast as keys are pressed.
+  package static let deviceAnswers = TokenBucket.Rate(burst: 1_000, perSecond: 20)
   /// Changes of a person's choices, each of which is written to disk and told to all of the person's devices: a person
   /// who goes through all settings, and nothing faster.
   package static let personChanges = TokenBucket.Rate(burst: 50, perSecond: 5)
