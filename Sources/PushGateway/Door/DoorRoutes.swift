@@ -15,7 +15,7 @@ struct DoorRoutes: Sendable {
       health.routes + [
         .init("GET", "/metrics") { request in
           if request.peer == .remote { try DoorRoutes.admit(request, token) }
-          return MetricsAPI.response(meters, as: MetricsFormat(accept: request.accept ?? ""))
+          return MetricsAPI.response(to: request, meters)
         }
       ])
   }

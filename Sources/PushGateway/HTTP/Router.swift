@@ -22,14 +22,14 @@ struct ControlRequest: Sendable {
   /// The parts of the path that its route leaves open, in order.
   var parameters: [String] = []
 
-  /// The media types that its sender can read; nil: it was not looked at.
+  /// The media types that its sender can read; nil: it names none.
   var accept: String?
 
   /// Reads a message.
   init(_ message: Message, from peer: Connection.Peer) {
     self.init(
       method: message.text(.method) ?? "", target: message.text(.path) ?? "/", body: message.body,
-      authorization: message.text(.authorization), from: peer)
+      authorization: message.text(.authorization), accept: message.text(.accept), from: peer)
   }
 
   /// - Parameters:

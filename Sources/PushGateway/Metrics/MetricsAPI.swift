@@ -7,14 +7,16 @@ struct MetricsAPI: Sendable {
 
   static let path: StaticString = "/metrics"
 
-  /// The routes of the admin socket: OpenMetrics, whoever asks.
+  /// The routes of the admin socket, and of administrators elsewhere.
   var routes: [Router.Route] {
     ["/metrics", "/admin/v1/metrics"].map { path in
-      .init("GET", path, .reader) { _ in MetricsAPI.response(meters, as: .openMetrics) }
+      .init("GET", path, .reader) { MetricsAPI.response(to: $0, meters) }
     }
   }
 
-  static func response(_ meters: Meters, as format: MetricsFormat) -> Response {
-    Response(status: 200, contentType: format.contentType, body: Array(meters.text(as: format).utf8))
+  /// All that is counted, in the format that the request names in `accept`.
+  static func response(to request: ControlRequest, _ meters: Meters) -> Response {
+    let format = MetricsFormat(accept: request.accept ?? "")
+    return Response(status: 200, contentType: format.contentType, body: Array(meters.text(as: format).utf8))
   }
 }

@@ -14,7 +14,7 @@ struct Metrics: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
 
   func run() async throws {
-    let text = try await Admin(state).text("/admin/v1/metrics")
+    let text = try await Admin(state).text("/admin/v1/metrics", accept: "application/openmetrics-text")
     let lines = text.split(separator: "\n").filter { line in name.map { Metrics.names(line, $0) } ?? true }
     for line in lines { Output.data(String(line)) }
     if let name, lines.isEmpty {

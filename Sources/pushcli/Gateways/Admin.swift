@@ -161,8 +161,10 @@ struct Admin {
 
   func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
 
-  func text(_ path: String) async throws -> String {
-    String(decoding: try await answer("GET", path, body: []).body, as: UTF8.self)
+  /// - Parameter accept: the media type that is asked for.
+  func text(_ path: String, accept: String) async throws -> String {
+    let own = authorization.map { [(Client.Field.authorization, $0)] } ?? []
+    return String(decoding: try await answer("GET", path, own + [(.accept, accept)], body: []).body, as: UTF8.self)
   }
 
   /// Hangs up; what waits for an answer fails.

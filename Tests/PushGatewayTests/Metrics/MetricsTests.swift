@@ -13,7 +13,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   /// The lines of a gateway's metrics, by name and labels.
   func read(_ gateway: TestGateway) async throws -> [Substring: Substring] {
-    let answer = try await gateway.client().request("GET", "/admin/v1/metrics")
+    let answer = try await gateway.client().request(
+      "GET", "/admin/v1/metrics", [(.accept, "application/openmetrics-text")])
     #expect(answer.status == 200)
     #expect(String(decoding: answer.body, as: UTF8.self).hasSuffix("\n# EOF\n"))
     var values: [Substring: Substring] = [:]
@@ -23,6 +24,17 @@ import Testing
       #expect(values.updateValue(words[1], forKey: words[0]) == nil, "\(words[0]) is there twice")
     }
     return values
+  }
+
+  @Test(arguments: ["/metrics", "/admin/v1/metrics"])
+  func `the admin socket has the format that is asked for, as HTTP has`(_ path: String) async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      for (accept, isOpen) in [(nil, false), ("*/*", false), ("application/openmetrics-text;version=1.0.0", true)] {
+        let answer = try await client.request("GET", path, accept.map { [(.accept, $0)] } ?? [])
+        #expect(String(decoding: answer.body, as: UTF8.self).hasSuffix("\n# EOF\n") == isOpen)
+      }
+    }
   }
 
   @Test func `names are unique and as OpenMetrics has them`() {
