@@ -13,10 +13,7 @@ struct DeliveryTime: Equatable {
     var bytes: [UInt8] = []
     appendTimestamp((seconds + Int64(offset)) * 1000, to: &bytes)
     let clock = String(decoding: bytes.prefix(19), as: UTF8.self).replacing("T", with: " ")
-    let minutes = abs(offset) / 60
-    func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let shift = (offset < 0 ? "-" : "+") + twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60)
-    return "\(clock) \(shift)" + (zone.identifier.contains("/") ? " (\(zone.identifier))" : "")
+    return "\(clock) \(LocalTime.text(offset: offset))" + (zone.identifier.contains("/") ? " (\(zone.identifier))" : "")
   }
 
   /// So long from now.

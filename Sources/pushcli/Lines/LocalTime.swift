@@ -4,12 +4,22 @@ import PushCore
 
 /// Times of the gateway as they are shown on this machine.
 enum LocalTime {
-  /// `2026-11-21T14:03:09.123Z` by the clock of a zone: `2026-11-21 15:03:09.123`. Another form stays as it is.
+  /// `2026-11-21T14:03:09.123Z` by the clock of a zone: `2026-11-21 15:03:09.123+01:00`. Another form stays as it is.
   static func text(_ utc: String, in zone: TimeZone = .current) -> String {
     guard let date = Timestamp.date(utc.utf8) else { return utc }
     let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
+    let offset = zone.secondsFromGMT(for: date)
     var bytes: [UInt8] = []
-    appendTimestamp(milliseconds + Int64(zone.secondsFromGMT(for: date)) * 1000, to: &bytes)
-    return String(decoding: bytes.dropLast(), as: UTF8.self).replacing("T", with: " ")
+    appendTimestamp(milliseconds + Int64(offset) * 1000, to: &bytes)
+    return String(decoding: bytes.dropLast(), as: UTF8.self).replacing("T", with: " ") + text(offset: offset)
+  }
+
+  /// `+01:00`: how far a zone is ahead of UTC.
+  ///
+  /// - Parameter offset: in seconds.
+  static func text(offset: Int) -> String {
+    let minutes = abs(offset) / 60
+    func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return (offset < 0 ? "-" : "+") + twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60)
   }
 }
