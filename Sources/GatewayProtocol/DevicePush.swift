@@ -49,13 +49,22 @@ package struct DevicePush: Sendable, Equatable {
 
   /// The first link of the payload outside of its texts: under `url` or `link`, else the first one that there is.
   package var link: String? {
+    let links = links
+    return links["url"] ?? links["link"] ?? links.min { $0.key < $1.key }?.value
+  }
+
+  /// The address of its picture, which `send --image` gives.
+  package var image: String? { links["image"] }
+
+  /// The links of the payload outside of its texts.
+  private var links: [String: String] {
     var links: [String: String] = [:]
     try? JSONParser().parse(Array(payload.utf8).span) { root in
       root.forEachMember { name, value in
         if name != "aps", let text = value.string, DevicePush.isLink(text) { links[name] = text }
       }
     }
-    return links["url"] ?? links["link"] ?? links.min { $0.key < $1.key }?.value
+    return links
   }
 
   /// Whether `text` leads to a page and holds nothing that a terminal could take for a command.

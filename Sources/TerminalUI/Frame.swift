@@ -90,17 +90,32 @@ package struct Frame: Sendable, Equatable {
 
   /// Steps back behind what floats above: everything loses its colors and becomes faint, and no click means anything.
   ///
-  /// Half-circles, the ends of an oval that is no longer filled, become lines as well.
-  package mutating func recede() {
+  /// - Parameter receded: The color in place of one that a part is filled with, and that of what is written there; nil:
+  ///   it is not filled any more. Half-circles, the ends of such an oval, become lines then.
+  package mutating func recede(_ receded: (Color) -> (background: Color, ink: Color)? = { _ in nil }) {
     for index in cells.indices {
+      let (style, character) = (cells[index].style, cells[index].character)
+      let isEnd = character == "\u{E0B6}" || character == "\u{E0B4}"
+      let background = style.background.flatMap(receded)
       cells[index].style = .dim
-      switch cells[index].character {
-      case "\u{E0B6}": cells[index].character = "("
-      case "\u{E0B4}": cells[index].character = ")"
-      default: break
+      cells[index].style.background = background?.background
+      if isEnd || background != nil {
+        cells[index].style.foreground = style.foreground.flatMap(receded)?.background ?? background?.ink
       }
+      if isEnd, cells[index].style.foreground == nil { cells[index].character = character == "\u{E0B6}" ? "(" : ")" }
     }
     unmark()
+  }
+
+  /// Gives a part another background, with a color for its texts and one for those that are faint.
+  package mutating func highlight(_ part: Rectangle, background: Color?, ink: Color?, faintInk: Color?) {
+    for row in (part.row..<part.row + max(part.rows, 0)).clamped(to: 0..<size.rows) {
+      for column in (part.column..<part.column + max(part.columns, 0)).clamped(to: 0..<size.columns) {
+        let index = row * size.columns + column
+        cells[index].style.background = background
+        cells[index].style.foreground = cells[index].style.isDim ? faintInk : ink
+      }
+    }
   }
 
   /// Gives a click on a part a meaning, above all that lies there.

@@ -51,7 +51,7 @@ def test_an_answer_on_one_terminal_takes_the_alert_off_the_other(gateway, phone)
     tablet.shows("Lunch?", "Yes")
     tablet.press("v")
     assert asking.communicate(timeout=HANG)[0].strip() == "yes" and asking.returncode == 0
-    laptop.drops("Lunch?")
+    laptop.drops("├")
 
 
 def test_two_persons_see_what_is_theirs(gateway, phone):

@@ -32,7 +32,7 @@ def test_an_alert_is_shown_and_close_only_dismisses_it(gateway, device, phone):
     screen = phone()
     screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "View", "7")
     screen.press("c")
-    screen.drops("Platform 4.")
+    screen.drops("├")
     # The lines below are drawn after it.
     screen.shows("News", "7")
     events = [event["event"] for event in gateway.events(apns_id, until="closed")]

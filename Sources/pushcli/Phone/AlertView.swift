@@ -154,16 +154,28 @@ struct AlertView {
     let rows = size.rows - 1 - fixedRows
     let preferred = min(preferredColumns, size.columns - 2)
     var columns = preferred
+    func whole(_ lines: [Line], _ width: Int) -> Layout? {
+      lines.count > rows
+        ? nil
+        : Layout(lines: lines, viewport: Viewport(count: lines.count, rows: lines.count, offset: 0), columns: width)
+    }
     // A line for each of several is better cut than broken.
     let wider = [min(maximumColumns, size.columns - 2), size.columns]
-    for width in group.isBurst ? Array(wider.prefix(1)) : [preferred] + wider {
-      columns = width
-      for isAiry in [true, false] {
-        // What does not fit need not be known whole.
-        let lines = Self.lines(group, model, columns: width - 4, isAiry: isAiry, atMost: rows + 1)
-        guard lines.count <= rows else { continue }
-        return Layout(
-          lines: lines, viewport: Viewport(count: lines.count, rows: lines.count, offset: 0), columns: width)
+    if group.isBurst {
+      columns = wider[0]
+      for (isAiry, details) in [(true, 3), (true, 1), (false, 1), (true, 0), (false, 0)]
+      where details == 0 || group.members.count < rows {
+        let lines = burst(group, model, columns: columns - 4, isAiry: isAiry, details: details)
+        if let layout = whole(lines, columns) { return layout }
+      }
+    } else {
+      for width in [preferred] + wider {
+        columns = width
+        for isAiry in [true, false] {
+          // What does not fit need not be known whole.
+          let lines = Self.lines(group, model, columns: width - 4, isAiry: isAiry, atMost: rows + 1)
+          if let layout = whole(lines, width) { return layout }
+        }
       }
     }
     let lines = Self.lines(group, model, columns: columns - 4, isAiry: false)
@@ -195,16 +207,22 @@ struct AlertView {
   }
 
   /// How many there are, and a line for each, newest first; View leads to all that they say.
-  private static func burst(_ group: AlertGroup, _ model: PhoneModel, columns: Int, isAiry: Bool) -> [Line] {
+  ///
+  /// - Parameter details: How many lines of what else each says stand below it at most.
+  private static func burst(
+    _ group: AlertGroup, _ model: PhoneModel, columns: Int, isAiry: Bool, details: Int = 0
+  ) -> [Line] {
     let palette = model.palette
     let blank = isAiry ? [Line(text: "", style: palette.plain)] : []
     let clock = ClockText(timeZone: model.timeZone)
-    let lines = group.members.reversed().map { member in
+    let lines = group.members.reversed().flatMap { member -> [Line] in
       let moment = clock.moment(member.push.received, now: model.now)
-      return Line(
-        text: TextLayout.truncated("\(moment)  \(member.push.summary.headline)", columns: columns),
-        style: palette.plain,
-        isCentered: false)
+      let (headline, detail) = member.push.summary
+      let indent = String(repeating: " ", count: moment.count + 2)
+      let below = TextLayout.wrapped(detail, columns: max(columns - indent.count, 1), maximumLines: details)
+      let head = TextLayout.truncated("\(moment)  \(headline)", columns: columns)
+      return [Line(text: head, style: palette.plain, isCentered: false)]
+        + below.map { Line(text: indent + $0, style: palette.faint, isCentered: false) }
     }
     return blank + [Line(text: "\(group.members.count) Notifications", style: palette.strong)] + blank + lines + blank
   }

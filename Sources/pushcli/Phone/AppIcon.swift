@@ -7,11 +7,12 @@ struct AppIcon {
   /// The selected tile has a heavy outline and its name in bold.
   var isSelected: Bool
   var palette: Palette
+  /// Its tile's.
+  var color: Color
   /// Its initials stand for the app's icon where the terminal could not draw that.
   var form: TerminalForm
 
   func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
-    let color = color
     let inside = Rectangle(
       column: tile.column + 1,
       row: tile.row + 1,
@@ -68,12 +69,5 @@ struct AppIcon {
     if DisplayWidth.of(icon) > 0, form.drawing != .ascii { return String(icon.prefix(2)) }
     let words = Sanitizer.line(app.app.name).split(separator: " ")
     return words.count > 1 ? String(words.prefix(2).compactMap(\.first)) : String(words.first?.prefix(2) ?? "")
-  }
-
-  /// Always the same for one topic (FNV-1a).
-  private var color: Color {
-    var hash: UInt32 = 2_166_136_261
-    for byte in app.app.topic.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return palette.tiles[Int(hash % UInt32(palette.tiles.count))]
   }
 }

@@ -88,8 +88,13 @@ struct AppScreen {
       let (headline, detail) = entry.push.summary
       let style = isSelected ? Style.bold : .plain
       frame.write(TextLayout.truncated(headline, columns: columns), column: column, row: row, style: style)
-      guard part.rows > 1 else { return }
-      frame.write(TextLayout.truncated(detail, columns: columns), column: column, row: row + 1, style: .dim)
+      let rows = min(part.rows, 2)
+      if rows > 1 {
+        frame.write(TextLayout.truncated(detail, columns: columns), column: column, row: row + 1, style: .dim)
+      }
+      guard isSelected else { continue }
+      frame.select(
+        Rectangle(column: 0, row: row, columns: part.columns, rows: detail.isEmpty ? 1 : rows), model.palette)
     }
   }
 

@@ -12,12 +12,22 @@ struct CenterScreen {
   let model: PhoneModel
   private let list: CenterList
   private let selected: Int
+  /// The columns of the list, and of what is beside it.
+  private let columns: Int
+
+  /// How wide a screen is on which the selected push is shown beside the list, and how wide the list is there at most.
+  private static let (minimumWidth, maximumListWidth) = (100, 80)
 
   init(model: PhoneModel) {
     self.model = model
     list = model.centerList
     selected = list.selectedIndex(model.center)
+    let width = model.size.columns
+    columns = width < Self.minimumWidth ? width : min(width / 2, Self.maximumListWidth)
   }
+
+  /// Whether the selected push is shown beside the list.
+  private var hasPreview: Bool { columns < model.size.columns }
 
   /// On tall screens an entry has its detail below it, and an app a blank row above it.
   private var isAiry: Bool { model.size.rows >= 20 }
@@ -25,7 +35,7 @@ struct CenterScreen {
   /// The room of the list.
   private var part: Rectangle {
     let top = (isAiry ? 3 : 2) + (model.center.search == nil ? 0 : 1)
-    return Rectangle(column: 1, row: top, columns: model.size.columns - 2, rows: max(model.contentEnd - top, 1))
+    return Rectangle(column: 1, row: top, columns: columns - 2, rows: max(model.contentEnd - top, 1))
   }
 
   func draw(in frame: inout Frame) {
@@ -36,14 +46,14 @@ struct CenterScreen {
     guard !list.rows.isEmpty else { return drawEmpty(in: &frame) }
     let part = part
     var index = first(rows: part.rows)
-    if index > 0 { frame.write("↑", column: size.columns - 1, row: part.row, style: .dim) }
+    if index > 0 { frame.write("↑", column: columns - 1, row: part.row, style: .dim) }
     var row = part.row
     while index < list.rows.count {
       let height = min(self.height(index, isFirst: row == part.row), part.row + part.rows - row)
       guard height > 0, height == self.height(index, isFirst: row == part.row) || row == part.row else { break }
       let isSelected = index == selected
       frame.mark(
-        Rectangle(column: 0, row: row, columns: size.columns, rows: height),
+        Rectangle(column: 0, row: row, columns: columns, rows: height),
         isSelected ? PhoneCommand.open : PhoneCommand.choose(list.rows[index].key))
       draw(
         list.rows[index], Rectangle(column: part.column, row: row, columns: part.columns, rows: height), isSelected,
@@ -51,7 +61,20 @@ struct CenterScreen {
       row += height
       index += 1
     }
-    if index < list.rows.count { frame.write("↓", column: size.columns - 1, row: model.contentEnd - 1, style: .dim) }
+    if index < list.rows.count { frame.write("↓", column: columns - 1, row: model.contentEnd - 1, style: .dim) }
+    if hasPreview { drawPreview(in: &frame) }
+  }
+
+  /// The selected push; of an app and of a thread the newest one.
+  private func drawPreview(in frame: inout Frame) {
+    let (part, size) = (part, frame.size)
+    frame.fill(Rectangle(column: columns, row: part.row, columns: 1, rows: part.rows), with: "│", style: .dim)
+    let entry = list.rows[selected...].lazy.compactMap { row -> PhoneState.Entry? in
+      if case .entry(let index, _) = row { model.state.entries[index] } else { nil }
+    }.first
+    guard let entry else { return }
+    PushPreview(entry: entry, model: model).draw(
+      Rectangle(column: columns + 2, row: part.row, columns: size.columns - columns - 3, rows: part.rows), in: &frame)
   }
 
   /// The parts that can be searched, the chosen one in brackets; only that one where there is little room.
@@ -90,7 +113,7 @@ struct CenterScreen {
     case .app: return isFirst ? 1 : 2
     case .thread: return 1
     case .entry(let entry, _):
-      if index == selected { return 1 + selectedDetail.lines.count }
+      if index == selected, !hasPreview { return 1 + selectedDetail.lines.count }
       return model.state.entries[entry].push.summary.detail.isEmpty ? 1 : 2
     }
   }
@@ -143,6 +166,9 @@ struct CenterScreen {
       frame.write(text, column: part.column + 4, row: line, style: isSelected ? .bold : .dim)
     case .entry(let index, _): draw(model.state.entries[index], part, isSelected, in: &frame)
     }
+    guard isSelected else { return }
+    let first = if case .entry = row { part.row } else { line }
+    frame.select(Rectangle(column: 0, row: first, columns: columns - 1, rows: line - first + 1), model.palette)
   }
 
   private func draw(_ entry: PhoneState.Entry, _ part: Rectangle, _ isSelected: Bool, in frame: inout Frame) {
@@ -165,7 +191,7 @@ struct CenterScreen {
       guard !detail.isEmpty, end - next > 8 else { return }
       let rest = TextLayout.truncated("— \(detail)", columns: end - next - 1)
       frame.write(rest, column: next + 1, row: line, style: .dim)
-    } else if !isSelected {
+    } else if !isSelected || hasPreview {
       frame.write(TextLayout.truncated(detail, columns: end - column), column: column, row: line + 1, style: .dim)
     } else {
       drawSelectedDetail(part, in: &frame)

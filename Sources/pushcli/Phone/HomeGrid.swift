@@ -32,6 +32,9 @@ struct HomeGrid: Sendable {
   /// How many apps a page holds.
   var pageSize: Int { columns * rows }
 
+  /// The row after so many apps of a page.
+  func end(ofApps count: Int) -> Int { origin.row + ((max(count, 1) - 1) / columns + 1) * cell.rows }
+
   /// How far in the order of apps a step leads.
   func distance(of step: PhoneCommand.Step) -> Int {
     switch step {

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import TerminalUI
 
 /// The apps of the phone with their badges, in pages.
@@ -20,15 +21,59 @@ struct HomeScreen {
     let selected = model.selectedIndex
     let page = selected / grid.pageSize
     let first = page * grid.pageSize
-    for index in first..<min(first + grid.pageSize, model.apps.count) {
-      let tile = grid.tile(at: index - first)
+    let colors = model.palette.tiles(of: model.apps.map(\.app.topic))
+    let shown = first..<min(first + grid.pageSize, model.apps.count)
+    for index in shown {
+      let (app, tile) = (model.apps[index], grid.tile(at: index - first))
       AppIcon(
-        app: model.apps[index], isSelected: index == selected, palette: model.palette, form: model.form
+        app: app, isSelected: index == selected, palette: model.palette,
+        color: colors[app.app.topic] ?? model.palette.tiles[0], form: model.form
       ).draw(tile, columns: grid.cell.columns, in: &frame)
     }
+    drawLatest(from: grid.end(ofApps: shown.count), in: &frame)
     let pageCount = (model.apps.count - 1) / grid.pageSize + 1
     drawNotice(page: pageCount > 1 ? Self.dots(page: page, of: pageCount, columns: size.columns) : "", in: &frame)
   }
+
+  // MARK: The last pushes
+
+  /// The fewest rows for the last pushes, with the line above them.
+  private static let minimumRows = 4
+
+  /// The last pushes that have texts, newest first, one a row, where the apps leave room for some.
+  private func drawLatest(from top: Int, in frame: inout Frame) {
+    let columns = frame.size.columns - 2
+    let room = model.contentEnd - 1 - top
+    guard room >= Self.minimumRows else { return }
+    let entries = model.state.entries.reversed().lazy.filter(\.isAlert).prefix(room - 1)
+    guard !entries.isEmpty else { return }
+    frame.fill(Rectangle(column: 1, row: top, columns: columns, rows: 1), with: "─", style: .dim)
+    frame.write(" Latest ", column: 3, row: top, style: .dim)
+    for (place, entry) in entries.enumerated() {
+      draw(entry, Rectangle(column: 1, row: top + 1 + place, columns: columns, rows: 1), in: &frame)
+    }
+  }
+
+  private func draw(_ entry: PhoneState.Entry, _ part: Rectangle, in frame: inout Frame) {
+    frame.mark(part, PhoneCommand.choose(.entry(entry.ordinal)))
+    if !entry.isRead {
+      frame.write("●", column: part.column, row: part.row, style: Style(foreground: model.palette.accent))
+    }
+    let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
+    var column = frame.write(moment, column: part.column + 2, row: part.row, style: .dim) + 2
+    let end = part.column + part.columns
+    let name = TextLayout.truncated(model.title(of: entry.push.app), columns: min(part.columns / 4, 20))
+    let next = frame.write(name, column: column, row: part.row, style: .bold) + 2
+    // The names stand below each other where there is room.
+    column = part.columns >= 60 ? max(next, column + min(part.columns / 4, 20) + 2) : next
+    let (headline, detail) = entry.push.summary
+    column = frame.write(TextLayout.truncated(headline, columns: end - column), column: column, row: part.row)
+    guard !detail.isEmpty, end - column > 8 else { return }
+    frame.write(
+      TextLayout.truncated("— \(detail)", columns: end - column - 1), column: column + 1, row: part.row, style: .dim)
+  }
+
+  // MARK: The pages
 
   /// One dot per page, the present one filled; numbers when there are too many.
   private static func dots(page: Int, of count: Int, columns: Int) -> String {

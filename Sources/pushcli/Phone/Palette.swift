@@ -17,29 +17,69 @@ struct Palette: Sendable, Equatable {
   /// The tiles of apps, none of them the badge's red, and what is written on them.
   var tiles: [Color]
   var tileInk: Color?
+  /// Behind the selected row of a list, its texts, and what is less important there.
+  var selection, selectionInk, faintSelectionInk: Color?
+  /// Tiles and badges behind an alert, and what is written on them; nil: only their outlines are left.
+  var dimTile, dimTileInk, dimBadge, dimBadgeInk: Color?
 
   private static let tiles = [24, 23, 58, 60, 96, 94, 61, 22].map { Color($0) }
 
   static let dark = Palette(
     surface: Color(236), ink: Color(255), faintInk: Color(248), line: Color(243), blue: Color(75), red: Color(210),
     focusBlue: Color(26), focusRed: Color(160), focusInk: Color(231), accent: Color(39), green: Color(71),
-    dim: Color(246), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231))
+    dim: Color(246), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231),
+    selection: Color(25), selectionInk: Color(231), faintSelectionInk: Color(254), dimTile: Color(237),
+    dimTileInk: Color(250), dimBadge: Color(241), dimBadgeInk: Color(255))
   static let light = Palette(
     surface: Color(255), ink: Color(235), faintInk: Color(240), line: Color(250), blue: Color(25), red: Color(124),
     focusBlue: Color(26), focusRed: Color(160), focusInk: Color(231), accent: Color(25), green: Color(22),
-    dim: Color(240), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231))
+    dim: Color(240), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231),
+    selection: Color(153), selectionInk: Color(16), faintSelectionInk: Color(239), dimTile: Color(253),
+    dimTileInk: Color(240), dimBadge: Color(247), dimBadgeInk: Color(16))
   /// For terminals of eight colors, which have the texts as they like.
   static let basic = Palette(
     line: nil, blue: nil, red: Color(1), focusBlue: Color(4), focusRed: Color(1), focusInk: Color(7), accent: nil,
-    green: Color(2), dim: nil, badge: Color(1), badgeInk: Color(7), tiles: [Color(4)], tileInk: Color(7))
+    green: Color(2), dim: nil, badge: Color(1), badgeInk: Color(7), tiles: [Color(4)], tileInk: Color(7),
+    selection: Color(4), selectionInk: Color(7), faintSelectionInk: Color(7))
 
   /// Texts and what is behind them; nil behind is the terminal's own.
   var texts: [(name: String, text: Color?, background: Color?)] {
     [
       ("ink", ink, surface), ("faint ink", faintInk, surface), ("blue", blue, surface), ("red", red, surface),
       ("focus", focusInk, focusBlue), ("red focus", focusInk, focusRed), ("accent", accent, nil), ("green", green, nil),
-      ("dim", dim, nil), ("badge", badgeInk, badge),
+      ("dim", dim, nil), ("badge", badgeInk, badge), ("selection", selectionInk, selection),
+      ("faint selection", faintSelectionInk, selection), ("dim tile", dimTileInk, dimTile),
+      ("dim badge", dimBadgeInk, dimBadge),
     ] + tiles.map { ("tile \($0.index)", tileInk, $0) }
+  }
+
+  /// The tiles of apps, by topic: all different while there are no more apps than colors. Each app has the color that its
+  /// topic leads to, or the next one that no app before it has.
+  func tiles(of topics: [String]) -> [String: Color] {
+    var colors: [String: Color] = [:]
+    var taken: Set<Int> = []
+    for topic in topics where colors[topic] == nil {
+      if taken.count == tiles.count { taken = [] }
+      var index = Self.index(of: topic, count: tiles.count)
+      while taken.contains(index) { index = (index + 1) % tiles.count }
+      taken.insert(index)
+      colors[topic] = tiles[index]
+    }
+    return colors
+  }
+
+  /// The same place for one topic always (FNV-1a).
+  private static func index(of topic: String, count: Int) -> Int {
+    var hash: UInt32 = 2_166_136_261
+    for byte in topic.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return Int(hash % UInt32(count))
+  }
+
+  /// What is filled with a color, behind an alert: its color there, and that of what is written on it.
+  func receded(_ color: Color) -> (background: Color, ink: Color)? {
+    if let dimBadge, let dimBadgeInk, color == badge || color == dimBadge { return (dimBadge, dimBadgeInk) }
+    if let dimTile, let dimTileInk, tiles.contains(color) || color == dimTile { return (dimTile, dimTileInk) }
+    return nil
   }
 
   // MARK: Styles on the surface

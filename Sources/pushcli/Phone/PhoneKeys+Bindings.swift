@@ -231,7 +231,7 @@ extension PhoneModel {
     let home = KeyBinding(
       "1", "home", .leaveAlert, keys: isLong ? [.character("1")] : [.character("1"), .home])
     let several =
-      alerts.count > group.members.count ? [KeyBinding("C", "close all …", .closeAlerts, keys: [.character("C")])] : []
+      alerts.count > 1 ? [KeyBinding("C", "close all …", .closeAlerts, keys: [.character("C")])] : []
     let scrolling = isLong ? Self.scrolling : []
     let rest = several + scrolling + [home]
     let choices = group.choices

@@ -109,6 +109,10 @@ extension PhoneModel {
     switch (screen, key) {
     case (.home, .app(let topic)):
       if let index = apps.firstIndex(where: { $0.app.topic == topic }) { selectApp(index) }
+    case (.home, .entry(let ordinal)):
+      guard let index = state.index(of: ordinal) else { return }
+      openApp(state.entries[index].push.topic, selected: ordinal, readsAll: false)
+      reading.isOpen = true
     case (.center, _):
       let list = centerList
       if let index = list.rows.firstIndex(where: { $0.key == key }) { select(index, of: list) }

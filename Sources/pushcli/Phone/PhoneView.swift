@@ -33,13 +33,13 @@ extension PhoneModel {
     // M3: nothing but an alert shows above a sheet, unless the sheet is the alert's own.
     if let sheet, !sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
     if let group {
-      frame.recede()
+      frame.recede(palette.receded)
       AlertView(group, self, size: size).draw(in: &frame)
       if let sheet, sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
     }
     let bindings = keyBindings
     if isHelpShown {
-      frame.recede()
+      frame.recede(palette.receded)
       HelpView(bindings, self, size: size).draw(in: &frame)
     }
     drawHelp(bindings, in: &frame)
@@ -54,7 +54,7 @@ extension PhoneModel {
   }
 
   private func drawSheet(_ sheet: ActionSheet, in frame: inout Frame) {
-    frame.recede()
+    frame.recede(palette.receded)
     let question =
       switch sheet.purpose {
       case .alert: group?.first.alert.texts.first ?? ""
@@ -107,11 +107,18 @@ extension PhoneModel {
       _ = write(keys, keys.help, at: end)
     }
     let isBarShown = !bar.isEmpty
+    let shown = bindings.filter { binding in
+      binding.label != "?" && !(frame.size.hasTabs && binding.isTab) && !(binding.isWhole && isBarShown)
+    }
+    func width(_ binding: KeyBinding, _ help: String) -> Int {
+      DisplayWidth.of(form.label(binding.label)) + 1 + DisplayWidth.of(help)
+    }
+    // Nothing is cut where all of it fits.
+    let hasRoom = shown.reduce(0) { $0 + width($1, $1.help) + 3 } < end + 2
     var column = 1
-    for binding in bindings where binding.label != "?" && !(frame.size.hasTabs && binding.isTab) {
-      let text = binding.isWhole ? binding.help : TextLayout.truncated(binding.help, columns: 16)
-      let width = DisplayWidth.of(form.label(binding.label)) + 1 + DisplayWidth.of(text)
-      guard column + width < end, !(binding.isWhole && isBarShown) else { continue }
+    for binding in shown {
+      let text = binding.isWhole || hasRoom ? binding.help : TextLayout.truncated(binding.help, columns: 16)
+      guard column + width(binding, text) < end else { continue }
       column = write(binding, text, at: column) + 3
     }
   }

@@ -22,7 +22,8 @@ struct MessageLines {
   /// The line with the fold of the payload.
   private(set) var fold = 0
 
-  init(_ push: DevicePush, _ model: PhoneModel, columns: Int) {
+  /// - Parameter hasPayload: Whether a line unfolds the payload.
+  init(_ push: DevicePush, _ model: PhoneModel, columns: Int, hasPayload: Bool = true) {
     func add(_ text: String, _ style: Style) {
       lines += TextLayout.wrapped(text, columns: columns).map { ($0, style) }
     }
@@ -34,9 +35,12 @@ struct MessageLines {
     } else {
       add(push.summary.headline, .plain)
     }
-    if let link = push.link { add(link, Style(foreground: model.palette.accent, link: link)) }
+    let (link, image) = (push.link, push.image)
+    if let link, link != image { add(link, Style(foreground: model.palette.accent, link: link)) }
+    if let image { add("Image: \(image)", Style(foreground: model.palette.accent, link: image)) }
     lines.append(("", .plain))
-    for fact in MessageLines.facts(push) { add(fact, .dim) }
+    for fact in MessageLines.facts(push) + MessageLines.answers(push, model) { add(fact, .dim) }
+    guard hasPayload else { return }
     fold = lines.count
     let payload = push.payload
     add("\(model.reading.showsPayload ? "▾" : "▸") p payload · \(payload.utf8.count) bytes", .dim)
@@ -54,5 +58,17 @@ struct MessageLines {
     if push.level != .active { facts.append("Level: \(push.level.rawValue)") }
     if !push.threadID.isEmpty { facts.append("Thread: \(push.threadID)") }
     return facts
+  }
+
+  /// What can be answered to a push, and whether that was done.
+  private static func answers(_ push: DevicePush, _ model: PhoneModel) -> [String] {
+    let actions = push.presentation.listed?.actions ?? []
+    let titles = actions.isEmpty ? [] : ["Actions: " + actions.map(\.title).joined(separator: " · ")]
+    if model.alerts.contains(where: { $0.id == push.id }) { return titles + ["Not answered yet"] }
+    if let answer = model.state.pendingAnswers.first(where: { $0.id == push.id }) {
+      let title = actions.first { $0.id == answer.action }?.title ?? answer.action
+      return titles + ["Answered here: \(title), which the gateway has not confirmed"]
+    }
+    return actions.isEmpty ? [] : titles + ["Answered, or no longer asked"]
   }
 }

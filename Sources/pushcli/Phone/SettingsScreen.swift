@@ -69,6 +69,9 @@ struct SettingsScreen {
       frame.write(
         value, column: valueColumn, row: row, style: isOn ? Style(foreground: model.palette.green, isBold: true) : style
       )
+      if isSelected {
+        frame.select(Rectangle(column: column, row: row, columns: columns, rows: 1), model.palette)
+      }
     }
   }
 

@@ -31,7 +31,8 @@ extension PlainPhone {
     let texts = push.presentation.listed?.texts ?? [push.summary.headline]
     lines += texts.flatMap { TextLayout.wrapped($0, columns: columns) }
     // Whole, so that it can be taken as it is.
-    if let link = push.link { lines.append("Link: \(link)") }
+    if let link = push.link, link != push.image { lines.append("Link: \(link)") }
+    if let image = push.image { lines.append("Image: \(image)") }
     lines += MessageLines.facts(push)
     lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) tells them")
     if let alert = phone.alerts.first(where: { $0.ordinal == entry.ordinal }) {

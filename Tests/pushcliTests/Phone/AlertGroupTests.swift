@@ -106,6 +106,24 @@ import Testing
     #expect(phone.state.entries.count == 200 && phone.state.unreadCount == 200)
   }
 
+  @Test func `C closes all where they are of one app`() {
+    var phone = Sample.phone(news(1...3))
+    phone.press("C")
+    #expect(phone.sheet?.titles == ["Close All 3", "Cancel"])
+    #expect(phone.press("1") == closed(1...3))
+    #expect(phone.alerts.isEmpty && phone.state.unreadCount == 3)
+  }
+
+  @Test func `several show what they say where there is room, else their titles`() {
+    let pushes = (1...3).map { PhoneMessage.push(Sample.push($0, alert: Sample.earthquake)) }
+    func text(_ columns: Int, _ rows: Int) -> String {
+      let size = Size(columns: columns, rows: rows)
+      return Sample.phone(size: size, pushes).view(size: size).text
+    }
+    #expect(text(80, 24).count(of: "Tsunami warnings") == 3)
+    #expect(text(40, 12).count(of: "Earthquake in Chile") == 3 && !text(40, 12).contains("Off the coast"))
+  }
+
   @Test func `a question is closed with the rest only by a choice that says so, in red and on top`() {
     var phone = Sample.phone(
       news(1...2) + [

@@ -59,6 +59,31 @@ import Testing
     }
   }
 
+  @Test func `apps have colors of their own while there are colors, and keep them when others come`() {
+    let topics = ["news", "mail", "builds", "backup", "weather", "trains", "chat", "home", "door"]
+      .map { "com.example.\($0)" }
+    let colors = Palette.dark.tiles(of: topics)
+    #expect(Set(topics.prefix(8).map { colors[$0] }).count == 8 && colors.count == 9)
+    for count in 1...8 {
+      let some = Palette.dark.tiles(of: Array(topics.prefix(count)))
+      #expect(some.allSatisfy { colors[$0.key] == $0.value })
+    }
+    #expect(Set(Palette.basic.tiles(of: topics).values).count == 1)
+  }
+
+  @Test func `the selected row is in color, and a sign says so as well`() {
+    for (screen, row) in [("2", 3), ("3", 4)] as [(Character, Int)] {
+      let phone = Sample.phone(ScreenTests.answered + [.key(.character(screen))])
+      let frame = phone.view(size: phone.size)
+      let selected = (0..<24).filter { line in (0..<80).contains { frame[$0, line].character == "▸" } }
+      #expect(selected == [row])
+      for line in 1..<20 {
+        let isColored = (10..<60).allSatisfy { frame[$0, line].style.background == phone.palette.selection }
+        #expect(isColored == (line == row), "\(screen), row \(line)")
+      }
+    }
+  }
+
   @Test func `the terminal's answer decides, and the person before it`() {
     var phone = Sample.phone()
     #expect(phone.palette == .dark)

@@ -50,6 +50,16 @@ import Testing
     #expect(phone.screen == .app(topic: "com.example.mail", selected: nil))
   }
 
+  @Test func `one of the last pushes is opened from home`() throws {
+    var phone = Sample.phone(ScreenTests.answered)
+    _ = try click("Aftershock", &phone)
+    #expect(phone.screen == .app(topic: "com.example.news", selected: 4) && phone.reading.isOpen)
+    phone = Sample.phone(size: Size(columns: 120, rows: 30), ScreenTests.answered + [.key(.character("2"))])
+    phone.press(.end)
+    _ = try click("Dinner at Eight?", &phone)
+    #expect(phone.reading.isOpen)
+  }
+
   @Test func `a sheet is picked from, and nothing behind what floats is clicked`() throws {
     var phone = Sample.phone([.push(Sample.push(1, alert: Sample.deploy))])
     let tab = try place("2 Center", phone)

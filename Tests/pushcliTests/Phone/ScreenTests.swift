@@ -30,6 +30,11 @@ import Testing
     payload:
       #"{"aps":{"alert":{"title":"Earthquake in Chile","subtitle":"Off the coast"},"badge":3},"url":"https://example.com/quake"}"#
   )
+  /// A question with a link and a picture.
+  static let asked = Sample.push(
+    1, alert: Sample.deploy,
+    payload:
+      #"{"aps":{"thread-id":"release"},"url":"https://example.com/4711","image":"https://example.com/4711.png"}"#)
   static let manyApps = (1...9).map { DeviceApp(topic: "app-\($0)", name: "App \($0)", icon: "A\($0)") }
   /// Answered alerts of two apps, one of them with a thread.
   static let answered: [PhoneMessage] = [
@@ -74,7 +79,12 @@ import Testing
       name: "alert-burst",
       messages: (1...12).map { .push(Sample.push($0, alert: $0 % 2 == 0 ? Sample.dinner : Sample.earthquake)) } + [
         .push(Sample.push(20, Sample.mail, alert: Sample.done))
-      ], sizes: [(80, 24), (40, 12), (30, 10), (20, 5)]),
+      ], sizes: [(80, 24), (40, 12), (30, 10), (20, 5), (200, 60)]),
+    Scene(
+      name: "home-latest", messages: answered + unread, sizes: [(80, 24), (40, 12), (30, 10), (120, 40), (200, 60)]),
+    Scene(
+      name: "center-preview", messages: [.push(asked), .key(.character("c")), .key(.character("2")), .key(.down)],
+      sizes: [(99, 24), (100, 24), (120, 40), (200, 60)]),
     Scene(
       name: "alert-burst-sheet",
       messages: [
@@ -244,8 +254,15 @@ import Testing
     // The left end lies on the tile, the right one beside it.
     #expect(oval[9, 2].style.background == oval[5, 3].style.background && oval[11, 2].style.background == nil)
     #expect(oval[10, 2].style == Style(foreground: palette.badgeInk, background: palette.badge, isBold: true))
-    // Behind an alert nothing is filled.
+    // Behind an alert it is of the same shape and dim; where there is no color for that, nothing is filled.
     var receded = oval
+    receded.recede(palette.receded)
+    #expect((9...11).map { receded[$0, 2].character } == ["\u{E0B6}", "3", "\u{E0B4}"])
+    #expect(receded[10, 2].style.background == palette.dimBadge && receded[5, 3].style.background == palette.dimTile)
+    #expect(receded[9, 2].style.foreground == palette.dimBadge && receded[3, 4].style.background == palette.dimTile)
+    let again = receded
+    receded.recede(palette.receded)
+    #expect(receded == again)
     receded.recede()
     #expect((9...11).map { receded[$0, 2].character } == ["(", "3", ")"])
   }

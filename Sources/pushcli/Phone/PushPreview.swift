@@ -1,0 +1,39 @@
+import GatewayProtocol
+import TerminalUI
+
+/// A push in full, beside the list in which it is selected.
+struct PushPreview {
+  let entry: PhoneState.Entry
+  let model: PhoneModel
+
+  /// Wider lines are hard to read.
+  private static let maximumColumns = 110
+
+  func draw(_ part: Rectangle, in frame: inout Frame) {
+    let columns = min(part.columns, Self.maximumColumns)
+    frame.mark(part, PhoneCommand.open)
+    let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
+    let title = TextLayout.truncated(model.title(of: entry.push.app), columns: columns - moment.count - 2)
+    frame.write(title, column: part.column, row: part.row, style: .bold)
+    frame.write(moment, column: part.column + columns - moment.count, row: part.row, style: .dim)
+    let message = MessageLines(entry.push, model, columns: columns, hasPayload: false)
+    // A blank row below the app, and the last one for what has no room.
+    let room = max(part.rows - 2, 0)
+    let isWhole = message.lines.count <= room
+    let viewport = Viewport(count: message.lines.count, rows: isWhole ? room : max(room - 1, 0), offset: 0)
+    for (place, index) in viewport.range.enumerated() {
+      let line = message.lines[index]
+      frame.write(line.text, column: part.column, row: part.row + 2 + place, style: line.style)
+    }
+    guard !isWhole, room > 0 else { return }
+    let mark = "\(viewport.below) more \(viewport.below == 1 ? "line" : "lines") ↵"
+    frame.write(mark, column: part.column, row: part.row + part.rows - 1, style: .dim)
+  }
+}
+
+extension Frame {
+  /// Shows in color that a part is the selected row of a list; a sign says so as well (L7).
+  mutating func select(_ part: Rectangle, _ palette: Palette) {
+    highlight(part, background: palette.selection, ink: palette.selectionInk, faintInk: palette.faintSelectionInk)
+  }
+}
