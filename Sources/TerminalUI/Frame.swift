@@ -134,6 +134,20 @@ package struct Frame: Sendable, Equatable {
     for index in cells.indices { body(&cells[index]) }
   }
 
+  /// Writes … as three points where there is room for them; elsewhere its one cell is for whoever spells it.
+  package mutating func spellEllipses() {
+    for row in 0..<size.rows {
+      for column in 0..<size.columns where self[column, row].character == "…" {
+        // One blank stays between it and what follows.
+        let after = (1...3).map { column + $0 }
+        guard after.allSatisfy({ $0 >= size.columns || self[$0, row].character == " " }), after[1] < size.columns else {
+          continue
+        }
+        for place in [column] + after.prefix(2) { cells[row * size.columns + place].character = "." }
+      }
+    }
+  }
+
   /// The screen as text, without the blanks at the ends of lines.
   package var text: String {
     (0..<size.rows).map { row in

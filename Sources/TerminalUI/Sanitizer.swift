@@ -1,7 +1,7 @@
 /// Makes text that others wrote safe to show: nothing in it can move the cursor, change the screen, reorder a line or hide
 /// in it.
 ///
-/// What goes: C0 and C1 controls with ESC among them; all that orders text (U+061C, U+200E–200F, U+202A–202E,
+/// What goes: control sequences as a whole, such as `ESC [ 31 m` and `ESC ] 0 ; title BEL`; C0 and C1 controls; all that orders text (U+061C, U+200E–200F, U+202A–202E,
 /// U+2066–2069); what takes space or none and shows nothing (Unicode's default ignorable code points: fillers such as
 /// U+3164, soft hyphens, byte-order marks, variation selectors behind no emoji, tags that belong to no flag). Joiners
 /// stay: scripts need them, and emoji. A cluster keeps at most ``maximumScalarsPerCharacter`` scalars, so stacked marks
@@ -88,7 +88,21 @@ package enum Sanitizer {
   private static func cleaned(_ text: String, lineBreak: Unicode.Scalar) -> String {
     var result = Cleaned(bytes: [])
     result.bytes.reserveCapacity(text.utf8.count)
+    var sequence = ControlSequence()
     for character in text {
+      switch sequence.take(character) {
+      case .text: break
+      case .part:
+        result.append([], isWhole: false)
+        continue
+      case .stringBegins:
+        result.append([], isWhole: false)
+        result.mark()
+        continue
+      case .stringEnds:
+        result.removeSinceMark()
+        continue
+      }
       if character.isNewline {
         result.append([lineBreak], isWhole: false)
       } else if character == "\t" {
@@ -108,6 +122,8 @@ package enum Sanitizer {
     private var start = 0
     /// Whether something behind that is gone, or is another: what follows may join what it was apart from.
     private var isCut = false
+    /// How much there was where a string began, and where its last cluster began.
+    private var marked = (count: 0, start: 0)
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
@@ -121,6 +137,15 @@ package enum Sanitizer {
       if room == nil { start = bytes.count }
       for scalar in scalars.prefix(room ?? maximumScalarsPerCharacter) { Sanitizer.append(scalar, to: &bytes) }
       isCut = !isWhole || isCut && room != nil
+    }
+
+    /// Notes that a string begins, which goes as a whole if it ends.
+    mutating func mark() { marked = (bytes.count, start) }
+
+    /// Removes what was added since a string began.
+    mutating func removeSinceMark() {
+      bytes.removeLast(bytes.count - marked.count)
+      (start, isCut) = (marked.start, true)
     }
 
     /// How many scalars the last cluster still takes, when this one joins it; nil when it does not.

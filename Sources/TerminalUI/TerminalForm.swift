@@ -111,6 +111,7 @@ extension Frame {
   ///
   /// - Parameter keepsLetters: whether letters beyond ASCII stay, which then must arrive.
   package mutating func spellInASCII(keepsLetters: Bool) {
+    spellEllipses()
     mapCells { cell in
       guard let character = cell.character else {
         // The rest of a wide one, which is narrow now.
@@ -131,7 +132,10 @@ extension TerminalForm {
   /// A text in letters that arrive.
   package func spelled(_ text: String) -> String {
     guard !encodesUTF8, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
-    return String(text.map { $0.isASCII ? $0 : ASCIISpelling.signs[$0] ?? ASCIISpelling.letters[$0] ?? "?" })
+    return text.replacing("…", with: "...").reduce(into: "") { spelled, character in
+      spelled.append(
+        character.isASCII ? character : ASCIISpelling.signs[character] ?? ASCIISpelling.letters[character] ?? "?")
+    }
   }
 }
 
@@ -139,7 +143,7 @@ extension TerminalForm {
 private enum ASCIISpelling {
   static let signs = table(
     "─━│┃╭╮╰╯┏┓┗┛├┤┬┴┌▸◂▾●○✓…‹›·↑↓←→↵⇥␣▏×–—“”",
-    "-=||++++####+++++><v*ox.<>-^v<><>_|x--\"\"")
+    "-=||++++####+++++><v*ox~<>-^v<><>_|x--\"\"")
   static let letters = table(
     "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöøùúûüýÿß„‘’‚«»•€£¥°",
     "AAAAAACEEEEIIIINOOOOOOUUUUYaaaaaaceeeeiiiinoooooouuuuyys\"'''<>*ELYo")

@@ -62,7 +62,7 @@ def test_no_command_prints_what_a_terminal_obeys(hostile_gateway, form):
 def test_a_device_without_a_screen_prints_nothing_that_a_terminal_obeys(hostile_gateway):
     gateway, device, _ = hostile_gateway
     done = gateway.run("subscribe", "--device", device.name, "--plain", "--count", 1, "--exec", 'printf "%s\\n" "$PUSH_TITLE" "$PUSH_THREAD"')
-    assert "owned" in done.out
+    assert "forged" in done.out and "owned" not in done.out
     assert_safe(done.out, has_bodies=True)
     assert_safe(done.err)
 
@@ -113,7 +113,7 @@ def test_a_hostile_gateways_lines_show_nothing_that_a_terminal_obeys(gateway):
     with HostileGateway(gateway.state, [json.dumps(line).encode() for line in lines]) as hostile:
         done = run(
             "subscribe", "--device", device.name, "--plain", "--count", 1, "--gateway", hostile.address, state=gateway.state)
-    assert "owned" in done.out
+    assert "forged" in done.out and "owned" not in done.out
     assert_safe(done.out, has_bodies=True)
     assert_safe(done.err)
 

@@ -219,10 +219,10 @@ def test_nothing_but_text_reaches_a_dumb_terminal(gateway, device, linear):
     hostile = "a\x1b[31mb\x9b2Jc\u202ed\x07\r\ne"
     phone = linear(gateway, device, TERM="dumb")
     gateway.accepted(device.token, title(hostile, category="NONE") | {"url": "https://example.com/"})
-    phone.shows("a[31mb2Jcd")
+    phone.shows("abcd")
     for line, words in [
-        ("alerts", "1. "), ("open 1", "Link: "), ("payload 1", "{"), ("set notices always", "Tell Outside: always"), ("copy 1", "Not copied"),
-        ("search \x1b[31m", "1. "), ("\x1b[A", "unknown word"),
+        ("alerts", "1. "), ("open 1", "Link: "), ("payload 1", "{"), ("set notices always", "Desktop Notifications: always"), ("copy 1", "Not copied"),
+        ("search \x1b[31m", "search needs more"), ("\x1b[A", "1 Close"),
     ]:
         phone.says(line, words)
     phone.settled("close", "Close.")
@@ -271,7 +271,7 @@ def test_no_gateways_line_ends_it_or_writes_more_than_text(gateway, device):
     with HostileGateway(gateway.state, [json.dumps(line).encode() for line in lines]) as hostile:
         phone = Linear(gateway, device, "--gateway", hostile.address)
         try:
-            phone.shows("[2JT")
+            phone.shows("N, T")
             for line, words in [
                 ("status", "older pushes dropped"), ("apps", "(t)"), ("alerts", "1. "), ("1", "bbb"), ("payload", "{}"),
                 ("settings", "more lines"), ("set t badge off", "S"), ("help", "more tells on"),

@@ -5,13 +5,36 @@ import Testing
 @Suite struct SanitizerTests {
   @Test(arguments: [
     ("plain", "plain"), ("a\nb\r\nc\u{2028}d\u{85}e", "a b c d e"), ("a\tb", "a b"),
-    ("\u{1B}[31mred\u{1B}[0m", "[31mred[0m"), ("\u{1B}]0;title\u{7}", "]0;title"), ("\u{9B}2J", "2J"),
-    ("\u{90}q\u{9C}", "q"), ("a\u{0}\u{8}\u{7F}b", "ab"),
+    ("\u{1B}[31mred\u{1B}[0m", "red"), ("\u{1B}]0;title\u{7}", ""), ("\u{9B}2J", ""),
+    ("\u{90}q\u{9C}", ""), ("a\u{0}\u{8}\u{7F}b", "ab"),
     ("user\u{202E}fdp.exe\u{202C}", "userfdp.exe"), ("\u{202A}\u{202B}\u{202D}x\u{2066}\u{2067}\u{2068}\u{2069}", "x"),
     ("\u{FEFF}a\u{AD}b\u{FFF9}c\u{E0041}", "abc"), ("🏴󠁧󠁢󠁳󠁣󠁴󠁿👨‍👩‍👧é你", "🏴󠁧󠁢󠁳󠁣󠁴󠁿👨‍👩‍👧é你"),
   ])
   func `one line keeps the words and nothing that controls`(_ text: String, _ clean: String) {
     #expect(Sanitizer.line(text) == clean)
+  }
+
+  @Test(arguments: [
+    ("a\u{1B}[1;31mb\u{1B}[mc\u{1B}[?25ld", "abcd"), ("\u{1B}(B\u{1B}[m\u{1B})0x", "x"),
+    ("a\u{1B}]8;;https://example.com\u{1B}\\link\u{1B}]8;;\u{1B}\\b", "alinkb"),
+    ("a\u{1B}Pq#0\u{1B}\\b\u{9D}0;t\u{9C}c\u{1B}_G\u{7}d", "abcd"), ("a\u{1B}\u{1B}[31mb", "ab"),
+    ("a\u{301}\u{1B}[31m\u{302}b", "a\u{301}\u{302}b"), ("\u{1B}[31m\u{1B}]0;é\u{7}é", "é"),
+    // Unfinished ones hide nothing that a terminal would show.
+    ("a\u{1B}", "a"), ("a\u{1B}[", "a"), ("a\u{1B}[31", "a"), ("a\u{1B}[31\u{1B}[32mb", "ab"),
+    ("a\u{1B}[3é", "aé"), ("a\u{1B}[3\nb", "a b"), ("a\u{1B}]0;title", "a0;title"),
+    ("a\u{1B}]0;b\u{1B}]0;c\u{7}d", "a0;bd"), ("a\u{1B}]0;b\nc\u{7}d", "a0;b cd"),
+    ("a\u{1B}]0;b\u{18}c\u{7}d", "a0;bcd"), ("a\u{1B}]0;b\u{1B}[1mc\u{7}d", "a0;bcd"), ("a\u{1B}cb", "acb"),
+    ("\\", "\\"), ("[31m", "[31m"),
+  ])
+  func `control sequences go as a whole`(_ text: String, _ clean: String) {
+    #expect(Sanitizer.line(text) == clean)
+  }
+
+  @Test func `many unfinished sequences take linear time`() {
+    for part in ["\u{1B}]", "\u{1B}]\u{1B}", "\u{1B}[", "\u{1B}]a\u{301}", "\u{9D}\u{300}"] {
+      let text = "z" + String(repeating: part, count: 200_000)
+      #expect(Sanitizer.body(text).hasPrefix("z"))
+    }
   }
 
   @Test func `a body keeps its line breaks`() {

@@ -80,8 +80,16 @@ import Testing
       frame.spellInASCII(keepsLetters: keepsLetters)
       return frame.text
     }
-    #expect(spelled("╭─▸ Müller ◂ (12) ✓…", keepsLetters: true) == "+-> Müller < (12) x.")
+    #expect(spelled("╭─▸ Müller ◂ (12) ✓…", keepsLetters: true) == "+-> Müller < (12) x...")
     #expect(spelled("╭─▸ Müller ◂ 界x 😀", keepsLetters: false) == "+-> Muller < ? x ?")
     #expect(spelled("界x", keepsLetters: true) == "界x")
+    // What is cut ends in three points where they have room, else in one sign of its own.
+    #expect(spelled("Earth… 12", keepsLetters: true) == "Earth~ 12")
+    #expect(spelled("Earth…   12 …", keepsLetters: true) == "Earth... 12 ...")
+    #expect(spelled("An earthquake has str…", keepsLetters: true) == "An earthquake has str...")
+    #expect(spelled("An earthquake has stru…", keepsLetters: true) == "An earthquake has stru~")
+    var form = TerminalForm.full
+    form.encodesUTF8 = false
+    #expect(form.spelled("Earth… für") == "Earth... fur")
   }
 }

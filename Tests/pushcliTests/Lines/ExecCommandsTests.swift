@@ -34,7 +34,7 @@ import Testing
       "PUSH_EVENT": "push", "PUSH_ID": "an-id", "PUSH_SEQ": "7", "PUSH_TOPIC": "com.example.news", "PUSH_TITLE": "Hi",
       "PUSH_LEVEL": "time-sensitive", "PUSH_THREAD": "t", "PUSH_LINK": "https://example.com/a",
       "PUSH_RECEIVED": "2026-11-21T14:03:09Z", "PUSH_PRESENTED": "alert", "PUSH_ANSWERS": "close view",
-      "PUSH_APP": "News[31m",
+      "PUSH_APP": "News",
     ]
     for (name, value) in expected { #expect(environment[name] == value) }
     let answer = PushCommand(push, answer: "view", "all").environment

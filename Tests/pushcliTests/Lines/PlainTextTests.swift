@@ -86,7 +86,7 @@ import Testing
     push.presentation.alert?.title = "a\r\nb\u{202E}c"
     push.presentation.alert?.body = "one\u{7}\r\ntwo"
     push.presentation.alert?.buttons = ["Clo\u{9B}se"]
-    #expect(paragraph(push) == "[14:03] 📰 Ne[2Jws\na bc\none\ntwo\nButtons: Close\n\n")
+    #expect(paragraph(push) == "[14:03] 📰 News\na bc\none\ntwo\nButtons: Cloe\n\n")
   }
 
   @Test func `a question names everything that can be answered, by number`() {

@@ -181,7 +181,7 @@ import Testing
     let text =
       talk.happens(.push(push)) + talk.type("alerts") + talk.type("1") + talk.type("answer x") + talk.type("center")
     #expect(!text.unicodeScalars.contains { Sanitizer.isControl($0) && $0 != "\n" })
-    #expect(text.contains("Ne[2Jws, a bc: 1 Close 1  2 V?"))
+    #expect(text.contains("News, a bc: 1 Cloe 1  2 V?"))
   }
 
   @Test func `without UTF-8 all is told in ASCII`() {
