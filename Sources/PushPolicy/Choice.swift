@@ -58,7 +58,7 @@ extension Choice {
       "focus", title: "Focus “NAME” Lets Through", label: "focus NAME", isNamed: true,
       help: "the apps that a Focus lets through; `off` deletes it", everything: ChoiceSlot(\.focuses, .focuses)),
     Choice(
-      "log-text", key: "log_text", title: "Find Pushes by Text",
+      "log-text", key: "log_text", title: "Texts in the Log",
       help: "search of pushes by their text in the delivery log: off, then no text is stored there; by the user's own "
         + "devices; by senders as well",
       everything: ChoiceSlot(\.logText, .logText)),
@@ -86,7 +86,7 @@ extension Choice {
         \.alertBudget, .budget, refusal: "the app has shown its VALUE alerts of this hour",
         remark: "VALUE alerts an hour")),
     Choice(
-      "provisional", title: "On Probation, Quietly",
+      "provisional", title: "Deliver Quietly",
       help: "`on`: quiet until the user decides. `notifications=off` ends it, too",
       app: ChoiceSlot(
         \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"

@@ -73,7 +73,7 @@ indirect enum Shape: Sendable {
     case .logText: value.string.flatMap(LogText.init) != nil
     case .summary: value.string.flatMap(SummaryTimes.init(_:)) != nil
     case .window: value.string.flatMap(QuietWindow.init(_:)) != nil
-    case .topic: value.string.map { (1...Shape.maximumNameSize).contains($0.utf8.count) } ?? false
+    case .topic: value.string.map(Preferences.isTopic) ?? false
     case .list, .named, .focuses, .object: false
     }
   }

@@ -154,20 +154,21 @@ extension ChoiceType<Bool?> {
 extension ChoiceType<AlertBudget> {
   static var budget: Self {
     var type = ChoiceType(
-      values: ["default", "none", "0", "1", "5", "50"], isText: true,
-      words: "a number from 0 to \(AppPreferences.maximumBudget), `none`, `default`",
-      shape: .budget, letting: "none", expected: "the alerts an hour, such as budget=5, none or default",
+      values: ["default", "unlimited", "0", "1", "5", "50"], isText: true,
+      words: "a number from 0 to \(AppPreferences.maximumBudget), `unlimited`, `default`",
+      shape: .budget, letting: "unlimited", expected: "the alerts an hour, such as budget=5, unlimited or default",
       text: { budget in
         switch budget {
         case .standard: "default"
         case .alerts(let count): String(count)
-        case .unlimited: "none"
+        case .unlimited: "unlimited"
         }
       },
       read: { _, text in
         switch text {
         case "default": return .standard
-        case "none": return .unlimited
+        // Versions before 0.2 wrote none.
+        case "unlimited", "none": return .unlimited
         default:
           return Int(text).flatMap { (0...AppPreferences.maximumBudget).contains($0) ? .alerts($0) : nil }
         }
@@ -252,7 +253,13 @@ extension ChoiceType<[String: Set<String>]> {
       case "off": focuses[name] = nil
       case "none": focuses[name] = []
       // Between two commas may be nothing but blanks, which is no topic.
-      default: focuses[name] = Set(text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty })
+      default:
+        let topics = text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+        if let wrong = topics.first(where: { !Preferences.isTopic($0) }) {
+          throw SettingError(
+            "invalid topic \"\(wrong)\": write topics such as com.example.mail,com.example.chat, or none, or off")
+        }
+        focuses[name] = Set(topics)
       }
       guard focuses.count <= Preferences.maximumFocuses else {
         throw SettingError("there are at most \(Preferences.maximumFocuses) Focuses")

@@ -33,11 +33,11 @@ package struct Explanation: Sendable, Equatable {
     case ("absence", 1):
       self.init(
         "more pushes were pending while the device was away than alerts are shown for", "by default",
-        "\(set) --app TOPIC budget=none")
+        "\(set) --app TOPIC budget=unlimited")
     case ("budget", 1):
       self.init(
         "the app has shown its \(AlertBudget.standardCount) alerts of this hour", "by default",
-        "\(set) --app TOPIC budget=none")
+        "\(set) --app TOPIC budget=unlimited")
     case ("interruption-level", 1):
       self.init("the sender marked the push as passive", "in the payload", "only the sender can change it")
     default:

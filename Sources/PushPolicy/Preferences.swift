@@ -130,6 +130,12 @@ extension Preferences {
     (1...64).contains(name.utf8.count)
       && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == " " }
   }
+
+  /// Letters, digits, hyphens, underscores and dots of ASCII, 1 to 255 bytes: what an app's topic may be.
+  static func isTopic(_ text: String) -> Bool {
+    (1...255).contains(text.utf8.count)
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "." || $0 == "-" || $0 == "_" }
+  }
 }
 
 extension AppPreferences {

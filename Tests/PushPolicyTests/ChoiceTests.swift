@@ -58,6 +58,9 @@ import Testing
     #expect(app.choices.compactMap(\.remark).isEmpty)
     (app.delivery, app.alertBudget, app.critical, app.provisional) = (.summary, 5, true, true)
     #expect(app.choices.compactMap(\.remark) == ["in the summary", "critical", "5 alerts an hour", "provisional"])
+    var preferences = Preferences()
+    try preferences.set("budget=none", app: "a", category: nil)
+    #expect(preferences.apps["a"]?.choices.compactMap(\.remark) == ["unlimited alerts an hour"])
   }
 
   /// As the version before wrote it.

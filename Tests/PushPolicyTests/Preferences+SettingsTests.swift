@@ -132,7 +132,7 @@ import Testing
     ("delivery=later", "a", nil, #"invalid value "later" of delivery: write now or summary"#),
     (
       "budget=-1", "a", nil,
-      #"invalid value "-1" of budget: write the alerts an hour, such as budget=5, none or default"#
+      #"invalid value "-1" of budget: write the alerts an hour, such as budget=5, unlimited or default"#
     ),
     (
       "quiet=22:00", nil, nil,
@@ -141,6 +141,10 @@ import Testing
     (
       "summary=25:00", nil, nil,
       #"invalid value "25:00" of summary: write times such as "08:00,18:00 Europe/Berlin""#
+    ),
+    (
+      "focus.work=a.b,25:00-99:00", nil, nil,
+      #"invalid topic "25:00-99:00": write topics such as com.example.mail,com.example.chat, or none, or off"#
     ),
     ("focus.=none", nil, nil, #"invalid name "" of a Focus: expected letters, digits, hyphens and spaces, at most 64"#),
   ])

@@ -79,5 +79,8 @@ import Testing
           == (isTaken ? nil : "/categories has a name of 256 bytes: expected at most 255"))
       #expect((try error(#"{"focus":{"work":["\#(name)"]}}"#) == nil) == isTaken)
     }
+    #expect(
+      try error(#"{"focus":{"work":["25:00-99:00"]}}"#)
+        == #"/focus/work/0 has to be a topic such as "com.example.news", not "25:00-99:00""#)
   }
 }

@@ -20,7 +20,8 @@ struct SettingsScreen {
     let lines = lines
     // What a notice covers is not where the selected row is.
     let notice = model.noticeLines(columns: size.columns - 2).count
-    let rows = max(notice == 0 ? part.rows : size.contentEnd - notice - part.row, 1)
+    let explanation = notice == 0 ? explanationRows : 0
+    let rows = max(notice == 0 ? part.rows - explanation : size.contentEnd - notice - part.row, 1)
     let selected = lines.firstIndex { if case .row(_, draft.selected) = $0 { true } else { false } } ?? 0
     let viewport = Viewport(count: lines.count, rows: rows, offset: selected - rows / 2)
     for (place, index) in viewport.range.enumerated() {
@@ -29,6 +30,25 @@ struct SettingsScreen {
     let column = part.column + part.columns
     if viewport.first > 0 { frame.write("↑", column: column, row: part.row, style: .dim) }
     if viewport.below > 0 { frame.write("↓", column: column, row: part.row + rows - 1, style: .dim) }
+    if explanation > 0 { drawExplanation(from: part.row + rows, rows: explanation, in: &frame) }
+  }
+
+  /// The rows for what the selected setting does, with a blank one above: the same for every setting, so that nothing
+  /// moves; none where the list needs all of them.
+  private var explanationRows: Int {
+    guard model.size.rows >= 16 else { return 0 }
+    let columns = model.size.columns - 2
+    return 1 + (columns >= SettingsExplanations.maximumLength ? 1 : SettingsExplanations.maximumLength / columns + 1)
+  }
+
+  private func drawExplanation(from row: Int, rows: Int, in frame: inout Frame) {
+    let settings = draft.groups(model.state).flatMap(\.rows)
+    guard settings.indices.contains(draft.selected) else { return }
+    let columns = frame.size.columns - 2
+    let lines = TextLayout.wrapped(settings[draft.selected].explanation, columns: columns, maximumLines: rows - 1)
+    for (place, line) in lines.enumerated() {
+      frame.writeCentered(line, column: 1, columns: columns, row: row + 1 + place, style: .dim)
+    }
   }
 
   private var lines: [Line] {

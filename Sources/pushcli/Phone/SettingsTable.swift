@@ -40,7 +40,7 @@ enum SettingsTable {
   /// The group of the device's own.
   static let deviceTitle = "This Device"
   /// Words for no value, which nobody types on.
-  fileprivate static let nothing = ["off", "none"]
+  fileprivate static let nothing = ["off", "none", "unlimited"]
 
   /// A row; a value that is none of the usual ones is one of its values, too.
   private static func row(
@@ -77,7 +77,7 @@ enum SettingsTable {
           key: .device(.volume), title: "Volume", values: ["0", "25", "50", "75", "100"],
           value: String(settings.volume)),
         SettingsRow(
-          key: .device(.notices), title: "Tell Outside",
+          key: .device(.notices), title: "Desktop Notifications",
           values: DeviceSettings.Notices.allCases.map(\.rawValue), value: settings.notices.rawValue),
         SettingsRow(
           key: .device(.appearance), title: "Appearance",

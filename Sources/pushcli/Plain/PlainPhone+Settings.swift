@@ -67,6 +67,7 @@ extension PlainPhone {
     say(
       "\(row.title) is \(row.value); it can be \(row.values.joined(separator: ", "))\(others): set \(PlainPhone.name(row.key)) VALUE"
     )
+    if !row.explanation.isEmpty { say(row.explanation) }
   }
 
   private mutating func row(_ number: Int) -> SettingsRow? {

@@ -32,6 +32,20 @@ import Testing
     }
   }
 
+  @Test func `every setting has a line that says what it does, and the selected one's is shown`() {
+    let rows = SettingsTable.groups(open.state).flatMap(\.rows)
+    for row in rows {
+      #expect((1...SettingsExplanations.maximumLength).contains(row.explanation.count), "\(row.title)")
+    }
+    for size in [Size(columns: 80, rows: 24), Size(columns: 200, rows: 60), Size(columns: 120, rows: 40)] {
+      var phone = Sample.phone(size: size, [.key(.character("3"))])
+      for row in rows.prefix(9) {
+        #expect(phone.view(size: size).text.contains(row.explanation), "\(row.title)")
+        phone.press(.down)
+      }
+    }
+  }
+
   @Test func `Done sends what was changed and nothing else, by scope`() {
     var phone = open
     turn(&phone, everything)

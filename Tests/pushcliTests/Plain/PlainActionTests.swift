@@ -52,7 +52,10 @@ import Testing
   @Test func `a choice is changed by the number that the list tells`() {
     var talk = open
     #expect(talk.type("settings device").hasPrefix("This Device:\n1. Silent: off\n"))
-    #expect(talk.type("3") == "Volume is 100; it can be 0, 25, 50, 75, 100: set volume VALUE\n")
+    #expect(
+      talk.type("3")
+        == "Volume is 100; it can be 0, 25, 50, 75, 100: set volume VALUE\nHow loud sounds are here, from 0 to 100. A sender can only lower it.\n"
+    )
     #expect(talk.type("set 3 50") == "Volume: 50\n")
     #expect(talk.plain.state.settings.volume == 50)
     #expect(talk.type("set 3 50") == "Volume is 50 already.\n")
