@@ -1,11 +1,17 @@
 """A second machine: joined by a code that is told, and then a device like any other. Nothing is copied."""
 
 import json
+import os
+import pty
 import re
+import select
+import signal
+import subprocess
+import termios
 
 import pytest
 import zxingcpp
-from gateway import TOPIC, Gateway
+from gateway import PUSHCLI, TOPIC, Gateway
 from machines import machine, needs_root, network  # noqa: F401
 from waiting import HANG, wait_for
 
@@ -255,3 +261,28 @@ def test_an_address_that_nothing_is_known_of_is_trusted_as_the_system_does(gatew
     refused = office.run("send", "--token", device.token, "--topic", TOPIC, *key, "Hello.", code=6).err
     assert "not trusted" in refused and "contexts add" in refused
     office.run("send", "--token", device.token, "--topic", TOPIC, *key, "--ca", gateway.trust, "Hello.")
+
+
+@pytest.mark.parametrize("end", [2, -signal.SIGINT, -signal.SIGTERM], ids=["typed", "^C", "killed"])
+def test_the_code_is_not_shown_while_it_is_typed(tmp_path, end):
+    ours, theirs = pty.openpty()
+    # Not its controlling terminal, which the system would set anew at its end.
+    process = subprocess.Popen(
+        [PUSHCLI, "join", "gateway.example", "--state", tmp_path], stdin=theirs, stdout=theirs, stderr=theirs,
+        start_new_session=True)
+    seen = b""
+    while b"Code of the invitation: " not in seen:
+        assert select.select([ours], [], [], HANG)[0], seen
+        seen += os.read(ours, 4_096)
+    assert not termios.tcgetattr(theirs)[3] & termios.ECHO
+    if end > 0:
+        os.write(ours, b"nonsense\n")
+    else:
+        process.send_signal(-end)
+    assert process.wait(HANG) == end
+    assert termios.tcgetattr(theirs)[3] & termios.ECHO, "the terminal shows again what is typed"
+    while select.select([ours], [], [], 0)[0]:
+        seen += os.read(ours, 4_096)
+    os.close(ours)
+    os.close(theirs)
+    assert b"nonsense" not in seen

@@ -186,10 +186,10 @@ struct WrittenInvitation {
     return code
   }
 
-  /// Asks for a code, which then is in no list of processes and in no history.
+  /// Asks for a code, which then is in no list of processes, in no history and not on the screen.
   static func ask() throws(CommandFailure) -> InvitationCode {
-    if isatty(STDIN_FILENO) == 1 { Output.ask("Code of the invitation: ") }
-    guard let line = readLine() else { throw CommandFailure(.usage, "the code is missing: expected CODE@HOST:PORT") }
+    let line = isatty(STDIN_FILENO) == 1 ? HiddenLine.read("Code of the invitation: ") : readLine()
+    guard let line else { throw CommandFailure(.usage, "the code is missing: expected CODE@HOST:PORT") }
     return try read(line)
   }
 }

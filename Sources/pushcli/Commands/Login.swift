@@ -80,20 +80,3 @@ struct Login: AsyncParsableCommand {
     return String(parts[1])
   }
 }
-
-/// A line that the terminal does not show while it is typed.
-private enum HiddenLine {
-  static func read(_ question: String) -> String? {
-    Output.ask(question)
-    var before = termios()
-    guard unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return readLine() }
-    var hidden = before
-    hidden.c_lflag &= ~tcflag_t(ECHO)
-    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-    defer {
-      unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
-      Output.words("")
-    }
-    return readLine()
-  }
-}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// A line that the terminal does not show while it is typed, such as a password.
+///
+/// The terminal shows again what is typed when the line is there, and when a signal ends the process before.
+enum HiddenLine {
+  /// The signals that end a process which reads a line.
+  private static let signals = [SIGINT, SIGTERM, SIGQUIT, SIGHUP]
+
+  /// How the terminal was set. Never freed, since a handler reads it.
+  nonisolated(unsafe) fileprivate static let before: UnsafeMutablePointer<termios> = {
+    let pointer = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+    unsafe pointer.initialize(to: termios())
+    return unsafe pointer
+  }()
+
+  /// Asks the question on the terminal and reads the line; nil at the end of the input.
+  static func read(_ question: String) -> String? {
+    guard unsafe tcgetattr(STDIN_FILENO, before) == 0 else {
+      Output.ask(question)
+      return readLine()
+    }
+    for number in signals { signal(number, showAndDie) }
+    var hidden = unsafe before.pointee
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+    defer {
+      unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, before)
+      for number in signals { signal(number, SIG_DFL) }
+      Output.words("")
+    }
+    Output.ask(question)
+    return readLine()
+  }
+}
+
+/// Async-signal-safe. The signal is blocked until the handler returns, and then ends the process.
+private func showAndDie(_ number: Int32) {
+  _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, HiddenLine.before)
+  signal(number, SIG_DFL)
+  raise(number)
+}
