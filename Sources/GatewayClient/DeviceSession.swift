@@ -26,6 +26,7 @@ package final class DeviceSession: Sendable {
   /// Whether the gateway that is connected says when it has an answer.
   private let confirmsAnswers = Mutex(false)
   private let failure = Mutex<ClientError?>(nil)
+  private let unreached = Mutex<(any Error)?>(nil)
   private let finishing = Mutex(false)
   /// The pause between two attempts, while there is one.
   private let pause = Mutex<Task<Void, Never>?>(nil)
@@ -34,6 +35,9 @@ package final class DeviceSession: Sendable {
   /// help nobody.
   package var permanentFailure: ClientError? { failure.withLock { $0 } }
   package var isRefused: Bool { permanentFailure != nil }
+
+  /// Why no gateway could be reached, while none has been since the beginning.
+  package var beginningFailure: (any Error)? { unreached.withLock { $0 } }
 
   /// The number up to which pushes are stored here.
   package var cursorValue: UInt64 { cursor.place.seq }
@@ -136,12 +140,14 @@ package final class DeviceSession: Sendable {
     } catch let error as ClientError {
       return note(error, &attempts)
     } catch {
+      if !attempts.wasConnected { unreached.withLock { $0 = error } }
       return "\(error)"
     }
   }
 
   /// - Returns: what the person is told of it.
   private func note(_ error: ClientError, _ attempts: inout DeviceAttempts) -> String {
+    if !attempts.wasConnected, case .unreachable = error.kind { unreached.withLock { $0 = error } }
     let isUnknown = if case .refused(status: 401) = error.kind { true } else { false }
     let isForGood = route.withLock { route in
       if isUnknown || error.isPermanent { route.noteRefusal() }
@@ -183,7 +189,9 @@ package final class DeviceSession: Sendable {
       defer { link.taken(lines.count) }
       for event in DeviceEvent.events(in: lines, after: numbers.withLock { $0.received }, parser: parser) {
         switch event {
-        case .connected: connected()
+        case .connected:
+          connected()
+          unreached.withLock { $0 = nil }
         case .ended(let reason, _): end = reason
         default: break
         }

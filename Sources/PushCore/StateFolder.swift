@@ -21,6 +21,8 @@ package struct StateFolder: Sendable {
   package var developmentPath: String { path + "/development.json" }
   /// Clients on this machine keep their secrets and cursors here.
   package var devicesPath: String { path + "/devices" }
+  /// The person's own sounds.
+  package var soundsPath: String { path + "/sounds" }
   package var databasePath: String { path + "/pushgateway.sqlite" }
   package var logPath: String { path + "/delivery-log.sqlite" }
   /// What the gateway shows to clients.

@@ -200,6 +200,22 @@ import Testing
     }
   }
 
+  @Test func `while no gateway has been reached since the beginning, the session says why`() async throws {
+    let link = ScriptedLink()
+    try await run([.failure(ClientError(.unreachable, "nothing answers")), .success(link)]) { session, events, _ in
+      #expect(session.beginningFailure == nil)
+      _ = await events.next()
+      #expect(session.beginningFailure.map { "\($0)" } == "nothing answers")
+      link.say(Self.welcome, push(1))
+      await events.skip(3)
+      _ = await events.pushes()
+      #expect(session.beginningFailure == nil)
+      link.lose()
+      _ = await events.next()
+      #expect(session.beginningFailure == nil)
+    }
+  }
+
   @Test func `a receiver that has more than the cursor says so`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, _ in

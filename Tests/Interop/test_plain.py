@@ -1,14 +1,17 @@
 """The phone in lines, for screen readers and slow terminals: everything that the full screen does, typed in words."""
 
 import json
+import os
 import subprocess
+import wave
+from pathlib import Path
 
 import pytest
 
 from gateway import PUSHCLI, TOPIC, run
 from hostile import HostileGateway
 from screen import Linear, Screen, needs_tmux
-from waiting import HANG, eventually
+from waiting import HANG, eventually, wait_for
 
 ALERT = b'{"aps":{"alert":{"title":"Train in 5 Minutes","body":"Platform 4."}},"url":"https://example.com/train"}'
 
@@ -230,6 +233,22 @@ def test_nothing_but_text_reaches_a_dumb_terminal(gateway, device, linear):
     phone.shows("News, Outside")
     said = [line for line in phone.text.replace("\r\n", "\n").split("\n") if "^[" not in line]
     assert not [sign for line in said for sign in line if sign < " " and sign != "\a" or "\x7f" <= sign < "\xa0"]
+
+
+def test_own_sounds_are_those_of_the_state_folder(gateway, device, linear, tmp_path):
+    played, programs, sounds = tmp_path / "played", tmp_path / "bin", Path(gateway.state) / "sounds"
+    programs.mkdir()
+    sounds.mkdir()
+    (programs / "pw-play").write_text(f'#!/bin/sh\necho "$@" >>{played}\n')
+    (programs / "pw-play").chmod(0o755)
+    with wave.open(str(sounds / "mine.wav"), "wb") as file:
+        file.setparams((1, 2, 8_000, 0, "NONE", ""))
+        file.writeframes(bytes(1_600))
+    phone = linear(gateway, device, PATH=f"{programs}:{os.environ['PATH']}")
+    gateway.accepted(device.token, {"aps": {"alert": "Ready", "sound": "mine.wav"}})
+    phone.shows("Ready")
+    wait_for(lambda: played.exists() and played.read_text(), "it is played", tmp_path)
+    assert str(sounds / "mine.wav") in played.read_text()
 
 
 def test_words_come_from_a_pipe_where_that_is_asked_for_and_its_end_is_the_end(gateway, device, linear):

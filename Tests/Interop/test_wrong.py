@@ -175,6 +175,7 @@ CASES = [
     # 6: unreachable
     (SEND + ["x", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     (SEND + ["x", "--gateway", "https://127.0.0.1:1/"], 6, ["127.0.0.1:1"]),
+    (["subscribe", "--device", "me", "--once", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     # 1: failed
     (["devices", "enroll", "me"], 1, ["already"]),
     (["serve", "--state", "{tmp}/other", "--listen", "foo.invalid:2200"], 1, ["foo.invalid:2200", "no address"]),

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GatewayClient
 import GatewayProtocol
+import PushCore
 import TerminalUI
 
 extension Appearance: ExpressibleByArgument {}
@@ -39,14 +40,14 @@ struct Subscribe: AsyncParsableCommand {
   @Flag(help: "Lines of words instead of a full screen: for screen readers and slow terminals.") var plain = false
   @Flag(help: "The same, with what is typed from a standard input that is no terminal: an editor, ssh.")
   var interactive = false
-  @Flag(help: "Stop after one push.") var once = false
-  @Option(help: "Stop after this many pushes.") var count: Int?
+  @Flag(help: "Stop after one push, or at once when no gateway is reached.") var once = false
+  @Option(help: "Stop after this many pushes; a gateway that is away is waited for.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
   @Option(help: "The same for an app, a level or answers, as TOPIC=COMMAND, critical=COMMAND or answered=COMMAND.")
   var execFor: [String] = []
   @Option(help: "On the phone: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
   @Option(help: "The same for one app, as TOPIC=COMMAND; repeatable.") var openFor: [String] = []
-  @Option(help: "How many commands run at a time. (1, so in order)") var jobs = 1
+  @Option(help: "How many commands run at a time; one runs them in order.") var jobs = 1
   @Flag(
     help: "Acknowledge a push only after its command ended with 0; until then it is run again, at growing intervals.")
   var ackOnSuccess = false
@@ -94,6 +95,7 @@ struct Subscribe: AsyncParsableCommand {
     let isFullScreen = !plain && !interactive && form.drawing != .plain
     let phone = PhoneSession(
       session, device: credentials.name, folder: try gateway.state.folder,
+      sounds: try gateway.state.local.folder.soundsPath,
       commands: OpenCommands(
         everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 })),
       screen: PhoneSession.Screen(
@@ -143,7 +145,7 @@ struct Subscribe: AsyncParsableCommand {
 
   private func receive(_ session: DeviceSession) async throws {
     let receiver = LineReceiver(
-      session, form: format.json ? .json : .plain, wanted: once ? 1 : count,
+      session, form: format.json ? .json : .plain, wanted: once ? 1 : count, waits: !once,
       runner: commands.isEmpty ? nil : PushRunner(commands: commands, jobs: jobs, repeatsUntilSuccess: ackOnSuccess))
     try await receiver.run()
   }

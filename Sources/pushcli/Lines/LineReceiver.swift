@@ -14,14 +14,17 @@ struct LineReceiver {
   private let form: Form
   /// How many pushes to receive; nil for all.
   private let wanted: Int?
+  /// Whether a gateway that can't be reached at the beginning is tried again.
+  private let waits: Bool
   private let runner: PushRunner?
   private let output = LineOutput()
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
-  init(_ session: DeviceSession, form: Form, wanted: Int?, runner: PushRunner?) {
+  init(_ session: DeviceSession, form: Form, wanted: Int?, waits: Bool, runner: PushRunner?) {
     self.session = session
     self.form = form
     self.wanted = wanted
+    self.waits = waits
     self.runner = runner
   }
 
@@ -129,6 +132,7 @@ struct LineReceiver {
       throw session.permanentFailure.map(CommandFailure.init(device:)) ?? .init(.failed)
     case .disconnected(let reason, .zero): Output.words("pushcli: \(reason); trying another gateway")
     case .disconnected(let reason, let pause):
+      if !waits, let failure = session.beginningFailure { throw CommandFailure(any: failure) }
       Output.words("pushcli: \(reason); trying again in \(pause.inSeconds)")
     case .renumbered(let epoch):
       output.renumber()

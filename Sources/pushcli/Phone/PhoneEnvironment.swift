@@ -16,12 +16,14 @@ final class PhoneEnvironment: Sendable {
   private let takesSequences: Bool
   private let count = Mutex(0)
 
-  /// - Parameter takesSequences: Whether the terminal knows what begins with ESC; to one that does not, none is sent.
-  init(terminal: Terminal, commands: OpenCommands, takesSequences: Bool = true) {
+  /// - Parameters:
+  ///   - sounds: The folder of the person's own sounds.
+  ///   - takesSequences: Whether the terminal knows what begins with ESC; to one that does not, none is sent.
+  init(terminal: Terminal, commands: OpenCommands, sounds: String, takesSequences: Bool = true) {
     self.terminal = terminal
     self.commands = commands
     self.takesSequences = takesSequences
-    sounds = SoundPlayer(ring: { if terminal.isInteractive { terminal.ring() } })
+    self.sounds = SoundPlayer(folder: sounds, ring: { if terminal.isInteractive { terminal.ring() } })
   }
 
   private static func detectNotice() -> TerminalNotice {

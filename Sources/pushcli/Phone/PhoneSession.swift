@@ -34,10 +34,12 @@ struct PhoneSession {
   }
 
   /// - Parameters:
+  ///   - sounds: The folder of the person's own sounds.
   ///   - commands: The person's for what View opens.
   ///   - sender: Sends what the person writes, where a sender's key is at hand.
   init(
-    _ session: DeviceSession, device: String, folder: StateFolder, commands: OpenCommands, screen: Screen,
+    _ session: DeviceSession, device: String, folder: StateFolder, sounds: String, commands: OpenCommands,
+    screen: Screen,
     sender: PushSending?
   ) {
     self.session = session
@@ -47,7 +49,7 @@ struct PhoneSession {
     let terminal = Terminal(asksBackground: screen.form.colors >= 256)
     self.terminal = terminal
     environment = PhoneEnvironment(
-      terminal: terminal, commands: commands, takesSequences: screen.takesSequences)
+      terminal: terminal, commands: commands, sounds: sounds, takesSequences: screen.takesSequences)
     self.folder = folder.devicesPath
   }
 

@@ -47,7 +47,7 @@ final class SoundPlayer: Sendable {
   ///   - searchPath: Where the players are.
   ///   - ring: Rings the bell.
   init(
-    folder: String = SoundPlayer.standardFolder,
+    folder: String,
     cache: String = SoundPlayer.standardCache,
     searchPath: [String] = SoundPlayer.standardSearchPath,
     ring: @escaping @Sendable () -> Void
@@ -60,9 +60,6 @@ final class SoundPlayer: Sendable {
 
   /// Whether a sound plays.
   var isPlaying: Bool { state.withLock { $0.child != nil } }
-
-  /// `~/.local/share/pushgateway/sounds`.
-  static var standardFolder: String { folder("XDG_DATA_HOME", ".local/share", ProcessInfo.processInfo.environment) }
 
   /// `~/.cache/pushgateway/sounds`.
   static var standardCache: String { folder("XDG_CACHE_HOME", ".cache", ProcessInfo.processInfo.environment) }
