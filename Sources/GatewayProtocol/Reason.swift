@@ -57,6 +57,17 @@ package enum Reason: String, Sendable, CaseIterable {
   /// What its receiver can do about it, in one clause; nil where the reason says it all.
   package var advice: String? { row.advice }
 
+  /// Whether the request lacks a valid provider token or certificate.
+  package var isAboutCredential: Bool {
+    switch self {
+    case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
+      .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .tooManyProviderTokenUpdates,
+      .unrelatedKeyIdInToken:
+      true
+    default: false
+    }
+  }
+
   /// The table: a reason is a case above and a row here.
   private var row: (status: Int, advice: String?) {
     switch self {

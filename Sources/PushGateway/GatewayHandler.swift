@@ -58,7 +58,7 @@ final class GatewayHandler: Handler {
       faults: faults, log: services.log, registrations: services.registrations,
       unregister: Unregister(services), clock: services.clock, logger: logger,
       serve: { GatewayHandler.route($0, provider, broadcast) },
-      refuse: { provider.refuse($0, $1) },
+      refuse: { provider.refuse($0, $1, isLogged: false) },
       answer: { provider.answer($0, status: $1) })
   }
 

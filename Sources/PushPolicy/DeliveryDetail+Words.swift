@@ -7,6 +7,7 @@ extension DeliveryDetail {
     case .asked(let asked): asked.description
     case .removed(let removals): removals.map(\.description).joined(separator: "; ")
     case .finding(let finding): finding.words
+    case .refusal(let refusal): refusal.words
     case .channel(let channel): "channel \(channel)"
     case .held(let count): "\(count) held"
     case .scheduled(let time): "for \(time)"
@@ -44,6 +45,16 @@ extension DeliveryDetail {
       if words.hasSuffix(" held") { return Int(words.dropLast(5)).map { .held($0) } }
       return Fact.allCases.first { $0.words == words }.map { .fact($0) }
     }
+  }
+}
+
+extension DeliveryDetail.Refusal {
+  fileprivate var words: String {
+    var parts = ["\(status) \(reason)"]
+    if let keyID { parts.append("key \(keyID)") }
+    if let team { parts.append("team \(team)") }
+    let answer = parts.joined(separator: ", ")
+    return finding.map { "\($0.words); \(answer)" } ?? answer
   }
 }
 

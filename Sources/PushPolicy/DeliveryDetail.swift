@@ -8,8 +8,10 @@ package enum DeliveryDetail: Sendable, Equatable {
   case asked(AskedPush)
   /// What the person's choices removed (`suppressed`).
   case removed([Decision.Removal])
-  /// A rule that the sender broke (`refused`, `ignored`).
+  /// A rule that the sender broke (`reported`, `ignored`; `refused` for one device of a group).
   indirect case finding(Finding)
+  /// The error that answered a push (`refused`).
+  indirect case refusal(Refusal)
   /// The channel of a broadcast.
   case channel(String)
   /// How many held pushes a digest tells of.
@@ -82,32 +84,6 @@ package enum DeliveryDetail: Sendable, Equatable {
       }
     }
   }
-
-  /// A rule that the sender broke.
-  package struct Finding: Sendable, Equatable {
-    /// A numbered rule, or `aps` for the types of its members.
-    package var rule: String
-    /// Where in the payload, as a JSON pointer.
-    package var pointer: String
-    package var message: String
-    /// The offending texts; nil where the rule is about no text.
-    package var evidence: [String]?
-    /// Whether the push was let through all the same.
-    package var isReportOnly: Bool
-
-    package init(
-      rule: String, pointer: String, message: String, evidence: [String]? = nil, isReportOnly: Bool = false
-    ) {
-      (self.rule, self.pointer, self.message) = (rule, pointer, message)
-      (self.evidence, self.isReportOnly) = (evidence, isReportOnly)
-    }
-
-    package init(_ violation: Violation, isReportOnly: Bool) {
-      self.init(
-        rule: violation.rule.rawValue, pointer: violation.pointer, message: violation.message,
-        evidence: violation.evidence, isReportOnly: isReportOnly)
-    }
-  }
 }
 
 // MARK: In the log
@@ -152,12 +128,8 @@ extension DeliveryDetail {
         object.member("setting", removal.setting)
         bytes = object.end()
       }
-    case .finding(let finding):
-      object.member("rule", finding.rule)
-      object.member("pointer", finding.pointer)
-      object.member("message", finding.message)
-      if let evidence = finding.evidence { object.list("evidence", evidence) { appendJSONString($0, to: &$1) } }
-      if finding.isReportOnly { object.literal("report_only", "true") }
+    case .finding(let finding): finding.append(to: &object)
+    case .refusal(let refusal): refusal.append(to: &object)
     case .channel(let channel): object.member("channel", channel)
     case .held(let count): object.literal("held", String(count))
     case .scheduled(let time): object.member("scheduled", time)
@@ -181,6 +153,27 @@ extension AskedPush {
     if device.isSilent { object.literal("silent", "true") }
     if let focus = device.focus { object.member("focus", focus) }
     if let category { object.member("category", category) }
+  }
+}
+
+extension DeliveryDetail.Finding {
+  fileprivate func append(to object: inout JSONObjectText) {
+    object.member("rule", rule)
+    object.member("pointer", pointer)
+    object.member("message", message)
+    if let evidence { object.list("evidence", evidence) { appendJSONString($0, to: &$1) } }
+    if isReportOnly { object.literal("report_only", "true") }
+  }
+}
+
+extension DeliveryDetail.Refusal {
+  fileprivate func append(to object: inout JSONObjectText) {
+    object.literal("status", String(status))
+    object.member("reason", reason)
+    if let topic { object.member("topic", topic) }
+    if let keyID { object.member("key_id", keyID) }
+    if let team { object.member("team_id", team) }
+    finding?.append(to: &object)
   }
 }
 
@@ -244,6 +237,11 @@ extension DeliveryDetail: Codable {
     var message: String?
     var evidence: [String]?
     var isReportOnly: Bool?
+    var status: Int?
+    var reason: String?
+    var topic: String?
+    var keyID: String?
+    var team: String?
     var channel: String?
     var held: Int?
     var scheduled: String?
@@ -257,8 +255,27 @@ extension DeliveryDetail: Codable {
 
     enum CodingKeys: String, CodingKey {
       case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
+      case status, reason, topic
       case channel, held, scheduled, presented, action, fault, effect, traceparent, by, words
       case isReportOnly = "report_only"
+      case keyID = "key_id"
+      case team = "team_id"
+    }
+
+    /// The rule that the sender broke; nil where there is none.
+    var finding: Finding? {
+      get {
+        rule.map {
+          Finding(
+            rule: $0, pointer: pointer ?? "", message: message ?? "", evidence: evidence,
+            isReportOnly: isReportOnly ?? false)
+        }
+      }
+      set {
+        (rule, pointer, message) = (newValue?.rule, newValue?.pointer, newValue?.message)
+        evidence = newValue?.evidence
+        isReportOnly = newValue?.isReportOnly == true ? true : nil
+      }
     }
   }
 
@@ -274,11 +291,13 @@ extension DeliveryDetail: Codable {
           focus: form.focus))
     } else if let removed = form.removed {
       self = .removed(removed)
-    } else if let rule = form.rule {
-      self = .finding(
-        Finding(
-          rule: rule, pointer: form.pointer ?? "", message: form.message ?? "", evidence: form.evidence,
-          isReportOnly: form.isReportOnly ?? false))
+    } else if let reason = form.reason {
+      self = .refusal(
+        Refusal(
+          status: form.status ?? 0, reason: reason, topic: form.topic, keyID: form.keyID, team: form.team,
+          finding: form.finding))
+    } else if let finding = form.finding {
+      self = .finding(finding)
     } else if let channel = form.channel {
       self = .channel(channel)
     } else if let held = form.held {
@@ -311,10 +330,10 @@ extension DeliveryDetail: Codable {
       if asked.device.isSilent { form.silent = true }
       (form.focus, form.category) = (asked.device.focus, asked.category)
     case .removed(let removals): form.removed = removals
-    case .finding(let finding):
-      (form.rule, form.pointer, form.message) = (finding.rule, finding.pointer, finding.message)
-      form.evidence = finding.evidence
-      if finding.isReportOnly { form.isReportOnly = true }
+    case .finding(let finding): form.finding = finding
+    case .refusal(let refusal):
+      (form.status, form.reason, form.topic) = (refusal.status, refusal.reason, refusal.topic)
+      (form.keyID, form.team, form.finding) = (refusal.keyID, refusal.team, refusal.finding)
     case .channel(let channel): form.channel = channel
     case .held(let count): form.held = count
     case .scheduled(let time): form.scheduled = time

@@ -48,7 +48,7 @@ def test_a_new_app_may_not_advertise(gateway, device, text):
 def test_report_only_logs(gateway):
     topic, device = mode(gateway, "report")
     accepted = gateway.accepted(device.token, payload(AD), topic=topic)
-    assert detail(gateway, accepted, "refused").startswith("report only: A9")
+    assert detail(gateway, accepted, "reported").startswith("report only: A9")
     assert shown(gateway, device)[0]["alert"]["body"] == AD
 
 

@@ -163,3 +163,29 @@ def test_following_begins_with_ten_rows(start):
 def test_a_search_that_can_not_be_is_usage(gateway):
     assert "--text" in gateway.run("log", "--text", "x", "--follow", code=2).err
     assert "--text is empty" in gateway.run("log", "--text", "", code=2).err
+
+
+def test_a_refused_push_has_a_row_with_the_answer_and_its_sender(gateway, device, connection):
+    same = "6f9619ff-8b86-4011-b42d-00c04fc964fe"
+    refused = gateway.push(device.token, connection=connection, apns_id=same, apns_priority=7)
+    assert (refused.status, refused.reason) == (400, "BadPriority")
+    [row] = gateway.when(lambda: gateway.rows(same), "the row of the refusal")
+    assert (row["event"], row["device"], row["topic"]) == ("refused", device.name, TOPIC)
+    assert row["details"] == {
+        "status": 400, "reason": "BadPriority", "topic": TOPIC, "key_id": gateway.key.key_id, "team_id": gateway.key.team_id}
+    assert gateway.push("0" * 64, connection=connection, topic="com.example.none").status == 400
+    shown = gateway.when(lambda: gateway.run("log", "--event", "refused").out.splitlines()[1:], "the next row")
+    assert "  com.example.none  400 BadDeviceToken, key " + gateway.key.key_id in shown[-1]
+
+
+def test_a_push_without_a_valid_token_has_a_row_too(gateway, device, connection):
+    path, nobody = "/3/device/" + device.token, [("apns-topic", TOPIC)]
+    assert connection.request("POST", path, nobody, body=b"{}").status == 403
+    # Neither is a push.
+    connection.request("GET", path, nobody)
+    connection.request("POST", "/3/devices/x", nobody, body=b"{}")
+    gateway.accepted(device.token, connection=connection)
+    rows = gateway.when(lambda: (found := gateway.rows(device=device.name))[-1:] and found[-1]["event"] == "stored"
+                        and found, "the push that was accepted")
+    assert [row["details"] for row in rows if row["event"] == "refused"] == [
+        {"status": 403, "reason": "MissingProviderToken", "topic": TOPIC}]

@@ -16,6 +16,14 @@ import Testing
       ]), .finding(.init(rule: "B1", pointer: "/aps/badge", message: "a badge: no", evidence: [], isReportOnly: true)),
       .finding(.init(rule: "aps", pointer: "/aps/a~1b", message: "no")),
       .finding(.init(rule: "A9", pointer: "/aps/alert", message: "no", evidence: ["50 % off", "now"])),
+      .refusal(.init(status: 403, reason: "MissingProviderToken")),
+      .refusal(
+        .init(
+          status: 400, reason: "BadTopic", topic: "a\u{1B}[31m\"b", keyID: "ABC123DEFG", team: "TEAM000001")),
+      .refusal(
+        .init(
+          status: 403, reason: "Forbidden", topic: "a.b",
+          finding: .init(rule: "B1", pointer: "/aps/badge", message: "no", evidence: ["\"3\""]))),
     ] + DeliveryDetail.Fact.allCases.map { .fact($0) } + asked
 
   static let asked: [DeliveryDetail] = [
@@ -36,6 +44,16 @@ import Testing
       try Set(JSONDecoder().decode([String: Anything].self, from: json).keys)
     }
     #expect(try keys(written) == keys(encoded))
+  }
+
+  @Test func `the words of a refusal name the answer, the key and the team`() {
+    var refusal = DeliveryDetail.Refusal(status: 403, reason: "MissingProviderToken", topic: "a.b")
+    #expect(DeliveryDetail.refusal(refusal).words == "403 MissingProviderToken")
+    (refusal.keyID, refusal.team) = ("ABC123DEFG", "TEAM000001")
+    refusal.finding = .init(rule: "B1", pointer: "/aps/badge", message: "no")
+    #expect(
+      DeliveryDetail.refusal(refusal).words
+        == "B1 /aps/badge: no; 403 MissingProviderToken, key ABC123DEFG, team TEAM000001")
   }
 
   private struct Anything: Decodable { init(from decoder: any Decoder) {} }

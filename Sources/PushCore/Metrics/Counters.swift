@@ -48,7 +48,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
     lineSize, logBacklog, teamRate, appRate, scheduled, doorConnections,
     deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications,
-    groupPushes
+    groupPushes, refusalRows
 
   /// How it is named to people and monitors.
   package var label: String { row.label }
@@ -87,6 +87,11 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .wrongInvitations: ("wrong_invitations", "an address sent too many codes without an invitation: 429")
     case .failedAuthentications:
       ("failed_authentications", "an address sent too many invalid provider tokens: `TooManyRequests`")
+    case .refusalRows:
+      (
+        "refusal_rows",
+        "more pushes without a valid credential were refused than are logged: a row of the delivery log was left out"
+      )
     case .doorConnections:
       ("http_connections", "HTTP/1.1 had the maximum of connections: one was refused, or an idle one was closed for it")
     }

@@ -183,7 +183,7 @@ extension FaultTarget {
 
 extension Exchange {
   /// The token in the path of a push.
-  fileprivate var deviceToken: DeviceToken? {
+  var deviceToken: DeviceToken? {
     guard let path = request[.path], path.starts(with: Paths.devicePush) else { return nil }
     return DeviceToken(hex: path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount))
   }

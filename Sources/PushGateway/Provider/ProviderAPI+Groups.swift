@@ -11,7 +11,6 @@ extension ProviderAPI {
   func sendToGroup(_ push: StoredPush, _ exchange: Exchange) {
     let delivery = GroupDelivery(groups: services.groups, registrations: services.registrations)
     let all = delivery.recipients(of: push.device, app: push.app, now: push.received)
-    services.log.append([push.event(.accepted, at: push.received)])
     let recipients: [GroupDelivery.Recipient]
     do throws(Rejection) {
       recipients = try admit(push, to: all)
@@ -20,7 +19,10 @@ extension ProviderAPI {
     }
     charge(push, copies: recipients.count, exchange)
     guard !recipients.isEmpty else {
-      services.log.append([push.event(.dropped, at: push.received, detail: .fact(.nobodyRegistered))])
+      services.log.append([
+        push.event(.accepted, at: push.received),
+        push.event(.dropped, at: push.received, detail: .fact(.nobodyRegistered)),
+      ])
       return accept(exchange, push, .unstored)
     }
     store(push, for: recipients, of: delivery, exchange)
@@ -33,7 +35,7 @@ extension ProviderAPI {
     services.senderRates.charge(app.id, of: team, copies: copies - 1, at: push.received)
   }
 
-  /// Those of whom nobody refuses the advertising that it may be.
+  /// Those of whom nobody refuses the advertising that it may be; the log has a row `refused` for each of the others.
   ///
   /// - Throws: `Forbidden` where all do.
   private func admit(
@@ -47,6 +49,11 @@ extension ProviderAPI {
         admitted.append(recipient)
       } catch {
         refusal = error
+        services.log.append([
+          DeliveryLog.Row(
+            at: push.received, event: .refused, id: push.id, device: recipient.device, app: app.id,
+            detail: error.finding.map { .finding($0) } ?? .nothing)
+        ])
       }
     }
     if admitted.isEmpty, let refusal { throw refusal }
@@ -80,6 +87,7 @@ extension ProviderAPI {
         }
         let copies = delivery.copies(of: push, to: recipients, now: destinations.clock.milliseconds())
         guard isStored, !copies.isEmpty else {
+          destinations.log.append([push.event(.accepted, at: push.received)])
           Dispatcher.deliverNow(copies, to: destinations)
           line.end(copies: recipients.count)
           return answer(.queued(seq: 0, replaced: nil))
@@ -87,7 +95,9 @@ extension ProviderAPI {
         destinations.mailbox.append(copies) { outcomes in
           line.end(copies: recipients.count)
           let stored = Dispatcher.record(copies, outcomes, in: destinations)
-          answer(outcomes.ofAll)
+          let outcome = outcomes.ofAll
+          if outcome.isAccepted { destinations.log.append([push.event(.accepted, at: push.received)]) }
+          answer(outcome)
           Dispatcher.deliver(stored, to: destinations)
         }
       }
@@ -106,6 +116,16 @@ extension ProviderAPI {
     case .duplicate: accept(exchange, push, .duplicate)
     case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
     case .failed: refuse(exchange, Rejection(.internalServerError))
+    }
+  }
+}
+
+extension AppendOutcome {
+  /// Whether the answer is 200.
+  fileprivate var isAccepted: Bool {
+    switch self {
+    case .queued, .deferred, .duplicate: true
+    case .unavailable, .failed: false
     }
   }
 }

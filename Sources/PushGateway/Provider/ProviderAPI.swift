@@ -257,6 +257,8 @@ final class ProviderAPI {
 
   /// Rules on the sender hold at the door (design §2), and so does the schema of `aps` where the app is strict.
   ///
+  /// A breach that refuses nothing is a row of the delivery log here; a refusal is one in ``refuse(_:_:isLogged:)``.
+  ///
   /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
   func admit(
     _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
@@ -268,16 +270,14 @@ final class ProviderAPI {
       ])
     }
     if let violation = content.parsed.violations.first {
-      log(.refused, .init(violation, isReportOnly: app.policyMode != .enforce))
       shared.meter.policy.find(violation.rule, isRefused: app.policyMode == .enforce)
       if app.policyMode == .enforce { throw Rejection(.forbidden, violation: violation, id: id) }
+      log(.reported, .init(violation, isReportOnly: true))
     }
     for fault in content.parsed.faults.prefix(Limits.maximumReportedFaults) {
       shared.meter.policy.find(nil, isRefused: app.isStrict)
-      log(
-        app.isStrict ? .refused : .ignored,
-        .init(rule: Rejection.schemaRule, pointer: fault.pointer, message: fault.message))
       if app.isStrict { throw Rejection(.forbidden, fault: fault, id: id) }
+      log(.ignored, .init(fault))
     }
   }
 
@@ -293,12 +293,12 @@ final class ProviderAPI {
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     shared.meter.policy.find(violation.rule, isRefused: isRefused)
+    if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
     services.log.append([
       DeliveryLog.Row(
-        at: now, event: .refused, id: id, device: device, app: app.id,
-        detail: .finding(.init(violation, isReportOnly: !isRefused)))
+        at: now, event: .reported, id: id, device: device, app: app.id,
+        detail: .finding(.init(violation, isReportOnly: true)))
     ])
-    if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
   }
 
   // MARK: Answers (reference §3.1)
@@ -334,9 +334,17 @@ final class ProviderAPI {
   }
 
   /// Answers a request with a rejection.
-  func refuse(_ exchange: Exchange, _ rejection: Rejection) {
+  ///
+  /// - Parameter isLogged: whether a push leaves a row of the delivery log; false where it has one already.
+  func refuse(_ exchange: Exchange, _ rejection: Rejection, isLogged: Bool = true) {
     shared.meter.refuse(rejection.reason)
-    begin(status: String(rejection.status), exchange, rejection.id)
+    var id = rejection.id
+    if isLogged, exchange.request.isPush {
+      let logged = id ?? exchange.request.id ?? APNSID(using: &random)
+      log(rejection, of: exchange, id: logged)
+      id = logged
+    }
+    begin(status: String(rejection.status), exchange, id)
     if rejection.reason == .serviceUnavailable, services.backend.cell != nil {
       fields.append(.retryAfter, ProviderAPI.electionSeconds.utf8)
     }

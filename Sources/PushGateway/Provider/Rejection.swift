@@ -48,6 +48,11 @@ struct Rejection: Error, Equatable {
     return fault.map { (Rejection.schemaRule, $0.pointer, $0.message) }
   }
 
+  /// The rule that was broken, with all of its evidence, for the delivery log.
+  var finding: DeliveryDetail.Finding? {
+    violation.map { .init($0, isReportOnly: false) } ?? fault.map { .init($0) }
+  }
+
   /// How an answer and the log name the schema among the rules.
   static let schemaRule = PolicyMeter.schemaRule
 
@@ -72,5 +77,12 @@ struct Rejection: Error, Equatable {
     }
     bytes += "}".utf8
     return bytes
+  }
+}
+
+extension DeliveryDetail.Finding {
+  /// A value of `aps` of a wrong type.
+  init(_ fault: SchemaFault) {
+    self.init(rule: Rejection.schemaRule, pointer: fault.pointer, message: fault.message)
   }
 }

@@ -17,6 +17,8 @@ struct Services: Sendable {
   let schedule: Schedule
   /// What senders have taken back.
   let retractions: Retractions
+  /// Rows of the delivery log about refused pushes of clients without a valid credential.
+  let refusalRows = RefusalBudget()
   /// Groups of persons.
   let groups: Groups
   /// Pushes to them that are being stored, or wait for it.

@@ -9,7 +9,14 @@ extension LogRecord {
     self.init(
       number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device,
-      topic: found.app?.topic, row.detail, text: found.record.text, gateway: found.gateway)
+      topic: found.app?.topic ?? row.detail.refusedTopic, row.detail, text: found.record.text, gateway: found.gateway)
+  }
+}
+
+extension DeliveryDetail {
+  /// The topic of a refused push, which may be that of no app.
+  fileprivate var refusedTopic: String? {
+    if case .refusal(let refusal) = self { refusal.topic } else { nil }
   }
 }
 

@@ -19,6 +19,8 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case traced
   /// Its sender took it back.
   case retracted
+  /// A rule was broken, and its app has such a breach logged instead of refused.
+  case reported
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written behind.

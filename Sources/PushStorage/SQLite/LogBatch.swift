@@ -15,7 +15,7 @@ package struct LogBatch: Sendable {
   package private(set) var first = Int64.max
   package private(set) var last = Int64.min
   /// How many rows there are of each event, by its code.
-  package private(set) var counts = InlineArray<18, UInt32>(repeating: 0)
+  package private(set) var counts = InlineArray<19, UInt32>(repeating: 0)
 
   package init() {}
 
@@ -34,7 +34,7 @@ package struct LogBatch: Sendable {
   package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored, .fault, .undeliverable, .traced,
-    .retracted,
+    .retracted, .reported,
   ]
 
   package mutating func append(_ row: borrowing DeliveryLog.Row) {

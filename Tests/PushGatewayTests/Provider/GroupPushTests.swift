@@ -101,6 +101,11 @@ import Testing
         team: nil)
       let refused = try await gateway.push(client, to: token, payload: advertisement)
       #expect(refused.status == 403)
+      let id = try #require(refused.apnsID.flatMap { APNSID($0) })
+      let rows = try await gateway.rows(.init(id: id)).map(\.row)
+      #expect(rows.map(\.event) == [.refused, .refused, .refused, .refused])
+      #expect(Set(rows.dropLast().compactMap(\.device)) == Set(devices.map(\.id)))
+      #expect(rows.last?.device?.isGroup == true)
       let person = try gateway.registrations.person(named: "ben").id
       _ = try await ChangePreferences(gateway.services)(
         of: person, assigning: ["advertising=allow"], app: SampleRequest.topic, category: nil, isByOwner: true)

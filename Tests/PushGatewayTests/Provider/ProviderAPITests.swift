@@ -269,7 +269,10 @@ import Testing
           == #"{"reason":"Forbidden","policy":{"rule":"aps","at":"/aps/category","message":"category is a string; "#
           + #"this is the number 7","evidence":["7"]}}"#)
       #expect(
-        try await log(refused.apnsID) == ["refused aps /aps/category: category is a string; this is the number 7"])
+        try await log(refused.apnsID) == [
+          "refused aps /aps/category: category is a string; this is the number 7; "
+            + "403 Forbidden, key ABC123DEFG, team TEAM000001"
+        ])
       #expect(try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":1}}"#).status == 200)
       let many = "{\"aps\":{" + (0..<20).map { _ in "\"category\":1" }.joined(separator: ",") + "}}"
       _ = try await gateway.registrations.putApp(

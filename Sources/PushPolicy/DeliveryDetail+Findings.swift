@@ -1,0 +1,51 @@
+extension DeliveryDetail {
+  /// A rule that the sender broke.
+  package struct Finding: Sendable, Equatable {
+    /// A numbered rule, or `aps` for the types of its members.
+    package var rule: String
+    /// Where in the payload, as a JSON pointer.
+    package var pointer: String
+    package var message: String
+    /// The offending texts; nil where the rule is about no text.
+    package var evidence: [String]?
+    /// Whether the push was let through all the same.
+    package var isReportOnly: Bool
+
+    package init(
+      rule: String, pointer: String, message: String, evidence: [String]? = nil, isReportOnly: Bool = false
+    ) {
+      (self.rule, self.pointer, self.message) = (rule, pointer, message)
+      (self.evidence, self.isReportOnly) = (evidence, isReportOnly)
+    }
+
+    package init(_ violation: Violation, isReportOnly: Bool) {
+      self.init(
+        rule: violation.rule.rawValue, pointer: violation.pointer, message: violation.message,
+        evidence: violation.evidence, isReportOnly: isReportOnly)
+    }
+  }
+
+  /// The error that answered a push, and its sender.
+  package struct Refusal: Sendable, Equatable {
+    /// The HTTP status.
+    package var status: Int
+    /// The reason of the answer, as the provider API spells it.
+    package var reason: String
+    /// The topic of the request; nil where it has none.
+    package var topic: String?
+    /// The key id of the provider token; nil for a sender without one. A refused token may name any key.
+    package var keyID: String?
+    /// The team of the provider token.
+    package var team: String?
+    /// The rule that the sender broke, where that is the reason.
+    package var finding: Finding?
+
+    package init(
+      status: Int, reason: String, topic: String? = nil, keyID: String? = nil, team: String? = nil,
+      finding: Finding? = nil
+    ) {
+      (self.status, self.reason, self.topic) = (status, reason, topic)
+      (self.keyID, self.team, self.finding) = (keyID, team, finding)
+    }
+  }
+}
