@@ -66,6 +66,8 @@ package protocol Registrations: AnyObject, Sendable {
   // Changes. Each throws a ``RegistrationRefusal`` for what can't be, and ``StoreError`` when it is not kept.
 
   func addTeam(_ id: String) async throws
+  /// Forgets a team that has no keys and no apps.
+  func removeTeam(_ id: String) async throws
   func addKey(_ key: ProviderKey) async throws
   func removeKey(_ id: String) async throws
   /// Adds an app, or changes what is known of it.
@@ -74,6 +76,14 @@ package protocol Registrations: AnyObject, Sendable {
   func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
+  /// Counts the registrations for an app that are in use at `now`, in milliseconds since 1970.
+  func registrationCount(of app: AppID, now: Int64) async throws -> Int
+  /// Ends all registrations for an app at `now`, in milliseconds since 1970.
+  ///
+  /// - Returns: the devices that are, or were, registered for it.
+  func endRegistrations(for app: AppID, now: Int64) async throws -> [DeviceID]
+  /// Forgets an app with its tokens, categories and reports of advertising. Its number is not given out again.
+  func remove(_ app: AppID) async throws
   /// Adds a category, or changes it.
   ///
   /// - Parameter expires: when it ends, in seconds since 1970, of at most ``Limits/maximumQuestions`` for each app; nil: it

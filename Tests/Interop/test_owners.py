@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import time
 import uuid
 
 import pytest
@@ -338,3 +339,79 @@ def test_send_signs_with_a_key_of_the_apps_team(gateway, tmp_path):
     # Elsewhere its name is all that can be said.
     (tmp_path / "away").mkdir()
     assert path.rpartition("/")[2] in gateway.run(*line, cwd=tmp_path / "away", code=4).err
+
+
+# Apps and teams that are removed
+
+
+def rows_of_app(gateway, app):
+    """How many rows of each table of the database have an app, but for what the mailbox keeps to recognize retries."""
+    database = sqlite3.connect(f"file:{gateway.state}/pushgateway.sqlite?mode=ro", uri=True)
+    with contextlib.closing(database):
+        counts = {}
+        for table, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            if "app" not in [column[1] for column in database.execute(f"PRAGMA table_info({table})")]:
+                continue
+            waits = " AND payload IS NOT NULL" if table == "mailbox" else ""
+            [count] = database.execute(f"SELECT count(*) FROM {table} WHERE app = ?{waits}", [app]).fetchone()
+            if count:
+                counts[table] = count
+        return counts
+
+
+def test_an_app_is_removed_with_everything_that_refers_to_it(gateway, connection):
+    topic, person = gateway.app(), f"ada-{uuid.uuid4().hex[:6]}"
+    device, former = gateway.device(topic, person=person), gateway.device(topic, person=person)
+    kept = gateway.register(device.name, TOPIC)
+    with contextlib.closing(sqlite3.connect(f"file:{gateway.state}/pushgateway.sqlite?mode=ro", uri=True)) as database:
+        [app] = database.execute("SELECT id FROM app WHERE topic = ?", [topic]).fetchone()
+    gateway.admin("DELETE", "devices", former.name)
+    gateway.channel(topic, devices=[device])
+    gateway.run("apps", "category", topic, "DEPLOY", "--action", "approve=Approve")
+    gateway.prefer(device, "badge=off", app=topic)
+    group = f"ops-{person[4:]}"
+    gateway.admin("POST", "groups", body={"name": group, "members": [person]})
+    shared = gateway.admin("POST", "groups", group, "registrations", body={"topic": topic})["token"]
+    shown = gateway.accepted(device.token, connection=connection, topic=topic)
+    stream = gateway.stream(device)
+    stream.caught_up()
+    stream.say(type="answer", id=shown, action="view")
+    gateway.events(shown, "viewed")
+    stream.connection.close()
+    gateway.ask("POST", "/v1/device/ads/reports", {"id": shown, "topic": topic, "text": "Ad"}, secret=device.secret)
+    taken = gateway.accepted(device.token, connection=connection, topic=topic)
+    connection.request("DELETE", f"/v1/pushes/{device.token}/{taken}", gateway.fields(topic=topic))
+    for token in (device.token, shared):
+        gateway.accepted(token, connection=connection, topic=topic)
+    later = int(time.time()) + 3600
+    gateway.accepted(device.token, connection=connection, topic=topic, apns_deliver_at=later)
+    assert set(rows_of_app(gateway, app)) > {"token", "former_token", "channel", "category", "scheduled", "group_token"}
+
+    refused = gateway.run("apps", "remove", topic, code=1)
+    assert f"{topic} has 2 registrations, 1 channel, 1 scheduled push: " in refused.err and "--yes" in refused.err
+    gateway.accepted(device.token, connection=connection, topic=topic)
+    assert gateway.run("apps", "remove", topic, "--yes", "--json").json == {"removed": topic}
+    assert rows_of_app(gateway, app) == {}
+    assert topic not in gateway.run("apps").out
+    assert topic not in json.dumps(gateway.admin("GET", "devices", device.name, "preferences"))
+    for token in (device.token, former.token, shared):
+        answer = gateway.push(token, connection=connection, topic=topic)
+        assert (answer.status, answer.reason) == (400, "BadDeviceToken")
+    assert gateway.push(kept, connection=connection).status == 200
+    assert "there is no app" in gateway.run("apps", "remove", topic, code=3).err
+    # One of the same name is another one.
+    gateway.app(topic)
+    assert rows_of_app(gateway, app) == {}
+    gateway.run("apps", "remove", topic)
+
+
+def test_a_team_is_removed_when_it_has_no_keys_and_no_apps(gateway):
+    team = gateway.add_team("OUT" + uuid.uuid4().hex[:7].upper())
+    key, topic = gateway.new_key(team=team), gateway.app(team=team)
+    refused = gateway.run("teams", "remove", team, code=1)
+    assert f"team {team} has key {key.key_id}, app {topic}: remove these first" in refused.err
+    gateway.run("keys", "remove", key.key_id)
+    gateway.run("apps", "remove", topic)
+    assert f"removed team {team}" in gateway.run("teams", "remove", team).err
+    assert team not in gateway.run("teams").out
+    gateway.run("teams", "remove", team, code=3)

@@ -41,6 +41,8 @@ struct RegistrationsConformance {
     ("the category of a question ends with it", { try await $0.questions() }),
     ("every lookup sees a changed app", { try await $0.changingApps() }),
     ("an app is a team's, where it is said", { try await $0.owningApps() }),
+    ("an app that is removed is gone, and its number with it", { try await $0.removingApps() }),
+    ("a team goes when it has no keys and no apps", { try await $0.removingTeams() }),
     ("a report of a push is kept once", { try await $0.reporting() }),
     ("a list is read page by page, each row once", { try await $0.listing() }),
     ("each device of a batch has a name, a person, a secret and a token", { try await $0.enrollingBatches() }),
@@ -537,6 +539,68 @@ struct RegistrationsConformance {
       #expect(home.app(app.id)?.team == "TEAM000002")
       #expect(home.app(open.id) != nil && home.app(open.id)?.team == nil)
     }
+  }
+
+  private func removingApps() async throws {
+    let (app, kept) = (try await addApp(), try await addApp("com.example.mail"))
+    let (device, _) = try await registrations.enroll(name: "phone", person: nil)
+    let (gone, _) = try await registrations.enroll(name: "tablet", person: nil)
+    let (other, _) = try await registrations.enroll(name: "laptop", person: nil)
+    var tokens: [DeviceToken] = []
+    for device in [device, gone] {
+      tokens.append(
+        try await registrations.register(device.id, topic: Self.topic, environment: .development).token)
+    }
+    _ = try await registrations.register(device.id, topic: Self.topic, environment: .production, expires: 5, now: 1)
+    let mail = try await registrations.register(device.id, topic: kept.topic, environment: .development).token
+    _ = try await registrations.register(other.id, topic: kept.topic, environment: .development)
+    _ = try await registrations.remove(gone.id, now: 2)
+    try await registrations.putCategory(app.id, "ASK", [])
+    try await registrations.add(AdReport(at: 1, device: device.id, app: app.id, id: .number(1), text: "gone"))
+    try await registrations.add(AdReport(at: 1, device: device.id, app: kept.id, id: .number(2), text: "kept"))
+    #expect(try await registrations.registrationCount(of: app.id, now: 9) == 1)
+    #expect(try await registrations.registrationCount(of: app.id, now: 4) == 2)
+    #expect(try await registrations.endRegistrations(for: app.id, now: 7) == [device.id])
+    #expect(registrations.registration(tokens[0])?.0.unregistered == 7)
+    #expect(registrations.registrations(of: device.id).map(\.0.token) == [mail])
+    // Once more, as after a crash.
+    #expect(try await registrations.endRegistrations(for: app.id, now: 8) == [device.id])
+    #expect(try await registrations.registrationCount(of: app.id, now: 4) == 0)
+    let generation = registrations.keyGeneration
+    try await registrations.remove(app.id)
+    #expect(registrations.keyGeneration != generation)
+    for home in [registrations, try await reopened()] {
+      #expect(home.apps.map(\.topic) == [kept.topic])
+      #expect(home.app(app.id) == nil && !home.hasApp(topic: Self.topic))
+      for token in tokens { #expect(home.registration(token) == nil) }
+      #expect(home.registration(mail)?.1.topic == kept.topic)
+      #expect(home.registrations(of: device.id).map(\.0.token) == [mail])
+      #expect(home.categories(of: app.id).isEmpty)
+      #expect(try await home.adReports(limit: 10).map(\.text) == ["kept"])
+    }
+    let next = try await addApp()
+    #expect(next.id != app.id && next.id != kept.id)
+    try await registrations.remove(next.id)
+    let last = try await reopened().putApp(topic: Self.topic, name: "News", icon: "N", policyMode: .enforce)
+    #expect(![app.id, kept.id, next.id].contains(last.id))
+  }
+
+  private func removingTeams() async throws {
+    let key = try await addKey()
+    try await registrations.addTeam("TEAM000002")
+    let app = try await registrations.putApp(
+      topic: Self.topic, name: "News", icon: "N", policyMode: .enforce, isStrict: false, ads: .standard,
+      team: "TEAM000002")
+    for team in ["TEAM000001", "TEAM000002"] {
+      await refused(.conflict) { try await registrations.removeTeam(team) }
+    }
+    await refused(.unknown) { try await registrations.removeTeam("TEAM000003") }
+    try await registrations.removeKey(key.id)
+    try await registrations.removeTeam("TEAM000001")
+    for home in [registrations, try await reopened()] { #expect(home.teams == ["TEAM000002"]) }
+    try await registrations.remove(app.id)
+    try await registrations.removeTeam("TEAM000002")
+    for home in [registrations, try await reopened()] { #expect(home.teams.isEmpty) }
   }
 
   private func reporting() async throws {

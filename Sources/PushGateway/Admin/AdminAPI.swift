@@ -56,12 +56,22 @@ struct AdminAPI: Sendable {
     [
       .init("GET", "/admin/v1/status", .reader) { _ in Response(status()) },
       .init("POST", "/admin/v1/teams", .operator, addTeam),
+      .init("DELETE", "/admin/v1/teams/{id}", .admin) { request in
+        try await services.registrations.removeTeam(request.parameters[0])
+        return .noContent
+      },
       .init("POST", "/admin/v1/keys", .admin, createKey),
       .init("DELETE", "/admin/v1/keys/{id}", .admin) { request in
         try await services.registrations.removeKey(request.parameters[0])
         return .noContent
       },
       .init("POST", "/admin/v1/apps", .operator, putApp),
+      .init("DELETE", "/admin/v1/apps/{topic}", .admin) { request in
+        let (app, remove) = (try services.registrations.app(topic: request.parameters[0]), RemoveApp(services))
+        if request.query["force"] != "true" { try await remove.requireUnused(app) }
+        try await remove(app)
+        return .noContent
+      },
       .init("GET", "/admin/v1/apps/{topic}/categories", .reader) { request in
         let app = try services.registrations.app(topic: request.parameters[0])
         let categories = services.registrations.categories(of: app.id).sorted { $0.key < $1.key }

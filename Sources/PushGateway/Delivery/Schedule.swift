@@ -70,6 +70,9 @@ final class Schedule: Sendable {
     _ = note(try await pushes.purge(devices, app: app), .unregistered)
   }
 
+  /// Takes back what is scheduled of an app.
+  func purge(_ app: AppID) async throws { _ = note(try await pushes.purge(app), .unregistered) }
+
   private func note(_ removed: [ScheduledPushes.Removed], _ cause: DeliveryDetail.Fact) -> Int {
     let now = clock.milliseconds()
     log.append(

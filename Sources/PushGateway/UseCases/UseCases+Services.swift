@@ -118,6 +118,15 @@ extension Register {
   init(_ services: Services) { self.init(registrations: services.registrations, clock: services.clock) }
 }
 
+extension RemoveApp {
+  init(_ services: Services) {
+    self.init(
+      registrations: services.registrations, mailbox: services.mailbox, held: services.held,
+      schedule: services.schedule, channels: services.channels, manageChannels: ManageChannels(services),
+      groups: services.groups, answers: services.answers, retractions: services.retractions, clock: services.clock)
+  }
+}
+
 extension RemoveBatch {
   init(_ services: Services) {
     self.init(

@@ -192,6 +192,11 @@ package final class Answers: Sendable {
     try await write { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }
   }
 
+  /// Forgets the answers to pushes of an app.
+  package func forget(_ app: AppID) async throws {
+    try await write { try $0.execute(sql: "DELETE FROM answer WHERE app = ?", arguments: [app.row]) }
+  }
+
   /// Forgets what is older than ``Limits/answerRetention`` at `now`, in milliseconds since 1970, or of nobody any longer.
   package func trim(now: Int64) async throws {
     try await write { db in

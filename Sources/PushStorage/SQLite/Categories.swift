@@ -86,6 +86,12 @@ package final class Categories: Sendable {
     try await remove([(app, category)])
   }
 
+  /// Removes all categories of an app, in a transaction of the caller's.
+  func remove(_ app: AppID, _ db: Database) throws {
+    try db.execute(sql: "DELETE FROM category WHERE app = ?", arguments: [app.row])
+    db.afterNextTransaction { [self] _ in state.withLock { $0[app] = nil } }
+  }
+
   /// Removes those whose end has come at `now`, in seconds since 1970.
   package func expire(now: Int64) async throws {
     let ended = state.withLock { state in

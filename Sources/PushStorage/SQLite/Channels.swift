@@ -207,6 +207,26 @@ package final class Channels: Sendable {
     return try await delete(all, now: now)
   }
 
+  /// Forgets an app whose channels are deleted, and these with it.
+  package func forget(_ app: AppID) async throws {
+    try await write { [self] db in
+      let gone = state.withLock { state in
+        state.channels.values.filter { $0.app == app && $0.deleted != nil }.map(\.id)
+      }
+      let delete = try db.makeStatement(sql: "DELETE FROM channel WHERE id = ?")
+      for id in gone { try delete.execute(arguments: [Data(id.bytes)]) }
+      try db.execute(sql: "DELETE FROM broadcast_off WHERE app = ?", arguments: [app.row])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for id in gone { state.channels[id] = nil }
+          state.byApp = state.byApp.filter { $0.key.app != app || !$0.value.isEmpty }
+          state.off.remove(app)
+          state.checkInvariants()
+        }
+      }
+    }
+  }
+
   // MARK: Messages
 
   /// Stores a message as its channel's most recent; when this returns it is on disk.

@@ -272,6 +272,22 @@ package final class Groups: Sendable {
     }
   }
 
+  /// Returns the number of tokens in use for an app.
+  package func registrationCount(of app: AppID) -> Int {
+    state.withLock { $0.tokens.values.count { $0.app == app && $0.unregistered == nil } }
+  }
+
+  /// Forgets the tokens for an app, and to whom its pushes went.
+  package func forget(_ app: AppID) async throws {
+    try await write { [self] db in
+      try db.execute(sql: "DELETE FROM group_token WHERE app = ?", arguments: [app.row])
+      try db.execute(sql: "DELETE FROM group_push WHERE app = ?", arguments: [app.row])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in state.tokens = state.tokens.filter { $0.value.app != app } }
+      }
+    }
+  }
+
   // MARK: Pushes
 
   /// Keeps to whom a push goes, and calls `completion` when that is on disk, or with false when the disk refuses: the first

@@ -173,6 +173,16 @@ package final class HeldPushes: Sendable {
     }
   }
 
+  /// Lets go of all pushes of an app, for whichever device.
+  package func purge(_ app: AppID) {
+    change { state in
+      for (device, held) in state.held {
+        let ids = held.filter { $0.app == app }.map(\.id)
+        if !ids.isEmpty { state.remove(ids, of: device) }
+      }
+    }
+  }
+
   /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``, and nothing is due until
   /// then or until ``keep(_:)``.
   ///

@@ -115,6 +115,14 @@ package final class Retractions: Sendable {
     }
   }
 
+  /// Forgets what was taken back of an app.
+  package func forget(_ app: AppID) async throws {
+    try await write { [self] db in
+      try db.execute(sql: "DELETE FROM retraction WHERE app = ?", arguments: [app.row])
+      if db.changesCount > 0 { try adopt(db) }
+    }
+  }
+
   /// Forgets what is older than ``Limits/retractionRetention`` at `now`, in milliseconds since 1970, or of nobody any
   /// longer.
   package func trim(now: Int64, isPerson: @escaping @Sendable (PersonID) -> Bool) async throws {

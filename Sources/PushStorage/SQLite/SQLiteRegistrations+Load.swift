@@ -126,6 +126,8 @@ extension SQLiteRegistrations {
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }
+    let former = try PreparedStatement(db, "SELECT id FROM former_app")
+    while try former.next() { _ = try former.integer(0, in: StoredRange.app) }
     let certificates = try PreparedStatement(
       db, "SELECT fingerprint, topic, topics, environments, expires, revoked FROM certificate")
     while try certificates.next() {

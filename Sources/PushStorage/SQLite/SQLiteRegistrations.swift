@@ -21,7 +21,7 @@ package final class SQLiteRegistrations: Sendable {
     var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
-  private let categories: Categories
+  let categories: Categories
   package let store: SQLiteStore
   let state: Mutex<State>
   /// Whether ``State/tables`` have been read.
@@ -275,7 +275,8 @@ package final class SQLiteRegistrations: Sendable {
     return try await write { [self] db in
       try db.execute(
         sql: """
-          INSERT INTO app (topic, name, icon, policy_mode, strict, ads, team) VALUES (?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO app (id, topic, name, icon, policy_mode, strict, ads, team)
+            VALUES (\(SQLiteRegistrations.nextApp), ?, ?, ?, ?, ?, ?, ?)
           ON CONFLICT (topic)
           DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
             strict = excluded.strict, ads = excluded.ads, team = excluded.team
@@ -299,6 +300,11 @@ package final class SQLiteRegistrations: Sendable {
   /// got it again would inherit all that.
   static let nextDevice = """
     (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
+    """
+
+  /// The number of a new app, as SQL: mailboxes and the delivery log may have one that was given out before.
+  private static let nextApp = """
+    (SELECT 1 + max(ifnull((SELECT max(id) FROM app), 0), ifnull((SELECT max(id) FROM former_app), 0)))
     """
 
   static func requirePersonName(_ name: String) throws(Refusal) {

@@ -100,6 +100,9 @@ package final class ScheduledPushes: Sendable {
   /// How many there are.
   package var count: Int { state.withLock { $0.count } }
 
+  /// How many there are of an app.
+  package func count(of app: AppID) -> Int { state.withLock { $0.apps[app] ?? 0 } }
+
   /// Keeps a push, and calls `completion` when that is on disk, or with a ``StoreError`` when the disk refuses.
   package func add(_ push: ScheduledPush, completion: @escaping @Sendable (Result<Outcome, StoreError>) -> Void) {
     let (isFull, mustWrite) = state.withLock { state -> (Bool, Bool) in
@@ -288,6 +291,11 @@ package final class ScheduledPushes: Sendable {
         guard let app else { return ("device = ?", [device.row.databaseValue]) }
         return ("device = ? AND app = ?", [device.row.databaseValue, app.row.databaseValue])
       })
+  }
+
+  /// Takes back what is scheduled of an app.
+  package func purge(_ app: AppID) async throws -> [Removed] {
+    try await remove([("app = ?", [app.row.databaseValue])])
   }
 
   private func remove(_ conditions: [(String, [DatabaseValue])]) async throws -> [Removed] {

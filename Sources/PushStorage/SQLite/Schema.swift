@@ -384,6 +384,13 @@ package enum Schema {
           ALTER TABLE replica ADD COLUMN latest_schema INTEGER NOT NULL DEFAULT 0;
           """)
     }
+    migrator.registerMigration("removed apps") { db in
+      try db.execute(
+        sql: """
+          -- The highest number of an app that was removed: none up to it is given out again.
+          CREATE TABLE former_app (id INTEGER PRIMARY KEY);
+          """)
+    }
     return migrator
   }
 

@@ -29,7 +29,7 @@ package enum StoredRange {
       ("person_group", "id"), ("group_token", "person_group"), (_, "gap_from"), (_, "gap_to"),
       (_, "gap_dropped"):
       number
-    case ("app", "id"), ("mailbox", "app"), ("scheduled", "app"),
+    case ("app", "id"), ("former_app", "id"), ("mailbox", "app"), ("scheduled", "app"),
       ("retraction", "app"), ("group_push", "app"), ("group_token", "app"):
       app
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress

@@ -11,9 +11,10 @@ struct Apps: AsyncParsableCommand {
         pushcli apps
         pushcli apps add com.example.trains --name Trains --icon 🚆
         pushcli apps set com.example.trains --ads hold
+        pushcli apps remove com.example.trains
         pushcli apps category com.example.builds DEPLOY --action approve=Approve --action reject=Reject!
       """,
-    subcommands: [List.self, Add.self, Change.self, Category.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Add.self, Change.self, Remove.self, Category.self], defaultSubcommand: List.self)
 
   /// An app as it is printed.
   struct Record: Codable {
@@ -142,6 +143,33 @@ struct Apps: AsyncParsableCommand {
       Output.words(
         "\(app.topic): \(app.icon) \(app.name), team \(app.team ?? "any"), policy \(app.policyMode), "
           + "strict \(app.strict ? "yes" : "no"), ads \(app.ads)")
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Remove an app; one that has registrations with --yes alone.",
+      discussion: """
+        Registrations, channels, pushes that wait or are scheduled, categories and preferences of the app go with it. A push \
+        to one of its device tokens is answered 400 BadDeviceToken from then on.
+
+        Examples:
+          pushcli apps remove com.example.trains
+          pushcli apps remove com.example.trains --yes
+        """)
+    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Flag(help: "Remove its registrations, channels and scheduled pushes, too.") var yes = false
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let admin = try await Admin(state)
+      guard try await Apps.known(topic, admin) != nil else {
+        throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
+      }
+      try await admin.delete("/admin/v1/apps/\(pathPart(topic))\(yes ? "?force=true" : "")")
+      if format.json { return Output.json(["removed": topic]) }
+      Output.words("removed \(topic)")
     }
   }
 

@@ -9,8 +9,9 @@ struct Teams: AsyncParsableCommand {
       Examples:
         pushcli teams
         pushcli teams add A1B2C3D4E5
+        pushcli teams remove A1B2C3D4E5
       """,
-    subcommands: [List.self, Add.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List teams.")
@@ -33,6 +34,21 @@ struct Teams: AsyncParsableCommand {
     func run() async throws {
       let added: TeamRecord = try await Admin(state).post("/admin/v1/teams", TeamRecord(id: team))
       if format.json { Output.json(added) } else { Output.words("added team \(added.id)") }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Remove a team that has no keys and no apps.",
+      discussion: "Example:\n  pushcli teams remove A1B2C3D4E5")
+    @Argument(help: "The team, 10 characters.", completion: Names.teams) var team: String
+    @OptionGroup var state: StateOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      try await Admin(state).delete("/admin/v1/teams/\(pathPart(team))")
+      if format.json { return Output.json(["removed": team]) }
+      Output.words("removed team \(team)")
     }
   }
 }

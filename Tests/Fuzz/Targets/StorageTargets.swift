@@ -78,6 +78,7 @@ final class DamagedDatabase {
     "person VALUES (1, 'p1', '{}'), (2, 'p2', '{\"badge\":false}')",
     "device VALUES (1, 'uuid1', 'd1', 1, zeroblob(32), 'device', 1700000000), "
       + "(2, 'uuid2', 'd2', 2, randomblob(32), 'device', 1700000000)",
+    "former_app VALUES (3)",
     "former_device VALUES (3, 1)",
     "former_token VALUES (randomblob(32), 3, 1, 'development', 1700000000000)",
     "token VALUES (randomblob(32), 1, 1, 'development', 1700000000000, 1800000000000), "

@@ -106,7 +106,8 @@ import Testing
   /// gateway's machine; what changes anything else takes an operator, and so do texts that persons have reported.
   static func adminRoutes(_ router: Router) -> [Route] {
     let credentials = [
-      "/admin/v1/keys", "/admin/v1/keys/{id}", "/admin/v1/devices/{name}", "/admin/v1/devices/{name}/secret",
+      "/admin/v1/keys", "/admin/v1/keys/{id}", "/admin/v1/teams/{id}", "/admin/v1/apps/{topic}",
+      "/admin/v1/devices/{name}", "/admin/v1/devices/{name}/secret",
       "/admin/v1/persons/{name}", "/admin/v1/groups/{name}", "/admin/v1/batches", "/admin/v1/batches/{name}",
       "/admin/v1/invitations",
       "/admin/v1/invitations/{id}", "/admin/v1/channels/{id}/shares", "/admin/v1/shares/{id}", "/admin/v1/tokens",

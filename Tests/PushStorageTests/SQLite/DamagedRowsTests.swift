@@ -25,6 +25,7 @@ import Testing
     Table(name: "app", first: "id = 1") {
       "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))')"
     },
+    Table(name: "former_app", first: "id = 1") { "(\($0))" },
     Table(name: "person", first: "id = 1") { "(\($0), 'p\($0)', '{}')" },
     Table(name: "device", first: "id = 1") {
       "(\($0), 'uuid\($0)', 'd\($0)', \($0), \(blob($0, size: 32)), 'device', 1700000000)"

@@ -230,6 +230,12 @@ enum ReleasedSchemas {
       dump: """
         ALTER TABLE replica ADD COLUMN latest_schema INTEGER NOT NULL DEFAULT 0;
         """),
+    Step(
+      migration: "removed apps",
+      dump: """
+        CREATE TABLE former_app (id INTEGER PRIMARY KEY);
+        INSERT INTO former_app VALUES (9);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

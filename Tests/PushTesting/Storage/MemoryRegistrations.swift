@@ -71,6 +71,10 @@ package final class MemoryRegistrations: Registrations {
     case keepsReports
     /// An app is every team's.
     case forgetsTeams
+    /// A team goes, whatever it has.
+    case removesOwners
+    /// The number of an app that was removed is given out again.
+    case reusesNumbers
     /// A page of a list begins with the row that the one before ended with.
     case repeatsRows
 
@@ -108,6 +112,8 @@ package final class MemoryRegistrations: Registrations {
       case .forgetsRemovedTokens: "a device that is removed is gone, and its number with it"
       case .keepsReports: "a person goes with all that is known"
       case .forgetsTeams: "an app is a team's, where it is said"
+      case .removesOwners: "a team goes when it has no keys and no apps"
+      case .reusesNumbers: "an app that is removed is gone, and its number with it"
       case .repeatsRows: "a list is read page by page, each row once"
       }
     }
@@ -119,6 +125,8 @@ package final class MemoryRegistrations: Registrations {
     var keys: [String: ProviderKey] = [:]
     var generation: UInt64 = 0
     var apps: [AppID: App] = [:]
+    /// Numbers of apps that are gone.
+    var formerApps: [AppID] = []
     /// Apps as they were first, for ``Fault/answersOldApps``.
     var oldApps: [AppID: App] = [:]
     var categories: [AppID: [String: [AlertAction]]] = [:]
@@ -332,6 +340,13 @@ package final class MemoryRegistrations: Registrations {
     state.withLock { _ = $0.teams.insert(id) }
   }
 
+  package func removeTeam(_ id: String) async throws {
+    try Self.require(teams.contains(id), .unknown)
+    let isOwner = keys.contains { $0.team == id } || apps.contains { $0.team == id }
+    try Self.require(!isOwner || fault == .removesOwners, .conflict)
+    state.withLock { _ = $0.teams.remove(id) }
+  }
+
   package func addKey(_ key: ProviderKey) async throws {
     try Self.require(self.key(key.id) == nil && teams.contains(key.team), .conflict)
     state.withLock { state in
@@ -357,12 +372,39 @@ package final class MemoryRegistrations: Registrations {
     return state.withLock { state in
       if fault != .keepsGeneration { state.generation += 1 }
       let known = state.apps.values.first { $0.topic == topic }?.id
+      let former = fault == .reusesNumbers ? state.formerApps.first : nil
       let app = App(
-        id: known ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
+        id: known ?? former ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
         isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team)
       state.apps[app.id] = app
       state.oldApps[app.id] = state.oldApps[app.id] ?? app
       return app
+    }
+  }
+
+  package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
+    look { state in
+      state.registrations.count { $0.app == app && $0.unregistered == nil && !$0.isExpired(at: now) }
+    }
+  }
+
+  package func endRegistrations(for app: AppID, now: Int64) async throws -> [DeviceID] {
+    state.withLock { state in
+      for place in state.registrations.indices where state.registrations[place].app == app {
+        state.registrations[place].unregistered = state.registrations[place].unregistered ?? now
+      }
+      let devices = Set(state.registrations.filter { $0.app == app }.map(\.device))
+      return devices.filter { state.former[$0] == nil }.sorted { $0.row < $1.row }
+    }
+  }
+
+  package func remove(_ app: AppID) async throws {
+    state.withLock { state in
+      state.registrations.removeAll { $0.app == app }
+      state.reports.removeAll { $0.app == app }
+      (state.categories[app], state.questions[app], state.apps[app]) = (nil, nil, nil)
+      state.formerApps.append(app)
+      state.generation += 1
     }
   }
 

@@ -80,6 +80,7 @@ package final class TwoReplicas: Registrations {
   }
 
   package func addTeam(_ id: String) async throws { try await change { try await $0.addTeam(id) } }
+  package func removeTeam(_ id: String) async throws { try await change { try await $0.removeTeam(id) } }
   package func addKey(_ key: ProviderKey) async throws { try await change { try await $0.addKey(key) } }
   package func removeKey(_ id: String) async throws { try await change { try await $0.removeKey(id) } }
   package func putApp(
@@ -90,6 +91,13 @@ package final class TwoReplicas: Registrations {
         topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team)
     }
   }
+  package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
+    try await reader.registrationCount(of: app, now: now)
+  }
+  package func endRegistrations(for app: AppID, now: Int64) async throws -> [DeviceID] {
+    try await change { try await $0.endRegistrations(for: app, now: now) }
+  }
+  package func remove(_ app: AppID) async throws { try await change { try await $0.remove(app) } }
   package func putCategory(
     _ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?
   ) async throws {

@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+package import PushCore
+
+/// Apps and teams that are removed.
+extension SQLiteRegistrations {
+  package func removeTeam(_ id: String) async throws {
+    try await write { [self] db in
+      guard teams.contains(id) else {
+        throw Refusal(kind: .unknown, description: "there is no team \(id): `pushcli teams list` shows them")
+      }
+      let owned =
+        keys.filter { $0.team == id }.map { "key \($0.id)" } + apps.filter { $0.team == id }.map { "app \($0.topic)" }
+      guard owned.isEmpty else {
+        let named = owned.prefix(SQLiteRegistrations.namedAtOnce).joined(separator: ", ")
+        let more = owned.count - SQLiteRegistrations.namedAtOnce
+        throw Refusal(
+          kind: .conflict,
+          description: "team \(id) has \(named)\(more > 0 ? " and \(more) more" : ""): remove these first")
+      }
+      try db.execute(sql: "DELETE FROM team WHERE id = ?", arguments: [id])
+      db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.remove(id) } }
+    }
+  }
+
+  /// Keys and apps that a refusal names.
+  private static let namedAtOnce = 5
+
+  package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
+    do {
+      return try await store.pool.read { db in
+        try Int.fetchOne(
+          db,
+          sql: """
+            SELECT count(*) FROM token WHERE app = ? AND unregistered IS NULL AND (expires IS NULL OR expires > ?)
+            """, arguments: [app.row, now]) ?? 0
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
+  package func endRegistrations(for app: AppID, now: Int64) async throws -> [DeviceID] {
+    var devices: Set<DeviceID> = []
+    try await forEachSlice(of: "token", app) { [self] rows in
+      devices.formUnion(rows.map(\.device))
+      let tokens = rows.filter { !$0.isEnded }.map(\.token)
+      try await change { [self] db in
+        let update = try db.cachedStatement(
+          sql: "UPDATE token SET unregistered = ? WHERE token = ? AND unregistered IS NULL")
+        for token in tokens { try update.execute(arguments: [now, Data(token.bytes)]) }
+        db.afterNextTransaction { [self] _ in
+          state.withLock { state in
+            for token in tokens where state.tables.registration(token)?.unregistered == nil {
+              state.tables.set(unregistered: now, of: token)
+            }
+          }
+        }
+      }
+    }
+    return devices.sorted { $0.row < $1.row }
+  }
+
+  package func remove(_ app: AppID) async throws {
+    for table in ["token", "former_token"] {
+      try await forEachSlice(of: table, app) { [self] rows in
+        let tokens = rows.map(\.token)
+        try await change { [self] db in
+          let delete = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE token = ?")
+          for token in tokens { try delete.execute(arguments: [Data(token.bytes)]) }
+          db.afterNextTransaction { [self] _ in
+            state.withLock { state in for token in tokens { state.tables.remove(token) } }
+          }
+        }
+      }
+    }
+    try await change { [self] db in
+      // Those that came since.
+      let tokens = try ["token", "former_token"].flatMap { table in
+        try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])
+      }.compactMap { DeviceToken(bytes: $0) }
+      try categories.remove(app, db)
+      try db.execute(sql: "DELETE FROM ad_report WHERE app = ?", arguments: [app.row])
+      try db.execute(sql: "DELETE FROM app WHERE id = ?", arguments: [app.row])
+      try db.execute(sql: "INSERT OR IGNORE INTO former_app (id) VALUES (?)", arguments: [app.row])
+      try db.execute(sql: "DELETE FROM former_app WHERE id < (SELECT max(id) FROM former_app)")
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          for token in tokens { state.tables.remove(token) }
+          if let topic = state.apps.removeValue(forKey: app)?.topic { state.appsByTopic[topic] = nil }
+        }
+        changeGeneration()
+      }
+    }
+  }
+
+  /// A token of an app.
+  private struct TokenRow: Sendable {
+    var number: Int64
+    var token: DeviceToken
+    var device: DeviceID
+    var isEnded: Bool
+  }
+
+  /// Calls `body` with the tokens of an app in slices, since pushes wait for a transaction.
+  private func forEachSlice(
+    of table: String, _ app: AppID, _ body: ([TokenRow]) async throws -> Void
+  ) async throws {
+    var last: Int64 = -1
+    while true {
+      let rows = try await tokens(in: table, of: app, after: last)
+      guard let next = rows.last?.number else { return }
+      try await body(rows)
+      last = next
+    }
+  }
+
+  private func tokens(in table: String, of app: AppID, after number: Int64) async throws -> [TokenRow] {
+    do {
+      return try await store.pool.read { db in
+        let rows = try PreparedStatement(
+          db,
+          """
+          SELECT rowid, token, device, unregistered FROM \(table) WHERE app = ? AND rowid > ? ORDER BY rowid
+            LIMIT \(Limits.subscriptionSlice)
+          """)
+        rows.bind(app.row)
+        rows.bind(number)
+        var found: [TokenRow] = []
+        while try rows.next() {
+          guard let token = DeviceToken(bytes: rows.blob(1)) else { throw rows.damage(1, "32 bytes are expected") }
+          found.append(
+            TokenRow(
+              number: try rows.integer(0), token: token, device: DeviceID(row: try rows.integer(2)),
+              isEnded: !rows.isNull(3)))
+        }
+        return found
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+}
