@@ -180,11 +180,3 @@ extension FaultTarget {
     return metadata
   }
 }
-
-extension Exchange {
-  /// The token in the path of a push.
-  var deviceToken: DeviceToken? {
-    guard let path = request[.path], path.starts(with: Paths.devicePush) else { return nil }
-    return DeviceToken(hex: path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount))
-  }
-}

@@ -92,3 +92,11 @@ extension Message {
     return value.flatMap { APNSID($0.span) }
   }
 }
+
+extension Exchange {
+  /// The token in the path of a push.
+  var deviceToken: DeviceToken? {
+    guard let path = request[.path], path.starts(with: Paths.devicePush) else { return nil }
+    return DeviceToken(hex: path.extracting(droppingFirst: Paths.devicePush.utf8CodeUnitCount))
+  }
+}
