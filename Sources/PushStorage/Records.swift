@@ -178,13 +178,13 @@ package struct ListedDevice: Sendable {
   package var device: Device
   /// The name of its person.
   package var person: String
-  /// The apps that it is registered for.
-  package var apps: [App]
+  /// Its registrations that were not ended, with their apps.
+  package var registrations: [(Registration, App)]
 
-  package init(device: Device, person: String, apps: [App]) {
+  package init(device: Device, person: String, registrations: [(Registration, App)]) {
     self.device = device
     self.person = person
-    self.apps = apps
+    self.registrations = registrations
   }
 }
 

@@ -9,7 +9,8 @@ extension Registrations {
   /// A device as lists show it; nil when it is gone.
   package func listed(_ id: DeviceID) -> ListedDevice? {
     device(id).map { device in
-      ListedDevice(device: device, person: person(device.person)?.name ?? "", apps: registrations(of: id).map(\.1))
+      ListedDevice(
+        device: device, person: person(device.person)?.name ?? "", registrations: registrations(of: id))
     }
   }
 

@@ -416,6 +416,15 @@ def test_send_refused_for_good_is_5_and_says_the_reason(gateway, device):
     assert_fails(send(gateway, "--token", device.token, "--topic", TOPIC, "--title", "x"), 5, "410", "Unregistered")
 
 
+def test_devices_lists_an_app_once_with_its_environments(gateway, device):
+    gateway.register(device.name, TOPIC, environment="production")
+    row = gateway.run("devices", "list", "--filter", device.name, "--json").json
+    assert row["apps"] == [TOPIC]
+    assert row["registrations"] == [{"topic": TOPIC, "environments": ["development", "production"]}]
+    [_, line] = gateway.run("devices", "list", "--filter", device.name).out.splitlines()
+    assert line.endswith(f"  {TOPIC} (development production)")
+
+
 def test_send_to_nobody_is_3(gateway, device):
     other = gateway.app()
     assert_fails(send(gateway, "--to", f"{device.name}/{other}", "--title", "x"), 3, "not registered", "devices register")

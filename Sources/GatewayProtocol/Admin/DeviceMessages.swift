@@ -6,8 +6,10 @@ package struct DeviceRecord: Codable, Sendable {
   /// nil from a gateway that knows no roles.
   package var role: String?
   package var person: String
-  /// Topics it is registered for.
+  /// Topics it is registered for, each once.
   package var apps: [String]
+  /// The same with their environments; nil from a gateway of an earlier version.
+  package var registrations: [Registrations]?
   /// Pushes that wait for it; in a cell as far as the gateway that is asked knows.
   package var waiting: Int
   /// Streams it has open now.
@@ -19,15 +21,16 @@ package struct DeviceRecord: Codable, Sendable {
   package var focus: String?
 
   package init(
-    device: String, name: String, role: String? = nil, person: String, apps: [String], waiting: Int, streams: Int,
-    lastSeen: String? = nil, silent: Bool? = nil, focus: String? = nil
+    device: String, name: String, role: String? = nil, person: String, registrations: [Registrations], waiting: Int,
+    streams: Int, lastSeen: String? = nil, silent: Bool? = nil, focus: String? = nil
   ) {
     self.lastSeen = lastSeen
     self.device = device
     self.role = role
     self.name = name
     self.person = person
-    self.apps = apps
+    self.registrations = registrations
+    apps = registrations.map(\.topic)
     self.waiting = waiting
     self.streams = streams
     self.silent = silent
@@ -35,8 +38,17 @@ package struct DeviceRecord: Codable, Sendable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case device, name, role, person, apps, waiting, streams, silent, focus
+    case device, name, role, person, apps, registrations, waiting, streams, silent, focus
     case lastSeen = "last_seen"
+  }
+
+  /// An app that a device is registered for.
+  package struct Registrations: Codable, Sendable, Equatable {
+    package var topic: String
+    /// `development`, `production`, or both.
+    package var environments: [String]
+
+    package init(topic: String, environments: [String]) { (self.topic, self.environments) = (topic, environments) }
   }
 }
 

@@ -19,6 +19,7 @@ extension DeviceRecord {
     append(#","last_seen":"#, lastSeen)
     append(#","name":"#, name)
     append(#","person":"#, person)
+    if let registrations { DeviceRecord.append(registrations, to: &bytes) }
     append(#","role":"#, role)
     if let silent { bytes += (silent ? #","silent":true"# : #","silent":false"#).utf8 }
     bytes += #","streams":"#.utf8
@@ -26,6 +27,19 @@ extension DeviceRecord {
     bytes += #","waiting":"#.utf8
     bytes += String(waiting).utf8
     bytes += "}".utf8
+  }
+
+  private static func append(_ registrations: [Registrations], to bytes: inout [UInt8]) {
+    bytes += #","registrations":["#.utf8
+    for (place, one) in registrations.enumerated() {
+      if place > 0 { bytes += ",".utf8 }
+      bytes += #"{"environments":"#.utf8
+      PersonRecord.append(one.environments, to: &bytes)
+      bytes += #","topic":"#.utf8
+      appendJSONString(one.topic, to: &bytes)
+      bytes += "}".utf8
+    }
+    bytes += "]".utf8
   }
 }
 

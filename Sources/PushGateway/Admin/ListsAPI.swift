@@ -90,10 +90,20 @@ struct ListsAPI: Sendable {
     let seen = presence.streams > 0 ? services.clock.seconds : device.lastSeen
     return DeviceRecord(
       device: device.uuid, name: device.name, role: device.role.rawValue,
-      person: listed.person, apps: listed.apps.map(\.topic).sorted(),
+      person: listed.person, registrations: topics(of: listed),
       waiting: presence.waiting, streams: presence.streams,
       lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
       silent: presence.state.isSilent ? true : nil, focus: presence.state.focus)
+  }
+
+  /// The apps that a device is registered for, in the order of their topics.
+  private func topics(of listed: ListedDevice) -> [DeviceRecord.Registrations] {
+    let now = services.clock.milliseconds()
+    var environments: [String: Set<String>] = [:]
+    for (registration, app) in listed.registrations where !registration.isExpired(at: now) {
+      environments[app.topic, default: []].insert(registration.environment.rawValue)
+    }
+    return environments.map { .init(topic: $0, environments: $1.sorted()) }.sorted { $0.topic < $1.topic }
   }
 
   /// A person as it is listed.

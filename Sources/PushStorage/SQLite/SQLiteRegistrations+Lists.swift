@@ -26,8 +26,10 @@ extension SQLiteRegistrations {
       }
     ).map { device, person, registrations in
       ListedDevice(
-        device: device, person: person, apps: registrations.filter { $0.unregistered == nil }.compactMap { app($0.app) }
-      )
+        device: device, person: person,
+        registrations: registrations.filter { $0.unregistered == nil }.compactMap { registration in
+          app(registration.app).map { (registration, $0) }
+        })
     }
   }
 

@@ -40,9 +40,20 @@ struct Devices: AsyncParsableCommand {
         return [
           row["name"]?.string ?? "", row["person"]?.string ?? "", isConnected ? "yes" : "no",
           isConnected ? "now" : row["last_seen"]?.string ?? "never", String(row["waiting"]?.integer ?? 0),
-          row["apps"]?.joinedTexts ?? "",
+          List.apps(of: row),
         ]
       }
+    }
+
+    /// The apps of a device, those that are registered in both environments with these.
+    private static func apps(of row: JSONElement) -> String {
+      guard let registrations = row["registrations"] else { return row["apps"]?.joinedTexts ?? "" }
+      var texts: [String] = []
+      registrations.forEachElement { one in
+        let environments = one["environments"]?.joinedTexts ?? ""
+        texts.append((one["topic"]?.string ?? "") + (environments.contains(" ") ? " (\(environments))" : ""))
+      }
+      return texts.joined(separator: " ")
     }
   }
 
