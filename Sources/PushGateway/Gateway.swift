@@ -245,7 +245,8 @@ package final class Gateway: Sendable {
       channels: ChannelsAPI(services: services),
       authority: { certificate.authority },
       metrics: MetricsAPI(meters: meters),
-      service: ServiceAPI(reload: { try await reload() }, restart: supervisor.restart),
+      service: ServiceAPI(
+        settings: { await reload.settings }, reload: { try await reload() }, restart: supervisor.restart),
       logLevel: LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck

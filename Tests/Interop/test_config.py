@@ -32,6 +32,33 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path):
         assert done.err == f"pushcli: unknown setting mailbox_cpa ({file}, line 3): did you mean mailbox_cap?\n"
 
 
+def test_check_shows_what_is_in_effect_in_the_gateway_that_runs(start, tmp_path):
+    file = tmp_path / "elsewhere.yaml"
+    file.write_text("mailbox_cap: 20\nrate_limit: 5\n")
+    gateway = start("--config", file)
+    (gateway.state / "config.yaml").write_text("mailbox_cap: 30\n")
+
+    def settings(*options):
+        done = gateway.run("serve", "--check", "--json", *options)
+        return {record["name"]: (record["value"], record["origin"]) for record in done.records}, done.err
+
+    shown, words = settings()
+    assert (shown["mailbox_cap"], shown["rate_limit"], shown["listen"][1]) == (("20", "file"), ("5", "file"), "flag")
+    assert f"runs on {gateway.state}" in words and f"config check {file}" in words
+    # What takes a restart is not in effect after a reload.
+    file.write_text("mailbox_cap: 40\n")
+    gateway.run("admin", "reload")
+    shown, _ = settings()
+    assert (shown["mailbox_cap"], shown["rate_limit"]) == (("20", "file"), ("none", "default"))
+    # A file and flags are checked as a start would take them.
+    assert settings("--config", file)[0]["mailbox_cap"] == ("40", "file")
+    assert settings("--loops", "1")[0]["mailbox_cap"] == ("30", "file")
+    gateway.stop()
+    done = gateway.run("serve", "--check")
+    assert re.search(r"^mailbox_cap +30 +file ", done.out, re.M)
+    assert f"settings file: {gateway.state}/config.yaml" in done.err
+
+
 def test_a_variable_that_sets_nothing_is_a_warning(tmp_path, start, monkeypatch):
     done = run("config", "check", state=tmp_path / "state", env={"PUSHGATEWAY_MAILBOXCAP": "hush"})
     assert done.code == 0 and "did you mean PUSHGATEWAY_MAILBOX_CAP?" in done.err and "hush" not in done.err

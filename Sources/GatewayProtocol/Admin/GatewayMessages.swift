@@ -72,6 +72,29 @@ package struct GatewayStatus: Codable, Sendable {
   }
 }
 
+/// The settings of a running gateway.
+package struct SettingsRecord: Codable, Sendable {
+  /// The absolute path of the configuration file; nil: there is none.
+  package var file: String?
+  package var settings: [SettingRecord]
+
+  package init(file: String?, settings: [SettingRecord]) { (self.file, self.settings) = (file, settings) }
+}
+
+/// One setting with its value.
+package struct SettingRecord: Codable, Sendable, Equatable {
+  package var name: String
+  package var value: String
+  /// `flag`, `environment`, `file` or `default`.
+  package var origin: String
+  /// `reload` or `restart`: what puts another value into effect.
+  package var change: String
+
+  package init(name: String, value: String, origin: String, change: String) {
+    (self.name, self.value, self.origin, self.change) = (name, value, origin, change)
+  }
+}
+
 /// What came of reading a gateway's settings again.
 package struct ReloadRecord: Codable, Sendable, Equatable {
   /// Settings that have another value now.

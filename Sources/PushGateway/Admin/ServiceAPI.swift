@@ -2,14 +2,17 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
-/// `/admin/v1/reload` and `/admin/v1/restart`: what a service is asked for while it runs.
+/// `/admin/v1/settings`, `/admin/v1/reload` and `/admin/v1/restart`: what a service is asked for while it runs.
 struct ServiceAPI: Sendable {
+  /// The settings in effect.
+  let settings: @Sendable () async -> SettingsRecord
   let reload: @Sendable () async throws -> ReloadRecord
   /// As ``Supervisor/restart``.
   let restart: (@Sendable () async throws -> Void)?
 
   var routes: [Router.Route] {
     [
+      .init("GET", "/admin/v1/settings", .admin) { _ in Response(await settings()) },
       .init("POST", "/admin/v1/reload", .operator) { _ in
         do {
           return Response(try await reload())

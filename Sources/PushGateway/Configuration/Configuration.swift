@@ -69,6 +69,9 @@ package struct Configuration: Sendable {
   /// Every setting's name, effective value and origin, for `serve --check`.
   package private(set) var effective: [Effective] = []
 
+  /// The absolute path of the configuration file; nil: there is none.
+  package private(set) var file: String?
+
   /// What may be a mistake and is none yet, a line each: for `serve --check`, and the log of a start.
   package private(set) var warnings: [String] = []
 
@@ -109,6 +112,7 @@ package struct Configuration: Sendable {
   ) throws(ConfigurationError) {
     self.state = state
     let file = try ConfigurationFile(file ?? state + "/config.yaml", isRequired: file != nil)
+    self.file = file.isThere ? URL(fileURLWithPath: file.path).path : nil
     try Configuration.names.refuseUnknown(in: file)
     warnings = Configuration.names.warnings(about: variables)
     for setting in Configuration.settings {
@@ -134,6 +138,15 @@ package struct Configuration: Sendable {
           "the backup folder \(folder) is inside the state folder, so each backup would contain the earlier ones: "
           + "expected a folder outside of it")
     }
+  }
+
+  /// Takes the values of some settings over from another configuration, with where they came from.
+  mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
+    for setting in settings { setting.copy(&self, other) }
+    let names = Set(settings.map(\.name))
+    let taken = other.effective.filter { names.contains($0.name) }
+    effective = effective.map { known in taken.first { $0.name == known.name } ?? known }
+    file = other.file
   }
 
   /// Whether a path leads into a folder.

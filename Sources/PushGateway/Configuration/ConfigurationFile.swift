@@ -11,6 +11,8 @@ struct ConfigurationFile {
 
   let path: String
   let entries: [String: Entry]
+  /// Whether there is such a file.
+  let isThere: Bool
 
   /// Reads a file of settings.
   ///
@@ -22,9 +24,10 @@ struct ConfigurationFile {
       if isRequired || FileManager.default.fileExists(atPath: path) {
         throw ConfigurationError(description: "\(path) can't be read: check the name and its permissions")
       }
-      entries = [:]
+      (entries, isThere) = ([:], false)
       return
     }
+    isThere = true
     entries = try ConfigurationFile.entries(of: String(decoding: data, as: UTF8.self), path)
   }
 

@@ -22,6 +22,11 @@ actor Reload {
     (self.listeners, self.logger, self.apply) = (listeners, logger, apply)
   }
 
+  /// The settings in effect, with what earlier calls have changed.
+  var settings: SettingsRecord {
+    SettingsRecord(file: configuration.file, settings: configuration.effective.map(SettingRecord.init))
+  }
+
   /// - Throws: an error in one line, when the settings, a certificate or an address can't be used; then nothing has changed.
   func callAsFunction() async throws -> ReloadRecord {
     guard let read = supervisor.readConfiguration else {
@@ -45,7 +50,8 @@ actor Reload {
       changed: changed.filter { $0.change == .reload }.map(\.name),
       waiting: changed.filter { $0.change == .restart }.map(\.name))
     // What waits is compared again the next time.
-    configuration.take(changed.filter { $0.change == .reload }, from: new)
+    configuration.take(
+      Configuration.settings.filter { $0.change == .reload || $0.text(new) == $0.text(configuration) }, from: new)
     logger.log(
       .settingsRead, "the settings were reloaded",
       metadata: [
@@ -56,11 +62,6 @@ actor Reload {
 }
 
 extension Configuration {
-  /// Takes the values of some settings over from another.
-  fileprivate mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
-    for setting in settings { setting.copy(&self, other) }
-  }
-
   /// What connections of every listener have in common.
   var connectionOptions: ConnectionOptions {
     var options = ConnectionOptions(initialStreams: initialStreams, idleTimeout: idleTimeout)

@@ -1,5 +1,8 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
+import GatewayProtocol
+import Glibc
 import PushCore
 import PushGateway
 
@@ -49,8 +52,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check the settings, and print each value with its source.",
       discussion: """
-        Reads the settings as `pushcli serve` does, without starting a gateway: `pushcli serve --check` does the same \
-        with flags.
+        Reads the settings as `pushcli serve` does, without starting a gateway. `pushcli serve --check` does the same \
+        with flags, and without flags prints the settings of the running gateway.
 
         Example:
           pushcli config check /etc/pushgateway/config.yaml
@@ -67,7 +70,7 @@ struct ConfigCommand: AsyncParsableCommand {
   }
 }
 
-/// The settings with which a gateway would start.
+/// The settings with which a gateway would start, or runs.
 enum SettingsInForce {
   /// - Throws: ``CommandFailure`` of wrong usage, when one can't be used.
   static func read(_ folder: StateFolder, flags: [String: String], file: String?) throws -> Configuration {
@@ -79,16 +82,43 @@ enum SettingsInForce {
     }
   }
 
+  /// Asks the gateway that runs on a state folder.
+  ///
+  /// - Returns: nil where none does, or one of an earlier version, which does not say it.
+  /// - Throws: ``CommandFailure`` where this user may not ask it.
+  static func ofGateway(in folder: StateFolder) async throws -> SettingsRecord? {
+    guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else {
+      try FolderOptions().checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)
+      return nil
+    }
+    defer { client.close() }
+    guard let answer = try? await client.request("GET", "/admin/v1/settings"), answer.status == 200 else { return nil }
+    return try decodeJSON(SettingsRecord.self, from: answer.body)
+  }
+
+  /// Prints each setting of a gateway that runs, and says which file it read.
+  static func show(_ running: SettingsRecord, of folder: StateFolder, _ format: FormatOptions) {
+    show(running.settings, format)
+    guard let file = running.file else {
+      return Output.words("these are in effect in the gateway that runs on \(folder.path); it has no settings file")
+    }
+    Output.words(
+      "these are in effect in the gateway that runs on \(folder.path), with the settings file \(file); "
+        + "`pushcli config check \(file)` checks that file as it is now")
+  }
+
   /// Prints each with where it came from; what may be a mistake goes to the person.
   static func show(_ configuration: Configuration, _ format: FormatOptions) {
     for warning in configuration.warnings { Output.words("pushcli: \(warning)") }
-    if format.json {
-      for setting in configuration.effective { Output.json(setting) }
-      return
-    }
-    Output.table(
-      ["SETTING", "VALUE", "FROM", "CHANGES WITH"],
-      configuration.effective.map { [$0.name, $0.value, $0.origin, $0.change.rawValue] })
+    show(configuration.effective.map(SettingRecord.init), format)
+    if format.json { return }
     Output.words("state folder: \(configuration.state)")
+    Output.words("settings file: \(configuration.file ?? "none")")
+  }
+
+  private static func show(_ settings: [SettingRecord], _ format: FormatOptions) {
+    if format.json { return Output.json(lines: settings) }
+    Output.table(
+      ["SETTING", "VALUE", "FROM", "CHANGES WITH"], settings.map { [$0.name, $0.value, $0.origin, $0.change] })
   }
 }

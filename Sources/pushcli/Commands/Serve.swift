@@ -30,7 +30,10 @@ struct Serve: AsyncParsableCommand {
 
   @Flag(
     name: .long,
-    help: "Check the settings and the database's version, print each setting with where it came from, and stop.")
+    help: """
+      Check the settings and the database's version, print each setting with where it came from, and stop. Without --config \
+      and settings, those of the gateway that runs on the state folder are printed, where one does.
+      """)
   var check = false
 
   @OptionGroup var format: FormatOptions
@@ -40,6 +43,10 @@ struct Serve: AsyncParsableCommand {
   func run() async throws {
     PrivateFile.restrictProcess()
     let folder = try state.folder
+    if check, config == nil, settings.values.isEmpty, let running = try await SettingsInForce.ofGateway(in: folder) {
+      SettingsInForce.show(running, of: folder, format)
+      return try checkDatabase(folder)
+    }
     let configuration = try SettingsInForce.read(folder, flags: settings.values, file: config)
     if check {
       SettingsInForce.show(configuration, format)

@@ -88,6 +88,20 @@ import Testing
     #expect(try effective(configuration(flags: [name: flag], environment: environment)) == [flag, "flag"])
   }
 
+  @Test func `settings that are taken over come with their origin, and others stay`() throws {
+    var running = try configuration(flags: ["mailbox_cap": "20"])
+    #expect(running.file == nil)
+    let read = try configuration(yaml: "mailbox_cap: 30\nrate_limit: 7\n")
+    running.take(Configuration.settings.filter { $0.change == .reload }, from: read)
+    #expect((running.mailboxCap, running.rateLimit) == (20, 7))
+    func shown(_ name: String) -> String? {
+      running.effective.first { $0.name == name }.map { "\($0.value) \($0.origin)" }
+    }
+    #expect((shown("mailbox_cap"), shown("rate_limit")) == ("20 flag", "7 file"))
+    #expect(running.effective.map(\.name) == Configuration.settings.map(\.name))
+    #expect(running.file == folder.path + "/config.yaml")
+  }
+
   @Test func `values are put into force`() throws {
     let configuration = try configuration(
       flags: ["listen": "127.0.0.1:0, [::1]:2197"],
