@@ -69,6 +69,10 @@ import Testing
     try await channels[1].delete([id], now: 9)
     try await follow()
     #expect(channels[0].channel(id)?.deleted == 9 && channels[0].subscriptions(of: 1).isEmpty)
+    try await channels[0].setOn(false, app: app, now: 10)
+    try await channels[0].forget(app)
+    try await follow()
+    #expect(channels[1].channel(id) == nil && channels[1].isOn(app))
     for one in channels { #expect(one.brokenInvariant() == nil) }
     #expect(try rows(stores[0]) == rows(stores[1]))
   }
@@ -106,6 +110,15 @@ import Testing
     }
     #expect(taken.filter(\.self).count == 1)
     try await follow()
+    let app = AppID(row: 1)
+    #expect(groups[1].registrationCount(of: app) == 1)
+    try await groups[1].forget(app)
+    try await retractions[1].forget(app)
+    try await answers[1].forget(app)
+    try await follow()
+    #expect(groups[0].registration(registration.token) == nil && groups[0].find("ops")?.members == persons)
+    #expect(!retractions[0].contains(.number(1), of: persons[0], app: app))
+    #expect(try await answers[0].answers(since: 0).isEmpty)
     #expect(try rows(stores[0]) == rows(stores[1]))
   }
 
