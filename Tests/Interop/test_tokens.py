@@ -3,12 +3,13 @@
 import json
 import time
 import uuid
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gateway import ALERT, TOPIC
+from gateway import ALERT, TOPIC, run
 from tokens import Key
 from test_wire import assert_error
 
@@ -250,6 +251,25 @@ def test_a_key_that_a_sender_has_already_is_imported(gateway, device, tmp_path):
     text = tmp_path / "AuthKey_IMPORTED03.p8"
     text.write_text("words")
     gateway.run("keys", "import", text, "--team", "IMPORTTEAM", code=2)
+
+
+def test_keys_token_prints_a_token_for_each_program_that_sends(gateway, device, tmp_path):
+    printed = gateway.run("keys", "token").out.strip()
+    assert gateway.push(device.token, authorization=f"bearer {printed}").status == 200
+    gateway.add_team("TOKENTEAM1")
+    key = gateway.new_key(team="TOKENTEAM1")
+    topic = gateway.app(team="TOKENTEAM1")
+    token = gateway.register(device.name, topic)
+    # Another file name has no key id in it.
+    renamed = tmp_path / "key.p8"
+    renamed.write_bytes(Path(key.path).read_bytes())
+    for line in [["--key", key.path], ["--key", renamed, "--key-id", key.key_id]]:
+        made = gateway.run("keys", "token", *line, "--team", "TOKENTEAM1", "--json").json["token"]
+        assert gateway.push(token, authorization=f"bearer {made}", topic=topic).status == 200
+    # No gateway is needed: the key is a file.
+    elsewhere = run("keys", "token", "--key", key.path, "--team", "TOKENTEAM1", state=tmp_path / "none")
+    assert elsewhere.code == 0 and elsewhere.out.count(".") == 2
+    assert run("keys", "token", state=tmp_path / "none").code == 4
 
 
 def test_the_documented_spelling_of_the_environments_reason_is_a_setting(start):

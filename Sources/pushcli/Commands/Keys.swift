@@ -13,9 +13,10 @@ struct Keys: AsyncParsableCommand {
       Examples:
         pushcli keys
         pushcli keys create --team A1B2C3D4E5 --out ./secrets
+        pushcli keys token --key AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
         pushcli keys remove ABC123DEFG
       """,
-    subcommands: [List.self, Create.self, Import.self, Remove.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Create.self, Import.self, Token.self, Remove.self], defaultSubcommand: List.self)
 
   /// What is printed with `--json` of a key that was made or imported; the path is that of the file that was written.
   private struct Created: Encodable {
@@ -130,6 +131,34 @@ struct Keys: AsyncParsableCommand {
           pem: String(decoding: pem, as: UTF8.self)))
       if format.json { return Output.json(Created(keyID: created.id, teamID: created.team)) }
       Output.words("key \(created.id) of team \(created.team)")
+    }
+  }
+
+  struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "token", abstract: "Print a provider token (JWT, ES256), signed with a key.",
+      discussion: """
+        The token is the value of the request field `authorization: bearer TOKEN`. It is valid for one hour. Use one
+        token for all pushes of at least 20 minutes: the gateway refuses a new token for each push on one connection.
+        The command reads the key's file and sends nothing.
+
+        Examples:
+          TOKEN=$(pushcli keys token)
+          pushcli keys token --key AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
+        """)
+
+    @Option(help: "The .p8 key to sign with. (the development key)", completion: .file()) var key: String?
+    @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
+    @Option(help: "The key's team. (the development key's)", completion: Names.teams) var team: String?
+    @OptionGroup var state: LocalOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let development = Development.read(try state.folder)
+      let signer = try ProviderTokenSigner(key: key, keyID: keyID, team: team, development: development)
+      let token = try signer.token(now: Int(Date().timeIntervalSince1970))
+      if format.json { return Output.json(["token": token]) }
+      Output.data(token)
     }
   }
 

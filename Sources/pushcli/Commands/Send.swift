@@ -286,21 +286,7 @@ struct Send: AsyncParsableCommand {
     {
       return try ProviderTokenSigner(path: found.path, keyID: found.id, teamID: found.team)
     }
-    guard let path = key ?? development?.keyPath else {
-      throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
-    }
-    guard FileManager.default.isReadableFile(atPath: path) else {
-      throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
-    }
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
-    guard let keyID = keyID ?? named else {
-      throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
-    }
-    guard let team = team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
-      throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
-    }
-    return try ProviderTokenSigner(path: path, keyID: keyID, teamID: team)
+    return try ProviderTokenSigner(key: key, keyID: keyID, team: team, development: development)
   }
 
   /// When it is to be delivered; nil: now.

@@ -23,6 +23,30 @@ struct ProviderTokenSigner {
     self.teamID = teamID
   }
 
+  /// Reads the key that the options of a command name, or the development key where `--key` is missing.
+  ///
+  /// - Parameters:
+  ///   - keyID: nil: the id in the file's name, AuthKey_KEYID.p8.
+  ///   - team: nil: the development team, for its key.
+  /// - Throws: ``CommandFailure`` that names the missing option.
+  init(key: String?, keyID: String?, team: String?, development: StateFolder.Development?) throws {
+    guard let path = key ?? development?.keyPath else {
+      throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
+    }
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
+    }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
+    guard let keyID = keyID ?? named else {
+      throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
+    }
+    guard let team = team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
+      throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
+    }
+    try self.init(path: path, keyID: keyID, teamID: team)
+  }
+
   /// A token made at `now`, in seconds since 1970.
   func token(now: Int) throws -> String {
     let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
