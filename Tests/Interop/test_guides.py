@@ -1,8 +1,10 @@
-"""The lines of README, docs/second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order as they are.
+"""The lines of README, docs/first-push.md, second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order as
+they are.
 
 A block says on which machine it runs (```sh gateway): each has a home of its own. Other blocks are not run.
 """
 
+import json
 import os
 import re
 import shlex
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from gateway import PUSHCLI, TOPIC, Gateway
+from screen import Screen, needs_tmux
 from waiting import HANG
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -114,6 +117,105 @@ def test_the_readmes_quick_start_shows_a_push(tmp_path):
             gateway.communicate(timeout=HANG)
 
 
+class Tutorial:
+    """The terminals of docs/first-push.md: a gateway, a device on a screen, and a shell. Its page shows what each block prints."""
+
+    def __init__(self, home):
+        self.home, self.screen, self.gateway = home, None, None
+        (home / "bin").mkdir()
+        (home / "bin" / "pushcli").symlink_to(PUSHCLI)
+        # The port is one that is free.
+        self.environment = {"HOME": str(home), "PATH": f"{home}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", "PUSHGATEWAY_LISTEN": "127.0.0.1:0"}
+
+    def begin(self, line, stderr=subprocess.DEVNULL):
+        return subprocess.Popen(
+            shlex.split(line), cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=stderr, text=True)
+
+    def serve(self, block, shown):
+        self.gateway = self.begin(block, stderr=subprocess.STDOUT)
+        lines = []
+        while len(lines) < len(shown.splitlines()) and (line := self.gateway.stdout.readline()):
+            # Its log warns of root.
+            lines += [] if line.startswith("ts=") else [line]
+        return "".join(lines)
+
+    def subscribe(self, block):
+        settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in self.environment.items())
+        self.screen = Screen(f"cd {self.home} && env {settings} {block.strip()}")
+        self.screen.shows("News", "1 Home")
+
+    def run(self, block, shown):
+        events = set(re.findall(r"^\S+ \S+  ([a-z]+) ", shown, re.M))
+        if events:
+            self.until_logged(block.replace("$ID", self.environment.get("ID", "")), events)
+        # A later block knows the variables.
+        text = f"{block}\necho \"ID=$ID\" >.variables"
+        done = subprocess.run(["bash", "-c", text], cwd=self.home, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, text=True, timeout=HANG)
+        self.environment["ID"] = (self.home / ".variables").read_text().strip().removeprefix("ID=")
+        return done.stdout
+
+    def until_logged(self, line, events):
+        """Returns when the delivery log has these events: it is written behind."""
+        log = self.begin(f"{line} --follow --json")
+        try:
+            for row in log.stdout:
+                events = events - {json.loads(row)["event"]}
+                if not events:
+                    return
+            raise AssertionError(f"no {events} in {line}")
+        finally:
+            log.kill()
+            log.communicate()
+
+    def close(self):
+        if self.screen:
+            self.screen.close()
+        if self.gateway:
+            self.gateway.terminate()
+            self.gateway.communicate(timeout=HANG)
+
+
+def fixed(text):
+    """The parts of an output that are the same each time; the order of a push's rows is that of their times."""
+    for pattern, name in [
+        (r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", "UUID"), (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", "TIME"),
+        (r"127\.0\.0\.1:\d+", "ADDRESS"), (r"\S+/\.local/share/pushgateway", "STATE"), (r"AuthKey_\w+", "KEY"),
+    ]:
+        text = re.sub(pattern, name, text)
+    lines = text.rstrip("\n").split("\n")
+    return sorted(lines) if lines[0].startswith("TIME") else lines
+
+
+@needs_tmux
+def test_the_first_push_goes_as_its_page_says():
+    page = (DOCS / "first-push.md").read_text()
+    steps = re.findall(r"^```sh (\S+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", page, re.M | re.S)
+    assert len(steps) == page.count("```sh ") and sum(bool(shown) for _, _, shown in steps) == page.count("```text")
+    # A socket's path is short.
+    with tempfile.TemporaryDirectory(prefix="first-") as home:
+        tutorial = Tutorial(Path(home))
+        try:
+            for terminal, block, shown in steps:
+                if terminal == "terminal-2":
+                    tutorial.subscribe(block)
+                    continue
+                printed = tutorial.serve(block, shown) if terminal == "terminal-1" else tutorial.run(block, shown)
+                if shown:
+                    assert fixed(printed) == fixed(shown), block
+                if "--title" in block:
+                    # The push of the first `pushcli send`, whose id its reader copies.
+                    tutorial.environment["ID"] = printed.strip()
+                    tutorial.screen.shows("Train in 5 Minutes", "Platform 4.", "Close", "▸ View")
+                    tutorial.screen.press("v")
+                if '"badge":7' in block:
+                    tutorial.screen.shows("Train in 5 Minutes", "▸")
+                    tutorial.screen.press("c")
+        finally:
+            tutorial.close()
+
+
 def test_a_second_machine_is_set_up_as_its_page_says(machines):
     heard = ""
     for machine, block in blocks("second-machine.md"):
@@ -177,7 +279,7 @@ def test_the_messages_of_troubleshooting_are_the_programs():
 
 def test_the_pages_are_in_the_index():
     index = (DOCS.parent / "README.md").read_text()
-    for page in ["second-machine.md", "remote-administration.md", "ssh-tunnel.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
+    for page in ["first-push.md", "second-machine.md", "remote-administration.md", "ssh-tunnel.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
         assert f"docs/{page}" in index
         for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", (DOCS / page).read_text()):
             assert (DOCS / link).exists(), f"{page} leads to {link}"
