@@ -41,7 +41,7 @@ extension DeviceEvent {
         + (welcome.preferences.map { [.preferences($0)] } ?? [])
         + [.served(epoch: welcome.epoch, gateways: welcome.gateways)]
     case .unreadablePush(let seq): [.unreadable(seq: seq)]
-    case .gap(_, _, let dropped): [.gap(dropped: dropped)]
+    case .gap(_, let last, let dropped): [.gap(dropped: dropped, last: last)]
     case .retract(let id): [.retract(id: id)]
     case .takenBack(let id, let topic): [.takenBack(id: id, topic: topic)]
     case .answered(let id, let action): [.answered(id: id, action: action)]

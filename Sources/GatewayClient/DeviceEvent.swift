@@ -27,7 +27,8 @@ package enum DeviceEvent: Sendable {
   case caughtUp
   /// The gateway ends the stream, for this reason; these take the device. The session's own.
   case ended(reason: String, gateways: [GatewayAddress])
-  case gap(dropped: Int)
+  /// The gateway has dropped pushes, of which the last one has the number `last`.
+  case gap(dropped: Int, last: UInt64)
   /// A push can't be read here; 0 when its number can't be read either.
   case unreadable(seq: UInt64)
   /// The gateway can't read a push of this topic that it has stored, and does not send it.

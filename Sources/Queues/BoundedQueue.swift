@@ -10,8 +10,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     var elements: [Element] = []
     /// Of ``elements``.
     var weight = 0
-    /// What is sent while ``elements`` are full, and who waits for it to be in there.
-    var waiting: [(element: Element, sender: CheckedContinuation<Void, Never>)] = []
+    /// What is sent while ``elements`` are full, nil for room alone, and who waits for it to be in there.
+    var waiting: [(element: Element?, sender: CheckedContinuation<Void, Never>)] = []
     var taker: CheckedContinuation<Void, Never>?
     var isNudged = false
     var isFinished = false
@@ -49,6 +49,31 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
       taker?.resume()
       if isDone { sender.resume() }
     }
+  }
+
+  /// Waits until there is room, for who then adds elements with ``append(_:)``.
+  package func waitForRoom() async {
+    await withCheckedContinuation { sender in
+      let hasRoom = state.withLock { state in
+        if state.isFinished || state.weight < capacity { return true }
+        state.waiting.append((nil, sender))
+        return false
+      }
+      if hasRoom { sender.resume() }
+    }
+  }
+
+  /// Adds elements at once, in their turn after those that are in the queue: it may become fuller than it should be.
+  package func append(_ elements: some Sequence<Element>) {
+    let taker = state.withLock { state in
+      if state.isFinished { return nil as CheckedContinuation<Void, Never>? }
+      for element in elements {
+        state.elements.append(element)
+        state.weight += weight(element)
+      }
+      return state.taker.take()
+    }
+    taker?.resume()
   }
 
   /// Adds an element that overtakes the others and has no bound: for what a person does, one thing at a time.
@@ -92,9 +117,10 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
   private func admit(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
     var count = 0
     while count < state.waiting.count, state.weight < capacity {
-      let element = state.waiting[count].element
-      state.elements.append(element)
-      state.weight += weight(element)
+      if let element = state.waiting[count].element {
+        state.elements.append(element)
+        state.weight += weight(element)
+      }
       count += 1
     }
     defer { state.waiting.removeFirst(count) }

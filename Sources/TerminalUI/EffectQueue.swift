@@ -5,29 +5,23 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
   /// How many turns' effects wait before the loop takes no more messages.
   package static var maximumBacklog: Int { 4 }
 
-  /// Carries out the effects of a turn, with the state after it if it was asked for; returns whether it wants the state
-  /// of the next turn.
-  package typealias Perform = @Sendable ([Model.Effect], Model.State?) async -> Bool
+  /// Carries out the effects of a turn.
+  package typealias Perform = @Sendable ([Model.Effect]) async -> Void
 
-  private struct State {
-    var backlog = 0
-    var wantsState = false
-  }
-
-  private let state = Mutex(State())
-  private let work: AsyncStream<([Model.Effect], Model.State?)>.Continuation
+  private let backlog = Mutex(0)
+  private let work: AsyncStream<[Model.Effect]>.Continuation
   private let task: Task<Void, Never>
 
   /// - Parameter hasRoom: Called when the backlog has become short enough for more.
   package init(perform: @escaping Perform, hasRoom: @escaping @Sendable () -> Void) {
-    let (stream, continuation) = AsyncStream.makeStream(of: ([Model.Effect], Model.State?).self)
+    let (stream, continuation) = AsyncStream.makeStream(of: [Model.Effect].self)
     work = continuation
     let box = Relay()
     // Its own thread: storing waits for the disk.
     task = Task(executorPreference: SerialQueue("effects")) {
-      for await (effects, state) in stream {
-        let wantsState = await perform(effects, state)
-        if box.queue.withLock({ $0 })?.done(wantsState) ?? false { hasRoom() }
+      for await effects in stream {
+        await perform(effects)
+        if box.queue.withLock({ $0 })?.done() ?? false { hasRoom() }
       }
     }
     box.queue.withLock { $0 = self }
@@ -38,15 +32,12 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
     let queue = Mutex<EffectQueue<Model>?>(nil)
   }
 
-  package var isFull: Bool { state.withLock { $0.backlog >= Self.maximumBacklog } }
+  package var isFull: Bool { backlog.withLock { $0 >= Self.maximumBacklog } }
 
-  package func post(_ effects: [Model.Effect], _ current: Model.State) {
+  package func post(_ effects: [Model.Effect]) {
     guard !effects.isEmpty else { return }
-    let wantsState = state.withLock { state in
-      state.backlog += 1
-      return state.wantsState
-    }
-    work.yield((effects, wantsState ? current : nil))
+    backlog.withLock { $0 += 1 }
+    work.yield(effects)
   }
 
   /// Waits until everything is done.
@@ -55,11 +46,11 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
     await task.value
   }
 
-  private func done(_ wantsState: Bool) -> Bool {
-    state.withLock { state in
-      state.backlog -= 1
-      state.wantsState = wantsState
-      return state.backlog == Self.maximumBacklog - 1
+  /// Notes that a turn's effects are carried out; returns whether the backlog has become short enough for more.
+  private func done() -> Bool {
+    backlog.withLock { backlog in
+      backlog -= 1
+      return backlog == Self.maximumBacklog - 1
     }
   }
 }

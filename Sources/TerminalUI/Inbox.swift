@@ -33,6 +33,12 @@ package struct Inbox<Message: Sendable>: Sendable {
   /// Adds a message, waiting for room first.
   package func send(_ message: Message) async { await queue.send(.message(message)) }
 
+  /// Waits until there is room, for who then adds messages with ``append(_:)``.
+  package func waitForRoom() async { await queue.waitForRoom() }
+
+  /// Adds messages at once, after those that wait.
+  package func append(_ messages: some Sequence<Message>) { queue.append(messages.lazy.map { .message($0) }) }
+
   /// Waits until there is something and takes it: all keys and signals, then a batch of messages if they are welcome.
   ///
   /// Takes nothing after ``nudge()``.

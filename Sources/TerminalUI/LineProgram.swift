@@ -56,7 +56,7 @@ package struct LineProgram<Model: LineModel>: Sendable {
         write(lines)
         model.noteShown(now: clock())
       }
-      queue.post(effects, model.state)
+      queue.post(effects)
       if effects.contains(Model.quit) { return }
       effects = []
       for event in await inbox.take(messagesAreWelcome: !queue.isFull) {

@@ -54,7 +54,7 @@ package struct Program<Model: ProgramModel>: Sendable {
     var effects = model.update(Model.message(for: .resized(size)), now: clock())
     while true {
       terminal.write(painter.paint(model.view(size: size)))
-      queue.post(effects, model.state)
+      queue.post(effects)
       if effects.contains(Model.quit) { return }
 
       effects = []

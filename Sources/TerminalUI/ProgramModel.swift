@@ -29,8 +29,6 @@ package protocol EffectModel: Sendable {
   associatedtype Message: Sendable
   /// What it wants done.
   associatedtype Effect: Sendable, Equatable
-  /// The part of it that whoever carries out the effects may ask for.
-  associatedtype State: Sendable
   /// A point in time, as the program's clock gives it.
   associatedtype Instant: Sendable
 
@@ -39,8 +37,6 @@ package protocol EffectModel: Sendable {
 
   /// The message that stands for what happens at the terminal.
   static func message(for input: TerminalInput) -> Message
-
-  var state: State { get }
 
   /// Lets `message` happen at `now`, and returns what is to be done, in order.
   mutating func update(_ message: Message, now: Instant) -> [Effect]

@@ -50,6 +50,29 @@ import Testing
     #expect(await queue.take() == [1])
   }
 
+  @Test func `one who waits for room adds elements in their turn, and has no bound then`() async {
+    let queue = BoundedQueue<Int>(capacity: 2)
+    await queue.waitForRoom()
+    queue.append([1, 2, 3])
+    let appender = executor.start {
+      await queue.waitForRoom()
+      queue.append([4])
+    }
+    let sender = executor.start { await queue.send(5) }
+    #expect(queue.waitingCount == 2)
+    #expect(await queue.take(atMost: 1) == [1])
+    executor.run()
+    #expect(!appender.isDone && queue.waitingCount == 2)
+    #expect(await queue.take() == [2, 3])
+    executor.run()
+    #expect(appender.isDone && sender.isDone)
+    #expect(await queue.take().map { Set($0) } == [4, 5])
+    queue.finish()
+    await queue.waitForRoom()
+    queue.append([6])
+    #expect(await queue.take() == nil)
+  }
+
   @Test func `one who waits for elements is woken by each of them`() async {
     let queue = BoundedQueue<Int>(capacity: 1)
     let sum = Task {

@@ -48,12 +48,11 @@ private struct Echo: LineModel {
     let program = LineProgram(
       model: Echo(), terminal: terminal, inbox: Inbox<TerminalInput>(), clock: { 0 },
       write: { lines in written.withLock { $0 += lines } })
-    let isInterrupted = await program.run { effects, _ in
+    let isInterrupted = await program.run { effects in
       for case .heard(let line) in effects {
         heard.withLock { $0.append(line) }
         whenHeard(line)
       }
-      return false
     }
     #expect(!isInterrupted)
     return (written.withLock { $0 }, heard.withLock { $0 })

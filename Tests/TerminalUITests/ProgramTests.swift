@@ -66,22 +66,16 @@ private struct Counter: ProgramModel, Equatable {
       let before = pseudo.attributes
       let inbox = Inbox<Counter.Message>()
       let sums = Mutex<[Int]>([])
-      let states = Mutex<[Int?]>([])
       let sender = Task { for number in 1...10_000 { await inbox.send(.add(number)) } }
-      try await run(on: pseudo, inbox) { effects, state in
-        states.withLock { $0.append(state) }
+      try await run(on: pseudo, inbox) { effects in
         for case .show(let sum) in effects {
           sums.withLock { $0.append(sum) }
           if sum == 50_005_000 { pseudo.type("q") }
         }
-        // The state is handed over in the turns after those that ask for it.
-        return true
       }
       await sender.value
       let expected = (1...10_000).reduce(into: [0]) { $0.append(($0.last ?? 0) + $1) }
       #expect(sums.withLock { $0 } == expected)
-      #expect(states.withLock { $0.first } == .some(nil))
-      #expect(states.withLock { $0.last } == 50_005_000)
       #expect(pseudo.attributes == before)
     }
   }
@@ -92,7 +86,7 @@ private struct Counter: ProgramModel, Equatable {
       let sender = Task { for _ in 1...5_000 { await inbox.send(.add(1)) } }
       let turns = Mutex(0)
       let highest = Mutex(0)
-      try await run(on: pseudo, inbox) { effects, _ in
+      try await run(on: pseudo, inbox) { effects in
         let isFirst = turns.withLock { turns in
           turns += 1
           return turns == 1
@@ -103,7 +97,6 @@ private struct Counter: ProgramModel, Equatable {
           await sender.value
         }
         for case .show(let sum) in effects { highest.withLock { $0 = max($0, sum) } }
-        return false
       }
       #expect(highest.withLock { $0 } < 5_000)
     }
@@ -112,10 +105,9 @@ private struct Counter: ProgramModel, Equatable {
   @Test func `the end of the terminal is the end of the program`() async throws {
     try await PseudoTerminal.use { pseudo in
       let performed = Mutex<[Counter.Effect]>([])
-      try await run(on: pseudo, Inbox()) { effects, _ in
+      try await run(on: pseudo, Inbox()) { effects in
         performed.withLock { $0 += effects }
         if effects.contains(.show(0)) { pseudo.end() }
-        return false
       }
       #expect(performed.withLock { $0.last } == .quit)
     }
@@ -125,9 +117,8 @@ private struct Counter: ProgramModel, Equatable {
     try await PseudoTerminal.use { pseudo in
       let (shown, begins) = AsyncStream.makeStream(of: Void.self)
       let task = Task {
-        try await run(on: pseudo, Inbox()) { _, _ in
+        try await run(on: pseudo, Inbox()) { _ in
           begins.yield()
-          return false
         }
       }
       for await _ in shown { break }

@@ -127,7 +127,7 @@ struct LineReceiver {
 
   private func say(_ event: DeviceEvent, _ questions: Questions?) async throws {
     switch event {
-    case .gap(let dropped): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
+    case .gap(let dropped, _): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
     case .disconnected where session.isRefused:
       throw session.permanentFailure.map(CommandFailure.init(device:)) ?? .init(.failed)
     case .disconnected(let reason, .zero): Output.words("pushcli: \(reason); trying another gateway")

@@ -1,226 +1,208 @@
 import Foundation
+import GatewayProtocol
 import Glibc
-import PushPolicy
 
-/// The phone's memory on disk: a file to which every change is appended, with its check sum, one line each.
+/// The history of a device on disk: a file to which every change is appended, with its check sum, one line each.
 ///
-/// What is appended is on disk when ``append(_:)`` returns. A line that a crash has torn is the last one, and is cut
-/// off; a file that is damaged anywhere else, or is of a newer version, is set aside. From time to time the file is
-/// replaced by the shortest one with the same meaning. Belongs to one task at a time.
+/// All screens of the device share the file. Before a screen appends it takes in what others have appended, and it leaves
+/// out pushes that are there; so every screen has the same pushes under the same ordinals. What is appended is on disk
+/// when ``append(_:)`` or ``receive(_:of:)`` returns. A line that a crash has torn is the last one, and is cut off; a file
+/// that is damaged anywhere else, or is of a newer version, is set aside. From time to time the file is replaced by the
+/// shortest one with the same meaning. Belongs to one task at a time.
 final class PhoneJournal {
   /// Appended bytes after which a shorter file may be written.
   private static let compactionStep = 1 << 20
 
-  private let path: String
-  private var file: Int32
-  private let lock: Int32
-  /// What is known to be whole, in bytes.
-  private var size = 0
+  /// The history up to what was read last.
+  private(set) var state = PhoneState()
+  private var news = JournalNews()
+  /// Pushes without a number that have come, which only their ids tell apart.
+  private var passing = PassingPushes()
+  private let file: JournalFile
+  /// A lock that screens have in common; each of an earlier version has a file of its own, and keeps others off it.
+  private let use: Int32
   /// The size from which on the file is replaced by a shorter one.
-  private var compactionSize = 0
+  private var compactionSize = Int.max
 
-  /// The journal of a device; a second one when the first is in use, by another screen of the same device.
-  ///
-  /// - Throws: ``CommandFailure`` when the folder can't be written.
+  /// - Throws: ``CommandFailure`` when the folder can't be written, or a screen of an earlier version is open.
   init(folder: String, device: String) throws {
-    for number in 1...9 {
-      let path = folder + "/" + device + (number == 1 ? ".phone" : ".phone-\(number)")
-      let lock = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard lock >= 0 else { throw PhoneJournal.unwritable(path) }
-      guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-        close(lock)
-        continue
-      }
-      let file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard file >= 0 else {
-        close(lock)
-        throw PhoneJournal.unwritable(path)
-      }
-      (self.path, self.file, self.lock) = (path, file, lock)
-      return
+    let path = folder + "/" + device + ".phone"
+    guard let use = JournalFile.opened(path + ".lock") else { throw JournalFile.unwritable(path) }
+    guard flock(use, LOCK_SH | LOCK_NB) == 0 else {
+      close(use)
+      throw CommandFailure(.failed, "an earlier version of pushcli has a screen of \(device) open: close that first")
     }
-    throw CommandFailure(.failed, "\(device) is shown nine times already: close one of its screens")
+    do {
+      file = try JournalFile(path: path)
+    } catch {
+      close(use)
+      throw error
+    }
+    self.use = use
   }
 
   deinit {
-    close(file)
     // `close` alone keeps the lock while a child process holds a copy of the descriptor, between `fork` and `exec`.
-    flock(lock, LOCK_UN)
-    close(lock)
+    flock(use, LOCK_UN)
+    close(use)
   }
 
-  // MARK: Reading
+  var path: String { file.path }
+
+  // MARK: What screens do
 
   /// The state as it was left, and in words what was wrong with it.
   func load() throws -> (state: PhoneState, notice: String?) {
-    let bytes = try contents()
-    let (state, size, fault) = PhoneJournal.read(bytes)
-    guard let fault else {
-      self.size = size
-      if size < bytes.count { ftruncate(file, off_t(size)) }
-      compactionSize = size + size / 2 + PhoneJournal.compactionStep
-      if size == 0 { try append([.head(version: JournalRecord.version)]) }
-      return (state, nil)
-    }
-    let aside = try setAside()
-    try compact(state)
-    return (state, "what this phone remembered \(fault); the old file is kept as \(aside)")
+    try exclusively { try takeInEarlierJournals() }
+    return (state, takeNews().notice)
   }
 
-  /// The state that the lines of `bytes` lead to, how many bytes are whole, and what is wrong if it is more than an end
-  /// that was torn off.
-  static func read(_ bytes: [UInt8]) -> (state: PhoneState, size: Int, fault: String?) {
-    let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
-    var state = PhoneState()
-    var start = 0
-    while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-      let line = bytes[start..<end]
-      guard let json = checked(line), let record = JournalRecord(Array(json), parser: parser) else {
-        // After a line that a crash has torn there is none.
-        let isTorn = bytes[(end + 1)...].isEmpty && start > 0
-        return (state, start, isTorn ? nil : start == 0 ? "can't be read" : "is damaged in part")
-      }
-      if start == 0 {
-        guard case .head(let version) = record else { return (state, 0, "can't be read") }
-        if version > JournalRecord.version { return (state, 0, "was written by a newer version and can't be read") }
-      }
-      state.apply(record)
-      start = end + 1
-    }
-    return (state, start, nil)
+  /// Returns when the changes of this screen are on disk; when it throws none of them is in the file.
+  func append(_ changes: [PhoneChange]) throws {
+    try exclusively { try write(changes) }
   }
 
-  private func contents() throws -> [UInt8] {
-    let size = Int(lseek(file, 0, SEEK_END))
-    guard size > 0 else { return [] }
-    var bytes = [UInt8](repeating: 0, count: size)
-    var done = 0
-    while done < size {
-      let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(file, buffer.baseAddress! + done, size - done, off_t(done))
+  /// Returns when pushes are on disk that a gateway of this numbering has sent; those that are there already are left out.
+  func receive(_ pushes: [DevicePush], of numbering: NumberingEpoch?) throws {
+    try exclusively {
+      var (next, passing) = (state, passing)
+      var changes: [PhoneChange] = []
+      func happen(_ change: PhoneChange) {
+        next.apply(change)
+        changes.append(change)
       }
-      guard count > 0 else { throw CommandFailure(.failed, "\(path) can't be read: check the disk") }
-      done += count
+      if next.epoch != numbering { happen(.renumbered(numbering)) }
+      for push in pushes {
+        if let change = next.change(by: push), passing.isNew(push) { happen(change) }
+      }
+      try write(changes, leadingTo: next)
+      self.passing = passing
+      for change in changes { news.note(change, isOwn: true) }
     }
-    return bytes
   }
 
-  /// Gives an unreadable file another name.
-  private func setAside() throws -> String {
-    var aside = path + ".set-aside"
-    var number = 2
-    while unsafe access(aside, F_OK) == 0 {
-      aside = path + ".set-aside-\(number)"
-      number += 1
+  /// Numbers are of this numbering from now on.
+  func renumber(_ numbering: NumberingEpoch?) throws {
+    try exclusively {
+      if state.epoch != numbering || !state.isRenumbered { try write([.renumbered(numbering)]) }
     }
-    guard unsafe rename(path, aside) == 0 else { throw PhoneJournal.unwritable(path) }
-    return aside
+  }
+
+  /// Notes that the gateway has dropped pushes, the last one with the number `last`; it says so to each screen.
+  func noteGap(_ dropped: Int, through last: UInt64) throws {
+    try exclusively {
+      guard last == 0 || last > state.lastSeq else { return }
+      try write([.gap(dropped: dropped), .passed(seq: last)])
+      news.note(.gap(dropped: dropped), isOwn: true)
+    }
+  }
+
+  /// Takes in what other screens have appended.
+  func refresh() throws {
+    if file.isBehind { try exclusively {} }
+  }
+
+  /// Replaces the file by the shortest one that has this state.
+  func compact() throws { try exclusively(replace) }
+
+  /// What has happened since the last call.
+  func takeNews() -> JournalNews {
+    defer { news = JournalNews() }
+    return news
+  }
+
+  // MARK: The file
+
+  /// Does something while no other screen writes, after taking in what they have written.
+  private func exclusively(_ body: () throws -> Void) throws {
+    let isReplaced = try file.lock { if let bytes = try? file.rest() { _ = read(bytes) } }
+    defer { file.unlock() }
+    if isReplaced { try takeInReplacement() } else { try takeIn() }
+    try body()
+    if file.size > compactionSize { try? replace() }
+  }
+
+  /// Takes in what was appended, and cuts off a line that a crash has torn.
+  private func takeIn() throws {
+    guard let fault = read(try file.rest()) else {
+      file.cutOff()
+      if file.size == 0 { try replace() }
+      if compactionSize == .max { planCompaction() }
+      return
+    }
+    let aside = try file.setAside()
+    try replace()
+    news.notice = "what this phone remembered \(fault); the old file is kept as \(aside)"
+  }
+
+  /// - Returns: what is wrong, if it is more than an end that was torn off.
+  private func read(_ bytes: [UInt8]) -> String? {
+    let (count, fault) = PhoneJournal.read(bytes, into: &state, isBeginning: file.size == 0) { change in
+      news.note(change, isOwn: false)
+      if case .received(let push) = change { _ = passing.isNew(push) }
+    }
+    file.advance(by: count)
+    return fault
+  }
+
+  /// Reads a file that has taken the place of the one before. One that is empty is new: the one before was removed.
+  private func takeInReplacement() throws {
+    let (known, before) = (state, news)
+    (news, compactionSize) = (JournalNews(), .max)
+    do {
+      if file.isBehind { state = PhoneState() }
+      try takeIn()
+    } catch {
+      (state, news) = (known, before)
+      file.forget()
+      throw error
+    }
+    let notice = news.notice ?? before.notice
+    news = before
+    news.notice = notice
+    news.noteReplacement(of: known, by: state)
+  }
+
+  /// Takes in what screens of earlier versions have received, each in a file of its own, and removes these files.
+  private func takeInEarlierJournals() throws {
+    var found: [(path: String, lock: Int32, isWhole: Bool)] = []
+    defer { for journal in found { close(journal.lock) } }
+    for number in 2...9 {
+      let path = "\(path)-\(number)"
+      guard unsafe access(path, F_OK) == 0, let lock = JournalFile.opened(path + ".lock") else { continue }
+      guard flock(lock, LOCK_EX | LOCK_NB) == 0, let bytes = FileManager.default.contents(atPath: path) else {
+        close(lock)
+        continue
+      }
+      let (earlier, _, fault) = PhoneJournal.read(Array(bytes))
+      state.merge(earlier)
+      found.append((path, lock, fault == nil))
+    }
+    guard !found.isEmpty else { return }
+    try replace()
+    for journal in found {
+      if journal.isWhole {
+        _ = unsafe unlink(journal.path)
+      } else {
+        _ = unsafe rename(journal.path, JournalFile.unusedName(journal.path))
+      }
+      _ = unsafe unlink(journal.path + ".lock")
+    }
   }
 
   // MARK: Writing
 
-  /// Returns when the changes are on disk; when it throws none of them is in the file.
-  func append(_ changes: [PhoneChange]) throws {
-    try append(changes.map { JournalRecord.change($0) })
+  /// - Parameter next: The state after the changes, where it is known.
+  private func write(_ changes: [PhoneChange], leadingTo next: PhoneState? = nil) throws {
+    guard !changes.isEmpty else { return }
+    try file.append(PhoneJournal.lines(changes.map { .change($0) }))
+    if let next { state = next } else { for change in changes { state.apply(change) } }
   }
 
-  private func append(_ records: [JournalRecord]) throws {
-    guard !records.isEmpty else { return }
-    let bytes = PhoneJournal.lines(records)
-    guard PhoneJournal.write(bytes, to: file, at: size), fdatasync(file) == 0 else {
-      ftruncate(file, off_t(size))
-      throw PhoneJournal.unwritable(path)
-    }
-    size += bytes.count
+  private func replace() throws {
+    try file.replace(with: PhoneJournal.lines(state.records))
+    planCompaction()
   }
 
-  /// Whether the file has grown so much that ``compact(_:)`` is worth its while.
-  var wantsCompaction: Bool { size > compactionSize }
-
-  /// Replaces the file by the shortest one that has this state, all at once.
-  func compact(_ state: PhoneState) throws {
-    let bytes = PhoneJournal.lines(state.records)
-    let draft = path + ".new"
-    let new = unsafe open(draft, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard new >= 0 else { throw PhoneJournal.unwritable(path) }
-    guard PhoneJournal.write(bytes, to: new, at: 0), fdatasync(new) == 0, unsafe rename(draft, path) == 0 else {
-      close(new)
-      throw PhoneJournal.unwritable(path)
-    }
-    // What is appended to the new file counts only if its name outlives the machine.
-    let folder = unsafe open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if folder >= 0 {
-      fsync(folder)
-      close(folder)
-    }
-    close(file)
-    file = new
-    size = bytes.count
-    compactionSize = size + size / 2 + PhoneJournal.compactionStep
-  }
-
-  private static func write(_ bytes: [UInt8], to file: Int32, at offset: Int) -> Bool {
-    var done = 0
-    while done < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe pwrite(file, buffer.baseAddress! + done, bytes.count - done, off_t(offset + done))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      done += count
-    }
-    return true
-  }
-
-  private static func unwritable(_ path: String) -> CommandFailure {
-    CommandFailure(.failed, "\(path) can't be written: free some space or check the folder's permissions")
-  }
-
-  // MARK: Lines
-
-  /// `records` as lines: 16 hex digits of a check sum, a space, JSON.
-  static func lines(_ records: [JournalRecord]) -> [UInt8] {
-    var lines: [UInt8] = []
-    var json: [UInt8] = []
-    for record in records {
-      json.removeAll(keepingCapacity: true)
-      record.appendJSON(to: &json)
-      for line in json.split(separator: UInt8(ascii: "\n")) {
-        let digits = String(checkSum(line), radix: 16)
-        lines += String(repeating: "0", count: 16 - digits.count).utf8
-        lines += digits.utf8
-        lines.append(UInt8(ascii: " "))
-        lines += line
-        lines.append(UInt8(ascii: "\n"))
-      }
-    }
-    return lines
-  }
-
-  /// The JSON of a line whose check sum is right.
-  private static func checked(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-    guard line.count > 17, line[line.startIndex + 16] == UInt8(ascii: " ") else { return nil }
-    let json = line[(line.startIndex + 17)...]
-    let sum = UInt64(String(decoding: line.prefix(16), as: UTF8.self), radix: 16)
-    return sum == checkSum(json) ? json : nil
-  }
-
-  /// Tells torn and damaged lines from whole ones; nothing else leans on it (FNV-1a over words of eight bytes).
-  private static func checkSum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-    func mix(_ word: UInt64) {
-      sum = (sum ^ word) &* 0x100_0000_01B3
-      sum ^= sum >> 29
-    }
-    unsafe bytes.withUnsafeBytes { buffer in
-      var place = 0
-      while place + 8 <= buffer.count {
-        mix(unsafe buffer.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian)
-        place += 8
-      }
-      for index in place..<buffer.count { mix(unsafe UInt64(buffer[index])) }
-    }
-    mix(UInt64(bytes.count))
-    return sum
-  }
+  private func planCompaction() { compactionSize = file.size + file.size / 2 + PhoneJournal.compactionStep }
 }

@@ -20,9 +20,10 @@ enum PhoneActivity: Sendable, Hashable { case saving, sending, reporting }
 enum PhoneMessage: Sendable {
   case input(TerminalInput)
   case connection(PhoneConnection)
+  /// A push is in the history now, from the gateway or through another screen of this device.
   case push(DevicePush)
-  /// Pushes are numbered anew from here on; what is here may come again.
-  case renumbered(NumberingEpoch?)
+  /// So many changes of this screen are in the history, which other screens have changed where it is given.
+  case stored(count: Int, history: PhoneState?)
   /// An alert is over elsewhere: answered on another device, replaced, expired.
   case retract(id: String)
   /// The sender of this push of an app has taken it back.
@@ -33,7 +34,7 @@ enum PhoneMessage: Sendable {
   case answersDue
   /// Keys count for the alert from now on, unless it has gone since.
   case alertReady(Int)
-  /// The gateway had to drop this many waiting pushes.
+  /// The gateway had to drop this many waiting pushes, as the history has it.
   case gap(dropped: Int)
   /// All apps that are registered on this device, in their order.
   case apps([DeviceApp])

@@ -6,7 +6,7 @@ import TerminalUI
 struct PhoneModel: Sendable, Equatable {
   /// The name of this device.
   var device: String
-  /// Changed by ``record(_:)`` only, so that all of it is stored.
+  /// Changed by ``record(_:)``, so that all of it is stored, and by what is stored already.
   private(set) var state: PhoneState
 
   var connection = PhoneConnection.connecting
@@ -56,8 +56,11 @@ struct PhoneModel: Sendable, Equatable {
   var focusedAt: Date?
   /// For all times on screen.
   var timeZone = TimeZone.current
-  /// Changes that were made and not handed out for storing.
+  /// Changes that were made here and not handed out for storing.
   private var changes: [PhoneChange] = []
+  /// Those of them, and of the ones before, that may not be in the history yet, and how many are.
+  private var unconfirmed: [PhoneChange] = []
+  private var confirmedCount = 0
 
   /// Entries that were cleared, and the words for it.
   struct Undo: Sendable, Equatable {
@@ -73,9 +76,34 @@ struct PhoneModel: Sendable, Equatable {
 
   /// Changes what must not be forgotten.
   mutating func record(_ change: PhoneChange) {
+    take(in: change)
+    changes.append(change)
+    unconfirmed.append(change)
+  }
+
+  /// How many changes may not be in the history yet.
+  var unconfirmedCount: Int { unconfirmed.count }
+
+  /// Lets a change happen that is in the history.
+  mutating func take(in change: PhoneChange) {
     state.apply(change)
     if change.concernsCenter { centerMemo.forget() }
-    changes.append(change)
+  }
+
+  /// Notes that the first `count` changes of this screen are in the history.
+  ///
+  /// - Parameter history: The history with them, if other screens have changed it; each screen keeps its own place.
+  mutating func noteStored(_ count: Int, _ history: PhoneState?) {
+    unconfirmed.removeFirst(min(max(count - confirmedCount, 0), unconfirmed.count))
+    confirmedCount = max(count, confirmedCount)
+    guard let history else { return }
+    let place = state.place
+    state = history
+    for change in unconfirmed { state.apply(change) }
+    state.apply(.place(place))
+    if case .app(let topic, _) = place.screen, state.app(topic) == nil { state.place.screen = .home }
+    centerMemo.forget()
+    if !center.marked.isEmpty { center.marked.formIntersection(state.entries.map(\.ordinal)) }
   }
 
   /// The changes since the last call, in order.

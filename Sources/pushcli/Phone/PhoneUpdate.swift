@@ -36,13 +36,13 @@ extension PhoneModel: ProgramModel {
       self.connection = connection
       return sendAnswers(state.pendingAnswers)
     case .push(let push): return receive(push)
-    case .renumbered(let epoch): record(.renumbered(epoch))
+    case .stored(let count, let history): return takeHistory(history, count)
     case .answered(let id, let action): noteAnswer(id, action)
     case .alertReady(let number): noteReadiness(number)
     case .answersDue: return sendAnswers(state.pendingAnswers)
     case .retract(let id): retract(id)
     case .takenBack(let id, let topic): takeBack(id, topic)
-    case .gap(let dropped): record(.gap(dropped: dropped))
+    case .gap(let dropped): take(in: .gap(dropped: dropped))
     case .apps(let apps): if apps != state.apps.map(\.app) { record(.apps(apps)) }
     case .preferences(let preferences): if preferences != state.preferences { record(.preferences(preferences)) }
     case .notice(let text): notice = text
@@ -82,49 +82,6 @@ extension PhoneModel: ProgramModel {
       return []
     }
     return command(for: key).map { perform($0) } ?? []
-  }
-
-  /// Presents a push: counts, plays, queues. One that is known already does nothing.
-  private mutating func receive(_ push: DevicePush) -> [PhoneEffect] {
-    guard push.seq == 0 || push.seq > state.lastSeq else { return [] }
-    guard !state.isKnown(push) else {
-      record(.passed(seq: push.seq))
-      return []
-    }
-    let shown = alerts.first
-    record(.received(push))
-    if alerts.first?.ordinal != shown?.ordinal { forgetFocus() }
-    var effects: [PhoneEffect] = []
-    var parts: [Part] = []
-    if push.presentation.badge != nil { parts.append(.badge) }
-    let urgency = urgency(of: push)
-    // The gateway may not have known of the switch yet; a critical alert sounds all the same (S4).
-    if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
-      let volume = Double(state.settings.volume) * push.soundVolume
-      effects.append(.play(sound: sound.name, volume: Int(volume.rounded()), urgency: urgency))
-      parts.append(.sound)
-    }
-    if let alert = push.presentation.alert {
-      if markAlertsPresented().contains(push.id) { parts.append(.alert) }
-      if state.settings.notices == .always || (state.settings.notices == .unfocused && !hasFocus) {
-        effects.append(.notify(app: push.app.name, title: alert.title, body: alert.body))
-      }
-    }
-    if push.presentation.held?.by == .budget {
-      notice = "\(push.app.name) has used up its alerts: more of them are kept in the center"
-    }
-    if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }
-    return effects
-  }
-
-  /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
-  private func urgency(of push: DevicePush) -> InterruptionLevel {
-    let choices = state.preferences.apps[push.topic] ?? AppPreferences()
-    switch push.level {
-    case .critical where choices.critical: return .critical
-    case .timeSensitive where choices.timeSensitive: return .timeSensitive
-    default: return push.presentation.alert == nil ? .passive : .active
-    }
   }
 
   // MARK: What takes a while

@@ -61,11 +61,9 @@ extension PlainPhone: LineModel {
   /// Tells of what is not the person's doing.
   private mutating func tell(_ message: PhoneMessage, _ effects: inout [PhoneEffect]) {
     switch message {
-    case .push(let push):
-      let isNew = effects.contains { if case .save(.received(let new)) = $0 { new == push } else { false } }
-      if isNew { tell(push, &effects) }
+    case .push(let push): tell(push, &effects)
     case .connection(let connection): tell(connection)
-    case .retract, .takenBack: tellRetracted()
+    case .retract, .takenBack, .stored(_, .some): tellRetracted()
     case .gap(let dropped): say("\(PlainPhone.dropped(dropped)).")
     case .finished(.saving, true, nil): say("Saved.")
     case .finished(.sending, _, _): prompt()

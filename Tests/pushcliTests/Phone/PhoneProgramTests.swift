@@ -22,12 +22,11 @@ import Testing
     let terminal = Terminal(input: pseudo.slave, output: pseudo.slave, usesColor: false)
     let program = Program(
       model: PhoneModel(device: "studio"), terminal: terminal, inbox: inbox, clock: { Sample.now })
-    try await program.run { effects, _ in
+    try await program.run { effects in
       for effect in effects {
         if case .awaitReadiness(let number, _) = effect { inbox.post(.message(.alertReady(number))) }
         whenPerformed(effect)
       }
-      return false
     }
     await sender.value
   }
@@ -48,16 +47,16 @@ import Testing
     }
   }
 
-  @Test func `a burst of 10,000 pushes is taken whole, and stored in order`() async throws {
+  @Test func `a burst of 10,000 pushes is taken whole, and presented in order`() async throws {
     try await PseudoTerminal.use { pseudo in
-      let stored = Mutex<[UInt64]>([])
+      let presented = Mutex<[String]>([])
       let pushes = (1...10_000).map { PhoneMessage.push(Sample.push($0, badge: Int($0), alert: Sample.done)) }
       try await run(on: pseudo, messages: pushes) { effect in
-        guard case .save(.received(let push)) = effect else { return }
-        stored.withLock { $0.append(push.seq) }
-        if push.seq == 10_000 { pseudo.type("\u{3}") }
+        guard case .presented(let id, let parts) = effect, parts.contains(.badge) else { return }
+        presented.withLock { $0.append(id) }
+        if id == "push-10000" { pseudo.type("\u{3}") }
       }
-      #expect(stored.withLock { $0 } == Array(1...10_000))
+      #expect(presented.withLock { $0 } == (1...10_000).map { "push-\($0)" })
     }
   }
 

@@ -1,0 +1,56 @@
+import GatewayProtocol
+import PushPolicy
+
+extension PhoneModel {
+  /// Goes on from the history as other screens have changed it.
+  mutating func takeHistory(_ history: PhoneState?, _ count: Int) -> [PhoneEffect] {
+    let (shown, before) = (alerts.first?.ordinal, state.settings)
+    noteStored(count, history)
+    if alerts.first?.ordinal != shown { forgetFocus() }
+    let settings = state.settings
+    var effects: [PhoneEffect] = []
+    if (settings.isSilent, settings.focus) != (before.isSilent, before.focus) {
+      effects.append(.state(silent: settings.isSilent, focus: settings.focus))
+    }
+    if settings.usesMouse != before.usesMouse { effects.append(.mouse(settings.usesMouse)) }
+    return effects
+  }
+
+  /// Presents a push: counts, plays, queues.
+  mutating func receive(_ push: DevicePush) -> [PhoneEffect] {
+    let shown = alerts.first
+    take(in: .received(push))
+    if alerts.first?.ordinal != shown?.ordinal { forgetFocus() }
+    var effects: [PhoneEffect] = []
+    var parts: [Part] = []
+    if push.presentation.badge != nil { parts.append(.badge) }
+    let urgency = urgency(of: push)
+    // The gateway may not have known of the switch yet; a critical alert sounds all the same (S4).
+    if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
+      let volume = Double(state.settings.volume) * push.soundVolume
+      effects.append(.play(sound: sound.name, volume: Int(volume.rounded()), urgency: urgency))
+      parts.append(.sound)
+    }
+    if let alert = push.presentation.alert {
+      if markAlertsPresented().contains(push.id) { parts.append(.alert) }
+      if state.settings.notices == .always || (state.settings.notices == .unfocused && !hasFocus) {
+        effects.append(.notify(app: push.app.name, title: alert.title, body: alert.body))
+      }
+    }
+    if push.presentation.held?.by == .budget {
+      notice = "\(push.app.name) has used up its alerts: more of them are kept in the center"
+    }
+    if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }
+    return effects
+  }
+
+  /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
+  private func urgency(of push: DevicePush) -> InterruptionLevel {
+    let choices = state.preferences.apps[push.topic] ?? AppPreferences()
+    switch push.level {
+    case .critical where choices.critical: return .critical
+    case .timeSensitive where choices.timeSensitive: return .timeSensitive
+    default: return push.presentation.alert == nil ? .passive : .active
+    }
+  }
+}
