@@ -70,7 +70,7 @@ struct ChildCommand {
   /// Closes a descriptor when the process has ended, for which a thread of its own waits.
   private static func close(_ descriptor: Int32, atEndOf child: pid_t) {
     Thread.detachNewThread {
-      var info = siginfo_t()
+      var info = unsafe siginfo_t()
       // The process stays until it is reaped, and keeps its number.
       while unsafe waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 {
         precondition(errno == EINTR, "a process that was started is there until it is waited for")
@@ -100,7 +100,7 @@ struct ChildCommand {
   private static func start(
     _ words: [String], _ descriptors: [(stream: Int32, descriptor: Int32)], resetting signals: [Int32]
   ) throws -> pid_t {
-    var actions = posix_spawn_file_actions_t()
+    var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for (stream, descriptor) in descriptors {

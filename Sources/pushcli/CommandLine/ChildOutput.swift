@@ -59,9 +59,10 @@ struct ChildOutput {
   /// A pipe that no command inherits.
   static func pipe() throws(CommandFailure) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else {
+    guard unsafe Glibc.pipe(&ends) == 0 else {
       throw CommandFailure(.failed, "there can be no pipe: \(unsafe String(cString: strerror(errno)))")
     }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
 

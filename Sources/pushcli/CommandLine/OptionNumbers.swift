@@ -39,7 +39,7 @@ struct OptionNumbers {
   }
 
   /// The letters of a name: `pinginterval` of `--ping-interval` and of its property `_pingInterval`.
-  private static func plain(_ name: some StringProtocol) -> String { name.filter(\.isLetter).lowercased() }
+  private static func plain(_ name: some StringProtocol) -> String { String(name).filter(\.isLetter).lowercased() }
 }
 
 extension Option: OptionNumbers.Typed {
