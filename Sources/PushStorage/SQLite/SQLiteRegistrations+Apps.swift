@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import PushCore
+import Synchronization
 
 /// Apps and teams that are removed.
 extension SQLiteRegistrations {

@@ -33,7 +33,8 @@ import Testing
   @Test(arguments: [
     (#"{"name":"a"}"#, #""count" is missing"#), (#"{"name":"a","count":"3"}"#, #""count" has the wrong type"#),
     (#"{"name":null,"count":3}"#, #""name" has the wrong type"#),
-    ("{", "the body is not JSON: line 1, column 2: unexpected end of the text"), ("", "the body is not JSON: it is empty"),
+    ("{", "the body is not JSON: line 1, column 2: unexpected end of the text"),
+    ("", "the body is not JSON: it is empty"),
   ])
   func `what is wrong with a body is said in words`(_ body: String, _ words: String) {
     let decoded = decode(body)
