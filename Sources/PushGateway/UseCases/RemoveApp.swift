@@ -1,4 +1,5 @@
 import PushCore
+import PushPolicy
 import PushStorage
 
 /// Removes an app with everything that refers to it: registrations, what waits for them, channels, categories, answers,
