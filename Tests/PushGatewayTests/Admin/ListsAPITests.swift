@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import GatewayClient
