@@ -1,5 +1,4 @@
-"""The lines of README, docs/first-push.md, second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order as
-they are.
+"""The lines of README, first-push.md, second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order.
 
 A block says on which machine it runs (```sh gateway): each has a home of its own. Other blocks are not run.
 """
@@ -143,7 +142,7 @@ class Tutorial:
     def subscribe(self, block):
         settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in self.environment.items())
         self.screen = Screen(f"cd {self.home} && env {settings} {block.strip()}")
-        self.screen.shows("News", "1 Home")
+        self.screen.shows("News", "1 Home", "●")
 
     def run(self, block, shown):
         events = set(re.findall(r"^\S+ \S+  ([a-z]+) ", shown, re.M))
@@ -279,7 +278,7 @@ def test_the_messages_of_troubleshooting_are_the_programs():
 
 def test_the_pages_are_in_the_index():
     index = (DOCS.parent / "README.md").read_text()
-    for page in ["first-push.md", "second-machine.md", "remote-administration.md", "ssh-tunnel.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
+    for page in ["first-push.md", "your-own-server.md", "second-machine.md", "remote-administration.md", "ssh-tunnel.md", "persons.md", "operating.md", "upgrading.md", "troubleshooting.md"]:
         assert f"docs/{page}" in index
         for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", (DOCS / page).read_text()):
             assert (DOCS / link).exists(), f"{page} leads to {link}"
