@@ -1,4 +1,4 @@
-"""The lines of README, first-push.md, second-machine.md, remote-administration.md, persons.md and upgrading.md, run in their order.
+"""The lines of README and of the pages that are named below, run in their order as they are.
 
 A block says on which machine it runs (```sh gateway): each has a home of its own. Other blocks are not run.
 """
@@ -10,12 +10,14 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import uuid
 from pathlib import Path
 
 import pytest
 from gateway import PUSHCLI, TOPIC, Gateway
 from screen import Screen, needs_tmux
 from waiting import HANG
+from wire import DeviceStream
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: A code of an invitation, and the fingerprint that it begins with.
@@ -254,6 +256,63 @@ def test_persons_are_looked_after_as_their_page_says(machines):
     assert re.search(rf"{re.escape(TOPIC)} .*off", outputs[1])
     assert "nobody answered: 7" in outputs[2]
     assert "ada" not in machines.gateway.run("persons").out.lower()
+
+
+def test_the_cookbooks_lines_send(machines):
+    [(_, block)] = blocks("cookbook.md")
+    machines.gateway.register("me", TOPIC)
+    folder = machines.home("gateway")
+    (folder / "Makefile").write_text("test:\n\t@echo tested\n")
+    (folder / "payload").write_text('{"aps":{"alert":{"title":"A Whole Payload"}}}')
+    (folder / "hosts").write_text("alpha\nbeta\n")
+    secret = json.loads((machines.gateway.state / "devices/me.json").read_text())["secret"]
+    stream = DeviceStream(machines.gateway.connect(), secret)
+    # In the background: its push is viewed below.
+    before, waiting, after = re.split(r"(^.*--wait viewed.*\n)", block, flags=re.M)
+    machines.run("gateway", before)
+    awaited = subprocess.Popen(["bash", "-euc", f"exec {waiting}"], cwd=folder, stdout=subprocess.PIPE, text=True, env={
+        "HOME": str(folder), "PATH": f"{machines.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8"})
+    texts = []
+    while not texts or texts[-1] != "Ready":
+        push = stream.next_of("push")
+        alert = push["payload"]["aps"]["alert"]
+        texts.append(alert.get("title") or alert["body"])
+    stream.acknowledge(push["seq"])
+    stream.say(type="answer", id=push["id"], action="view")
+    assert awaited.communicate(timeout=HANG)[0].strip() == push["id"] and awaited.returncode == 0
+    assert texts[0] == "The backup is done." and texts[1:4] == ["Room on Disk", "Train in 5 Minutes", "A Whole Payload"]
+    assert len(texts) == 6 and "make test" in texts[4]
+    machines.run("gateway", after)
+    assert [stream.next_of("push")["payload"]["aps"]["alert"]["body"] for _ in range(2)] == ["alpha is down", "beta is down"]
+    stream.connection.close()
+
+
+def test_the_cookbooks_flags_make_its_payloads(machines):
+    page = (DOCS / "cookbook.md").read_text().partition("## Flags and payload keys")[2].partition("\n## ")[0]
+    rows = [line.replace("https://…", "https://example.com/x").strip("| ").split(" | ") for line in page.splitlines() if "`--" in line]
+    rows = [row for row in rows if len(row) == 3]
+    assert len(rows) == 15
+    machines.gateway.register("me", TOPIC)
+    machines.gateway.run("apps", "category", TOPIC, "DEPLOY", "--action", "approve=Approve")
+    sent = {}
+    for purpose, flags, payload in rows:
+        options = [word for flag in re.findall(r"`(--[^`]+)`", flags) for word in shlex.split(flag)]
+        options = [str(uuid.uuid4()).upper() if word == "UUID" else word for word in options]
+        done = machines.gateway.run("send", "--to", f"me/{TOPIC}", *options, *([] if "--title" in options else ["--title", "T"]))
+        sent[done.out.strip()] = (purpose, payload)
+        assert "--id" not in options or done.out.strip() == options[-1]
+    secret = json.loads((machines.gateway.state / "devices/me.json").read_text())["secret"]
+    stream = DeviceStream(machines.gateway.connect(), secret)
+    received = {push["id"]: push["payload"] for push in stream.caught_up() if push["type"] == "push"}
+    stream.connection.close()
+    # `--expires 0` has one attempt, and no device is connected.
+    assert sent.keys() - received.keys() == {id for id, (_, payload) in sent.items() if "apns-expiration: 0" in payload}
+    for id, (purpose, payload) in sent.items():
+        if whole := re.fullmatch(r"`(\{.*\})`", payload):
+            assert received[id] == json.loads(whole[1]), purpose
+        for member, at in re.findall(r"`(\"[^`]+)` (in|next to) ", payload):
+            expected = json.loads(f"{{{member}}}").items()
+            assert expected <= (received[id]["aps"] if at == "in" else received[id]).items(), purpose
 
 
 def test_a_gateway_is_upgraded_and_goes_back_as_its_page_says(machines):
