@@ -56,7 +56,7 @@ def test_a_second_screen_has_the_history_of_the_first_and_each_shows_what_the_ot
     # It comes back where the last change left the device, with its center, read marks and badges.
     second.shows("2 unread of 2", "Earthquake in Chile", "Rain Tomorrow")
     second.press("1")
-    second.shows("News", " 2 ")
+    second.shows("News", "(2)")
 
     gateway.accepted(device.token, push("Snow Tonight", badge=3))
     for screen in [first, second]:
@@ -64,17 +64,18 @@ def test_a_second_screen_has_the_history_of_the_first_and_each_shows_what_the_ot
     second.press("c")
     first.drops("├")
     first.shows("unread of 3", "Snow Tonight")
-    second.shows("News", " 3 ")
+    second.shows("News", "(3)")
 
     first.press("Home", "Enter")
     second.press("2")
-    second.shows("0 unread of 3")
+    second.shows("Notification Center", "Snow Tonight")
+    second.drops("unread of")
     second.press("Home", "d")
     second.shows("Nothing to Read")
     first.press("2")
     first.shows("Nothing to Read")
     second.press("u")
-    first.shows("of 3", "Snow Tonight")
+    first.shows("Earthquake in Chile", "Snow Tonight")
     second.press("s")
     first.shows("silent")
 
@@ -108,7 +109,7 @@ def test_what_came_to_one_screen_is_in_the_other_however_they_end(gateway, devic
     text = last.shows("of 4", "One", "Two", "Three", "Four")
     assert [text.count(title) for title in ["One", "Two", "Three", "Four"]] == [1, 1, 1, 1]
     last.press("1")
-    last.shows("News", " 4 ")
+    last.shows("News", "(4)")
     gateway.when(lambda: gateway.waiting(device) == 0, "all are acknowledged")
     files = sorted(path.name for path in (gateway.state / "devices").glob(f"{device.name}.phone*"))
     assert files == [f"{device.name}.phone", f"{device.name}.phone.lock"]
@@ -123,7 +124,7 @@ def test_a_screen_and_lines_of_one_device_are_one_phone(gateway, device, open_sc
         lines.shows("Dinner at Eight?")
         screen.press("c")
         lines.shows("No longer needed")
-        lines.says("center", "Dinner at Eight?", "of 1")
+        lines.says("center", "News, 1:", "Dinner at Eight?")
         gateway.accepted(device.token, push("Lunch at Noon?"))
         lines.shows("Lunch at Noon?")
         lines.settled("close", "Close")
