@@ -43,6 +43,7 @@ extension DeviceEvent {
     case .unreadablePush(let seq): [.unreadable(seq: seq)]
     case .gap(_, let last, let dropped): [.gap(dropped: dropped, last: last)]
     case .retract(let id): [.retract(id: id)]
+    case .answeredElsewhere(let id, let answer): [.answeredElsewhere(id: id, answer)]
     case .takenBack(let id, let topic): [.takenBack(id: id, topic: topic)]
     case .answered(let id, let action): [.answered(id: id, action: action)]
     case .undeliverable(_, let topic): [.undeliverable(topic: topic)]

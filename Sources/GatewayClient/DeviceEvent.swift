@@ -14,6 +14,8 @@ package enum DeviceEvent: Sendable {
   case preferences(Preferences)
   case pushes(PushBatch)
   case retract(id: String)
+  /// The push was answered on another screen.
+  case answeredElsewhere(id: String, GivenAnswer)
   /// The sender of this push of an app has taken it back.
   case takenBack(id: String, topic: String)
   /// The gateway has an answer to the push: the one that counts, or nil where there was nothing to answer.

@@ -15,6 +15,8 @@ package enum GatewayLine: Equatable, Sendable {
   case gap(from: UInt64, to: UInt64, dropped: Int)
   /// The push is not to be shown any longer.
   case retract(id: String)
+  /// The same, because it was answered on another screen.
+  case answeredElsewhere(id: String, GivenAnswer)
   /// The sender of this push of an app has taken it back: nothing of it is to be shown.
   case takenBack(id: String, topic: String)
   /// This answer to the push counts, and the gateway keeps it; nil: what was answered is not there to be answered.
@@ -107,7 +109,11 @@ package enum GatewayLine: Equatable, Sendable {
     case "preferences": self = .preferences(Preferences())
     case "retract":
       guard let id = root["id"]?.string else { return nil }
-      self = root["topic"]?.string.map { .takenBack(id: id, topic: $0) } ?? .retract(id: id)
+      if let topic = root["topic"]?.string {
+        self = .takenBack(id: id, topic: topic)
+      } else {
+        self = GivenAnswer(root).map { .answeredElsewhere(id: id, $0) } ?? .retract(id: id)
+      }
     case "answered":
       guard let id = root["id"]?.string else { return nil }
       self = .answered(id: id, action: root["action"]?.string)

@@ -56,6 +56,14 @@ import Testing
       (#"{"type":"gap","from":-1,"to":9223372036854775807,"dropped":-3}"#, .gap(from: 0, to: 1 << 53, dropped: 0)),
       (#"{"type":"retract","id":"x"}"#, .retract(id: "x")),
       (#"{"type":"retract","id":"x","topic":"a.b"}"#, .takenBack(id: "x", topic: "a.b")),
+      (
+        #"{"type":"retract","id":"x","action":"yes","person":"ann"}"#,
+        .answeredElsewhere(id: "x", GivenAnswer(action: "yes", person: "ann"))
+      ),
+      (
+        #"{"type":"retract","id":"x","action":"view","device":"laptop","new":1}"#,
+        .answeredElsewhere(id: "x", GivenAnswer(action: "view", device: "laptop"))
+      ),
       (#"{"type":"undeliverable"}"#, .undeliverable(id: "", topic: "")), (#"{"type":"bye"}"#, .bye(reason: "")),
       (#"{"type":"bye","reason":"shutdown"}"#, .bye(reason: "shutdown")),
       (

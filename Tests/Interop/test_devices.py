@@ -262,7 +262,7 @@ def test_an_answer_is_logged_and_retracts_the_push_elsewhere(gateway, device, st
     apns_id = gateway.accepted(device.token, {"aps": {"alert": "sent", "category": "ORDER"}})
     assert stream.next("push")["id"] == second.next("push")["id"] == apns_id
     stream.say(type="answer", id=apns_id, action=action)
-    assert second.next() == {"type": "retract", "id": apns_id}
+    assert second.next() == {"type": "retract", "id": apns_id, "action": action, "device": device.name}
     assert stream.next() == {"type": "answered", "id": apns_id, "action": action}
     assert stream.quiet() == []
     assert gateway.events(apns_id, event)[-1].get("detail") == detail

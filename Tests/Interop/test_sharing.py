@@ -152,7 +152,7 @@ def team(gateway, *members, name=None):
 @needs_tmux
 def test_one_of_a_group_answers_for_all_of_it(start):
     gateway = start()
-    name, _, devices, _ = team(gateway, "anna", "ben")
+    name, _, devices, persons = team(gateway, "anna", "ben")
     screens = {member: phone(gateway, device) for member, device in devices.items()}
     try:
         for screen in screens.values():
@@ -169,6 +169,8 @@ def test_one_of_a_group_answers_for_all_of_it(start):
             screen.drops("├")
         answer = json.loads(out)
         assert answer["outcome"] == "answered" and answer["device"] == devices["anna"].name, (out, err)
+        screens["ben"].press("2")
+        screens["ben"].shows("Restart the Database?", f"Answered “Restart” by {persons['anna']}")
     finally:
         for screen in screens.values():
             screen.close()
@@ -189,7 +191,8 @@ def test_a_later_answer_of_a_group_comes_too_late_also_over_a_kill(start):
     assert streams["anna"].next("answered")["action"] == "close"
     streams["ben"].say(type="answer", id=apns_id, action="approve")
     assert streams["ben"].next("answered")["action"] == "approve"
-    assert streams["anna"].next("retract")["id"] == apns_id
+    assert streams["anna"].next("retract") == {
+        "type": "retract", "id": apns_id, "action": "approve", "person": persons["ben"]}
     gateway.events(apns_id, "action")
     # The mailbox writes in order: when the next push is accepted, the removal of cleo's question is on disk.
     gateway.accepted(devices["ben"].token)

@@ -157,48 +157,24 @@ final class CellRouter: PushRouter {
       JetStreamMailbox.liveSubject(device, partitions: partitions),
       headers: [
         (name: CellRouter.originHeader, value: origin), (name: CellRouter.noticeHeader, value: notice.header),
-      ], [])
+      ] + (notice.answerHeader.map { [(name: CellRouter.answerHeader, value: $0)] } ?? []), [])
   }
 
   // MARK: From others
 
   private static let originHeader = "Gateway"
   private static let noticeHeader = "Notice"
+  private static let answerHeader = "Answer"
 
   private func take(_ message: NATSMessage, for device: DeviceID) {
     if let entry = mailbox.entry(live: message, of: device) { return local.deliver([entry]) }
     guard let sender = message.header(CellRouter.originHeader), sender != origin else { return }
     if let text = message.header(CellRouter.noticeHeader) {
-      if let notice = CellNotice(header: text) { local.notify(device, notice.notice) }
+      if let notice = CellNotice(header: text, answerHeader: message.header(CellRouter.answerHeader)) {
+        local.notify(device, notice.notice)
+      }
     } else if let push = PassingMessages.push(of: message, to: device) {
       _ = local.deliverNow(push)
     }
   }
-}
-
-/// What gateways tell each other's streams, as the value of a header.
-struct CellNotice: Equatable {
-  var id: APNSID
-  /// The app whose sender has taken it back; nil: it is retracted.
-  var topic: String?
-
-  /// nil for what is no other gateway's to tell.
-  init?(_ notice: DeviceNotice) {
-    switch notice {
-    case .retract(let id): (self.id, topic) = (id, nil)
-    case .takenBack(let id, let topic): (self.id, self.topic) = (id, topic)
-    case .preferences, .channels, .revoked, .cutOff: return nil
-    }
-  }
-
-  /// Reads `ID` or `ID TOPIC`.
-  init?(header: String) {
-    let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
-    guard let first = parts.first, let id = APNSID(first) else { return nil }
-    (self.id, topic) = (id, parts.count > 1 ? parts[1] : nil)
-  }
-
-  var header: String { topic.map { "\(id) \($0)" } ?? "\(id)" }
-
-  var notice: DeviceNotice { topic.map { .takenBack(id, topic: $0) } ?? .retract(id) }
 }

@@ -81,6 +81,17 @@ package enum PushLine {
   /// `retract`: the push is not to be shown any longer.
   package static func retract(_ id: APNSID) -> [UInt8] { Array(#"{"type":"retract","id":"\#(id)"}"#.utf8) }
 
+  /// `retract`: the push was answered on another screen.
+  package static func retract(_ id: APNSID, _ answer: GivenAnswer) -> [UInt8] {
+    var line = Array(#"{"type":"retract","id":"\#(id)""#.utf8)
+    let members = [("action", answer.action), ("person", answer.person), ("device", answer.device)]
+    for case (let name, let text?) in members {
+      line += #","\#(name)":"#.utf8
+      appendJSONString(text, to: &line)
+    }
+    return line + "}".utf8
+  }
+
   /// `retract`: the sender has taken this push of an app back.
   package static func takenBack(_ id: APNSID, topic: String) -> [UInt8] {
     var line = Array(#"{"type":"retract","id":"\#(id)","topic":"#.utf8)

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import NIOCore
 import PushCore
 import PushStorage
@@ -16,8 +17,10 @@ protocol LiveSubscription: AnyObject {
 
 /// What a device is told besides pushes.
 enum DeviceNotice: Sendable {
-  /// The push is not to be shown any longer: answered elsewhere, replaced, or taken back.
+  /// The push is not to be shown any longer: replaced, expired, or taken back.
   case retract(APNSID)
+  /// The same, because it was answered on another screen.
+  case answered(APNSID, GivenAnswer)
   /// The sender of this push of an app has taken it back.
   case takenBack(APNSID, topic: String)
   /// The person's choices, as JSON.

@@ -16,7 +16,7 @@ struct PostponedNotices {
     defer { checkInvariants() }
     switch notice {
     case .preferences(let json): preferences = json
-    case .retract, .takenBack:
+    case .retract, .answered, .takenBack:
       retracted.append(notice)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
     // What the device subscribes to is looked up at once, and a stream that ends postpones nothing.

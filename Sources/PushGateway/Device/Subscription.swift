@@ -318,6 +318,7 @@ final class Subscription: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
+    case .answered(let id, let answer): write(PushLine.retract(id, answer))
     case .takenBack(let id, let topic): write(PushLine.takenBack(id, topic: topic))
     case .preferences(let json): write(PushLine.preferences(json))
     case .channels, .revoked, .cutOff: break

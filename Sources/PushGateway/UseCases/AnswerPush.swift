@@ -29,7 +29,7 @@ struct AnswerPush: Sendable {
     answers.take(answer, isPick: isPick) { outcome in
       if case .success(let taken?) = outcome, taken.isFirst {
         log.append([answer.row])
-        for person in taken.persons { retract(push.id, of: person, except: stream) }
+        for person in taken.persons { retract(push.id, of: person, except: stream, for: answer) }
         if taken.persons.count > 1 { forget(push, waitingFor: taken.persons, except: device) }
       }
       completion(outcome.map { $0?.counting.action })

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import PushCore
 import PushStorage
 
@@ -7,11 +8,17 @@ struct Retract: Sendable {
   let held: HeldPushes
   let router: any PushRouter
 
-  /// - Parameter stream: the number of a stream that need not be told.
-  func callAsFunction(_ id: APNSID, of person: PersonID, except stream: UInt64? = nil) {
+  /// - Parameters:
+  ///   - stream: The number of a stream that need not be told.
+  ///   - answer: The answer that is why.
+  func callAsFunction(_ id: APNSID, of person: PersonID, except stream: UInt64? = nil, for answer: Answer) {
+    let given = GivenAnswer(
+      action: answer.action,
+      person: answer.person == person ? nil : registrations.person(answer.person)?.name,
+      device: answer.person == person ? registrations.device(answer.device)?.name : nil)
     for device in registrations.devices(of: person) {
       held.release(id, of: device)
-      router.notify(device, .retract(id), except: stream)
+      router.notify(device, .answered(id, given), except: stream)
     }
   }
 }

@@ -142,7 +142,7 @@ struct LineReceiver {
       questions?.repeatAnswers()
     case .answered(let id, let action):
       if let push = questions?.confirm(id), let action { try await run(answer: action, to: push) }
-    case .retract(let id): questions?.retract(id)
+    case .retract(let id), .answeredElsewhere(let id, _): questions?.retract(id)
     case .takenBack(let id, let topic): questions?.retract(id, topic: topic)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")

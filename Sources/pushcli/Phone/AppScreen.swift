@@ -20,7 +20,7 @@ struct AppScreen {
     entries = model.state.entries(of: app.app.topic)
     index = entries.firstIndex { $0.ordinal == selected } ?? 0
     message =
-      entries.isEmpty ? nil : MessageLines(entries[index].push, model, columns: max(model.size.columns - 2, 1))
+      entries.isEmpty ? nil : MessageLines(entries[index], model, columns: max(model.size.columns - 2, 1))
   }
 
   /// The lines of the message that are shown.
@@ -85,7 +85,7 @@ struct AppScreen {
       let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
       let column = frame.write(moment, column: 3, row: row, style: .dim) + 2
       let columns = part.columns - column - 1
-      let (headline, detail) = entry.push.summary
+      let (headline, detail) = entry.summary
       let style = isSelected ? Style.bold : .plain
       frame.write(TextLayout.truncated(headline, columns: columns), column: column, row: row, style: style)
       let rows = min(part.rows, 2)

@@ -114,7 +114,7 @@ struct CenterScreen {
     case .thread: return 1
     case .entry(let entry, _):
       if index == selected, !hasPreview { return 1 + selectedDetail.lines.count }
-      return model.state.entries[entry].push.summary.detail.isEmpty ? 1 : 2
+      return model.state.entries[entry].summary.detail.isEmpty ? 1 : 2
     }
   }
 
@@ -122,7 +122,7 @@ struct CenterScreen {
   private var selectedDetail: (lines: [String], rest: Int) {
     guard list.rows.indices.contains(selected), case .entry(let entry, _) = list.rows[selected] else { return ([], 0) }
     let lines = TextLayout.wrapped(
-      model.state.entries[entry].push.summary.detail, columns: max(part.columns - detailIndent, 1))
+      model.state.entries[entry].summary.detail, columns: max(part.columns - detailIndent, 1))
     let shown = Array(lines.prefix(max(part.rows / 3, 1)))
     return (shown, lines.count - shown.count)
   }
@@ -183,7 +183,7 @@ struct CenterScreen {
     let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
     let column = frame.write(moment, column: part.column + 4, row: line, style: .dim) + 2
     let end = part.column + part.columns
-    let (headline, detail) = entry.push.summary
+    let (headline, detail) = entry.summary
     let style = isSelected ? Style.bold : .plain
     let next = frame.write(
       TextLayout.truncated(headline, columns: end - column), column: column, row: line, style: style)

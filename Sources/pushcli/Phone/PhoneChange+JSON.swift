@@ -28,7 +28,7 @@ extension PhoneState {
     return [.head(version: JournalRecord.version)] + numbering + apps.map { .app($0) } + [
       .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
       .change(.preferences(preferences)), .change(.settings(settings)),
-    ] + entries.map { .entry($0) } + alerts.map { .alert($0) }
+    ] + entries.flatMap(\.records) + alerts.map { .alert($0) }
       + pendingAnswers.map { .change(.pending($0)) } + [.change(.place(place))]
   }
 
@@ -43,6 +43,13 @@ extension PhoneState {
     case .entry(let entry): entries.append(entry)
     case .alert(let alert): alerts.append(alert)
     }
+  }
+}
+
+extension PhoneState.Entry {
+  /// Itself, and the answer that it has got.
+  fileprivate var records: [JournalRecord] {
+    [.entry(self)] + (answer.map { [.change(.retracted(id: push.id, answer: $0))] } ?? [])
   }
 }
 
@@ -133,7 +140,14 @@ extension PhoneChange {
       JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
     case .answersSent: JournalRecord.append("told", [:], to: &bytes)
     case .answerTaken(let id): JournalRecord.append("taken", ["id": .text(id)], to: &bytes)
-    case .retracted(let id): JournalRecord.append("retracted", ["id": .text(id)], to: &bytes)
+    case .retracted(let id, nil): JournalRecord.append("retracted", ["id": .text(id)], to: &bytes)
+    case .retracted(let id, let answer?):
+      JournalRecord.append(
+        "retracted",
+        [
+          "id": .text(id), "action": .text(answer.action), "person": .text(answer.person ?? ""),
+          "device": .text(answer.device ?? ""),
+        ], to: &bytes)
     case .read(let ordinals): JournalRecord.append("read", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .cleared(let ordinals): JournalRecord.append("cleared", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .restored(let entries):
@@ -142,6 +156,9 @@ extension PhoneChange {
         if index > 0 { bytes.append(UInt8(ascii: "\n")) }
         JournalRecord.append(
           "restored", ["ordinal": .number(entry.ordinal), "read": .flag(entry.isRead)], push: entry.push, to: &bytes)
+        guard let answer = entry.answer else { continue }
+        bytes.append(UInt8(ascii: "\n"))
+        PhoneChange.retracted(id: entry.push.id, answer: answer).appendJSON(to: &bytes)
       }
     case .apps(let apps): JournalRecord.append("apps", ["apps": .apps(apps)], to: &bytes)
     case .preferences(let preferences):
@@ -212,7 +229,12 @@ extension JournalRecord {
       self = .change(.pending(answer))
     case "told": self = .change(.answersSent)
     case "taken": self = .change(.answerTaken(id: root["id"]?.string ?? ""))
-    case "retracted": self = .change(.retracted(id: root["id"]?.string ?? ""))
+    case "retracted":
+      let (person, device) = (root["person"]?.string ?? "", root["device"]?.string ?? "")
+      let answer = root["action"]?.string.map {
+        GivenAnswer(action: $0, person: person.isEmpty ? nil : person, device: device.isEmpty ? nil : device)
+      }
+      self = .change(.retracted(id: root["id"]?.string ?? "", answer: answer))
     case "read": self = .change(.read(Self.numbers(root["ordinals"])))
     case "cleared": self = .change(.cleared(Self.numbers(root["ordinals"])))
     case "apps": self = .change(.apps(Self.apps(root["apps"])))

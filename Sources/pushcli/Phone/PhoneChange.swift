@@ -19,8 +19,8 @@ enum PhoneChange: Sendable, Equatable {
   case answersSent
   /// The gateway has an answer to the push.
   case answerTaken(id: String)
-  /// A push is over elsewhere.
-  case retracted(id: String)
+  /// A push is over elsewhere, perhaps by an answer.
+  case retracted(id: String, answer: GivenAnswer? = nil)
   case read([Int])
   case cleared([Int])
   /// Entries come back, as they were.
@@ -64,9 +64,12 @@ extension PhoneState {
       if pendingAnswers.count > Self.maximumPendingAnswers { pendingAnswers.removeFirst() }
     case .answersSent: pendingAnswers = []
     case .answerTaken(let id): pendingAnswers.removeAll { $0.id == id }
-    case .retracted(let id):
+    case .retracted(let id, let answer):
       alerts.removeAll { $0.id == id }
-      for index in entries.indices where entries[index].push.id == id { entries[index].isRead = true }
+      for index in entries.indices where entries[index].push.id == id {
+        entries[index].isRead = true
+        if let answer { entries[index].answer = answer }
+      }
     case .read(let ordinals): markRead(ordinals)
     case .cleared(let ordinals):
       let gone = Set(ordinals)

@@ -24,8 +24,10 @@ enum PhoneMessage: Sendable {
   case push(DevicePush)
   /// So many changes of this screen are in the history, which other screens have changed where it is given.
   case stored(count: Int, history: PhoneState?)
-  /// An alert is over elsewhere: answered on another device, replaced, expired.
+  /// An alert is over elsewhere: replaced, expired, or answered at a gateway that does not say how.
   case retract(id: String)
+  /// A push was answered on another screen.
+  case answeredElsewhere(id: String, GivenAnswer)
   /// The sender of this push of an app has taken it back.
   case takenBack(id: String, topic: String)
   /// The gateway has an answer to the push; nil: there was nothing to answer.

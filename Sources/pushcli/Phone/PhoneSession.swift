@@ -133,6 +133,9 @@ struct PhoneSession {
           // The answer of another screen of this device comes first.
           await keeper.refresh()
           await inbox.send(.retract(id: id))
+        case .answeredElsewhere(let id, let answer):
+          await keeper.refresh()
+          await inbox.send(.answeredElsewhere(id: id, answer))
         case .takenBack(let id, let topic): await inbox.send(.takenBack(id: id, topic: topic))
         case .answered(let id, let action): await inbox.send(.answered(id: id, action: action))
         case .gap(let dropped, let last): await keeper.noteGap(dropped, through: last)

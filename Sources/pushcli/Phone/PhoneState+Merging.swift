@@ -11,8 +11,8 @@ extension PhoneState {
     func isNew(_ push: DevicePush) -> Bool { !known.contains(PushKey(push)) }
     let readElsewhere = Set(other.entries.filter(\.isRead).map { PushKey($0.push) })
     let all =
-      entries.map { ($0.push, $0.isRead || readElsewhere.contains(PushKey($0.push))) }
-      + other.entries.filter { isNew($0.push) }.map { ($0.push, $0.isRead) }
+      entries.map { ($0.push, $0.isRead || readElsewhere.contains(PushKey($0.push)), $0.answer) }
+      + other.entries.filter { isNew($0.push) }.map { ($0.push, $0.isRead, $0.answer) }
     let sorted = all.enumerated().sorted {
       ($0.element.0.received, $0.offset) < ($1.element.0.received, $1.offset)
     }
@@ -20,7 +20,7 @@ extension PhoneState {
     entries = sorted.suffix(Self.maximumEntries).map { _, element in
       defer { nextOrdinal += 1 }
       ordinals[PushKey(element.0)] = nextOrdinal
-      return Entry(ordinal: nextOrdinal, push: element.0, isRead: element.1)
+      return Entry(ordinal: nextOrdinal, push: element.0, isRead: element.1, answer: element.2)
     }
     self.alerts = (alerts + other.alerts.filter { isNew($0.push) }).suffix(Self.maximumAlerts).map { alert in
       defer { if ordinals[PushKey(alert.push)] == nil { nextOrdinal += 1 } }

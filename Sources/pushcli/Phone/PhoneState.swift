@@ -43,6 +43,8 @@ struct PhoneState: Sendable, Equatable {
     /// Counts what arrives here; names the entry.
     var ordinal: Int
     var isRead: Bool
+    /// The answer of another person or device that has taken its alert away.
+    var answer: GivenAnswer?
     private let contents: Contents
 
     private final class Contents: Sendable {
@@ -55,8 +57,8 @@ struct PhoneState: Sendable, Equatable {
       }
     }
 
-    init(ordinal: Int, push: DevicePush, isRead: Bool = false) {
-      (self.ordinal, self.isRead) = (ordinal, isRead)
+    init(ordinal: Int, push: DevicePush, isRead: Bool = false, answer: GivenAnswer? = nil) {
+      (self.ordinal, self.isRead, self.answer) = (ordinal, isRead, answer)
       contents = Contents(push)
     }
 
@@ -65,7 +67,8 @@ struct PhoneState: Sendable, Equatable {
     var isAlert: Bool { contents.isAlert }
 
     static func == (left: Entry, right: Entry) -> Bool {
-      left.ordinal == right.ordinal && left.isRead == right.isRead && left.push == right.push
+      left.ordinal == right.ordinal && left.isRead == right.isRead && left.answer == right.answer
+        && left.push == right.push
     }
   }
 

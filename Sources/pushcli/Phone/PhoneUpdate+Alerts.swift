@@ -20,11 +20,21 @@ extension PhoneModel {
   }
 
   /// An alert is over elsewhere.
-  mutating func retract(_ id: String) {
+  mutating func retract(_ id: String, answer: GivenAnswer? = nil) {
     if alerts.first?.id == id { forgetFocus() }
-    if alerts.contains(where: { $0.id == id }) || state.entries.contains(where: { $0.push.id == id && !$0.isRead }) {
-      record(.retracted(id: id))
+    func isNews(to entry: PhoneState.Entry) -> Bool {
+      entry.push.id == id && (!entry.isRead || answer.map { entry.answer != $0 } ?? false)
     }
+    if alerts.contains(where: { $0.id == id }) || state.entries.contains(where: isNews) {
+      record(.retracted(id: id, answer: answer))
+    }
+  }
+
+  /// A push was answered on another screen. What another screen of this device has made of it is in the history already.
+  mutating func takeAnswer(_ id: String, _ answer: GivenAnswer) {
+    guard answer.device != device || alerts.contains(where: { $0.id == id }) else { return }
+    // That an alert was viewed or closed says nothing of what it asked for.
+    retract(id, answer: ["view", "close", "ok"].contains(answer.action) ? nil : answer)
   }
 
   /// The sender has taken a push back: its alert goes, and its entry leaves the center. The badge is the sender's to set.

@@ -41,6 +41,7 @@ extension PhoneModel: ProgramModel {
     case .alertReady(let number): noteReadiness(number)
     case .answersDue: return sendAnswers(state.pendingAnswers)
     case .retract(let id): retract(id)
+    case .answeredElsewhere(let id, let answer): takeAnswer(id, answer)
     case .takenBack(let id, let topic): takeBack(id, topic)
     case .gap(let dropped): take(in: .gap(dropped: dropped))
     case .apps(let apps): if apps != state.apps.map(\.app) { record(.apps(apps)) }

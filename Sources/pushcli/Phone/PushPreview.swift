@@ -16,7 +16,7 @@ struct PushPreview {
     let title = TextLayout.truncated(model.title(of: entry.push.app), columns: columns - moment.count - 2)
     frame.write(title, column: part.column, row: part.row, style: .bold)
     frame.write(moment, column: part.column + columns - moment.count, row: part.row, style: .dim)
-    let message = MessageLines(entry.push, model, columns: columns, hasPayload: false)
+    let message = MessageLines(entry, model, columns: columns, hasPayload: false)
     // A blank row below the app, and the last one for what has no room.
     let room = max(part.rows - 2, 0)
     let isWhole = message.lines.count <= room

@@ -23,7 +23,8 @@ struct MessageLines {
   private(set) var fold = 0
 
   /// - Parameter hasPayload: Whether a line unfolds the payload.
-  init(_ push: DevicePush, _ model: PhoneModel, columns: Int, hasPayload: Bool = true) {
+  init(_ entry: PhoneState.Entry, _ model: PhoneModel, columns: Int, hasPayload: Bool = true) {
+    let push = entry.push
     func add(_ text: String, _ style: Style) {
       lines += TextLayout.wrapped(text, columns: columns).map { ($0, style) }
     }
@@ -39,7 +40,7 @@ struct MessageLines {
     if let link, link != image { add(link, Style(foreground: model.palette.accent, link: link)) }
     if let image { add("Image: \(image)", Style(foreground: model.palette.accent, link: image)) }
     lines.append(("", .plain))
-    for fact in MessageLines.facts(push) + MessageLines.answers(push, model) { add(fact, .dim) }
+    for fact in MessageLines.facts(entry) + MessageLines.answers(entry, model) { add(fact, .dim) }
     guard hasPayload else { return }
     fold = lines.count
     let payload = push.payload
@@ -48,8 +49,9 @@ struct MessageLines {
   }
 
   /// What is worth knowing besides the texts.
-  static func facts(_ push: DevicePush) -> [String] {
-    var facts: [String] = []
+  static func facts(_ entry: PhoneState.Entry) -> [String] {
+    let push = entry.push
+    var facts = [entry.answerWords].compactMap { $0 }
     switch push.presentation.held?.by {
     case .budget: facts.append("Kept in the center: the app had used up its alerts")
     case .summary: facts.append("Kept for the summary")
@@ -61,7 +63,8 @@ struct MessageLines {
   }
 
   /// What can be answered to a push, and whether that was done.
-  private static func answers(_ push: DevicePush, _ model: PhoneModel) -> [String] {
+  private static func answers(_ entry: PhoneState.Entry, _ model: PhoneModel) -> [String] {
+    let push = entry.push
     let actions = push.presentation.listed?.actions ?? []
     let titles = actions.isEmpty ? [] : ["Actions: " + actions.map(\.title).joined(separator: " · ")]
     if model.alerts.contains(where: { $0.id == push.id }) { return titles + ["Not answered yet"] }
@@ -69,6 +72,7 @@ struct MessageLines {
       let title = actions.first { $0.id == answer.action }?.title ?? answer.action
       return titles + ["Answered here: \(title), which the gateway has not confirmed"]
     }
-    return actions.isEmpty ? [] : titles + ["Answered, or no longer asked"]
+    if entry.answerWords != nil || actions.isEmpty { return titles }
+    return titles + ["Answered, or no longer asked"]
   }
 }

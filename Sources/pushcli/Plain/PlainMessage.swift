@@ -7,7 +7,7 @@ import TerminalUI
 extension PlainPhone {
   /// A line of a list: `3. 14:03, unread, critical: Earthquake in Chile, Off the coast`.
   func line(number: Int, of entry: PhoneState.Entry) -> String {
-    let (headline, detail) = entry.push.summary
+    let (headline, detail) = entry.summary
     let head = ["\(number). \(clock.moment(entry.push.received, now: phone.now))"] + facts(entry)
     let text = [headline, detail].filter { !$0.isEmpty }.joined(separator: ", ")
     return TextLayout.truncated("\(head.joined(separator: ", ")): \(text)", columns: columns)
@@ -33,7 +33,7 @@ extension PlainPhone {
     // Whole, so that it can be taken as it is.
     if let link = push.link, link != push.image { lines.append("Link: \(link)") }
     if let image = push.image { lines.append("Image: \(image)") }
-    lines += MessageLines.facts(push)
+    lines += MessageLines.facts(entry)
     lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) tells them")
     if let alert = phone.alerts.first(where: { $0.ordinal == entry.ordinal }) {
       lines.append("It waits for an answer: " + titles(alert.alert.linearChoices) + ". Say answer\(suffix), and which")

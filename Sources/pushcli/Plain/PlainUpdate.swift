@@ -63,7 +63,7 @@ extension PlainPhone: LineModel {
     switch message {
     case .push(let push): tell(push, &effects)
     case .connection(let connection): tell(connection)
-    case .retract, .takenBack, .stored(_, .some): tellRetracted()
+    case .retract, .takenBack, .answeredElsewhere, .stored(_, .some): tellRetracted()
     case .gap(let dropped): say("\(PlainPhone.dropped(dropped)).")
     case .finished(.saving, true, nil): say("Saved.")
     case .finished(.sending, _, _): prompt()
@@ -105,8 +105,9 @@ extension PlainPhone: LineModel {
   /// What is asked has gone without an answer from here.
   private mutating func tellRetracted() {
     let waiting = Set(phone.alerts.map(\.ordinal))
-    guard !asked.isSubset(of: waiting) else { return }
-    say("No longer needed: it was answered elsewhere, replaced or has expired.")
+    guard let gone = asked.subtracting(waiting).min() else { return }
+    let answer = state.index(of: gone).flatMap { state.entries[$0].answerWords }
+    say("No longer needed: \(answer ?? "it was answered elsewhere, replaced or has expired").")
   }
 
   // MARK: What is typed

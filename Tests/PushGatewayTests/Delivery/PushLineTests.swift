@@ -79,6 +79,14 @@ import Testing
       (PushLine.gap(.init(from: 1, to: 30, dropped: 29)), .gap(from: 1, to: 30, dropped: 29), .gap(dropped: 29)),
       (PushLine.retract(.number(10)), .retract(id: "\(APNSID.number(10))"), nil),
       (
+        PushLine.retract(.number(10), GivenAnswer(action: "yes", person: "a\"b")),
+        .answeredElsewhere(id: "\(APNSID.number(10))", GivenAnswer(action: "yes", person: "a\"b")), nil
+      ),
+      (
+        PushLine.retract(.number(10), GivenAnswer(action: "view", device: "c")),
+        .answeredElsewhere(id: "\(APNSID.number(10))", GivenAnswer(action: "view", device: "c")), nil
+      ),
+      (
         PushLine.takenBack(.number(10), topic: "a.\"b"), .takenBack(id: "\(APNSID.number(10))", topic: "a.\"b"), nil
       ),
       (

@@ -195,7 +195,9 @@ import Testing
       #expect(try await one.next()?.seq == 1)
       #expect(try await two.next()?.seq == 1)
       one.send(#"{"type":"answer","id":"\#(SampleRequest.id)","action":"view"}"#)
-      #expect(try await two.next()?.text == #"{"type":"retract","id":"\#(SampleRequest.id)"}"#)
+      #expect(
+        try await two.next()?.text
+          == #"{"type":"retract","id":"\#(SampleRequest.id)","action":"view","device":"laptop"}"#)
       _ = try await gateway.push(client, to: device.token)
       #expect(try await one.lines(upTo: "push").last?.seq == 2)
       #expect(try await two.next()?.seq == 2)

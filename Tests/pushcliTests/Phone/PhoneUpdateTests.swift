@@ -309,6 +309,32 @@ import Testing
     #expect(phone.alerts.map(\.id) == ["push-3"])
   }
 
+  @Test func `the center has who answered, and how; another screen of the device is in the history already`() {
+    var phone = Sample.phone([
+      .push(Sample.push(1, alert: Sample.deploy)), .push(Sample.push(2, Sample.mail, alert: Sample.deploy)),
+      .push(Sample.push(3, Sample.album, alert: Sample.done)),
+    ])
+    phone.happens(.answeredElsewhere(id: "push-1", GivenAnswer(action: "approve", person: "ann")))
+    phone.happens(.answeredElsewhere(id: "push-2", GivenAnswer(action: "gone", device: "laptop")))
+    phone.happens(.answeredElsewhere(id: "push-3", GivenAnswer(action: "close", device: "laptop")))
+    #expect(phone.alerts.isEmpty && phone.state.entries.allSatisfy(\.isRead))
+    #expect(
+      phone.state.entries.map(\.summary.detail) == [
+        "Answered “Approve” by ann — Build 4711 has passed its tests.",
+        "Answered “gone” on laptop — Build 4711 has passed its tests.", "",
+      ])
+    // One that was closed here, unread, and answered by another of the group later.
+    phone.happens(.push(Sample.push(4, alert: Sample.deploy)))
+    phone.record(.answered(ordinal: 4, isRead: false))
+    phone.happens(.answeredElsewhere(id: "push-4", GivenAnswer(action: "close", device: "studio")))
+    #expect(!phone.state.entries[3].isRead)
+    let answer = GivenAnswer(action: "reject", person: "ben")
+    #expect(
+      phone.happens(.answeredElsewhere(id: "push-4", answer)) == [.save(.retracted(id: "push-4", answer: answer))])
+    #expect(phone.happens(.answeredElsewhere(id: "push-4", answer)) == [])
+    #expect(phone.state.entries[3].answerWords == "Answered “Reject” by ben")
+  }
+
   @Test func `a full queue drops the oldest that waits, never the one on screen`() {
     var phone = Sample.phone()
     let limit = PhoneState.maximumAlerts

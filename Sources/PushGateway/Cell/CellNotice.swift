@@ -1,0 +1,48 @@
+import GatewayProtocol
+import PushCore
+
+/// What gateways tell each other's streams, as the values of headers.
+struct CellNotice: Equatable {
+  private var id: APNSID
+  /// The app whose sender has taken it back; nil: it is retracted.
+  private var topic: String?
+  /// The answer that is why it is retracted, if one is.
+  private var answer: GivenAnswer?
+
+  /// nil for what is no other gateway's to tell.
+  init?(_ notice: DeviceNotice) {
+    switch notice {
+    case .retract(let id): self.id = id
+    case .answered(let id, let answer): (self.id, self.answer) = (id, answer)
+    case .takenBack(let id, let topic): (self.id, self.topic) = (id, topic)
+    case .preferences, .channels, .revoked, .cutOff: return nil
+    }
+  }
+
+  /// Reads `ID` or `ID TOPIC`, and of an answer `ACTION person NAME` or `ACTION device NAME`.
+  init?(header: String, answerHeader: String? = nil) {
+    let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
+    guard let first = parts.first, let id = APNSID(first) else { return nil }
+    (self.id, topic) = (id, parts.count > 1 ? parts[1] : nil)
+    let words = answerHeader?.split(separator: " ", maxSplits: 2).map(String.init) ?? []
+    guard topic == nil, let action = words.first else { return }
+    let name = words.count > 2 ? words[2] : nil
+    answer = GivenAnswer(
+      action: action, person: words.dropFirst().first == "person" ? name : nil,
+      device: words.dropFirst().first == "device" ? name : nil)
+  }
+
+  var header: String { topic.map { "\(id) \($0)" } ?? "\(id)" }
+
+  /// Beside ``header``, which earlier versions read alone.
+  var answerHeader: String? {
+    guard let answer else { return nil }
+    let name = answer.person.map { " person \($0)" } ?? answer.device.map { " device \($0)" } ?? ""
+    return answer.action + name
+  }
+
+  var notice: DeviceNotice {
+    if let topic { return .takenBack(id, topic: topic) }
+    return answer.map { .answered(id, $0) } ?? .retract(id)
+  }
+}
