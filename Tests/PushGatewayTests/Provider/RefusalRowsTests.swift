@@ -125,7 +125,7 @@ import Testing
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       _ = try await gateway.registrations.putApp(
         topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .report)
-      let answer = try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":"3"}}"#)
+      let answer = try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":-1}}"#)
       let id = try #require(answer.apnsID.flatMap { APNSID($0) })
       #expect(Set(try await gateway.events(of: id)) == [.reported, .accepted, .stored])
       let row = try #require(try await rows(gateway, [.reported]).first)
