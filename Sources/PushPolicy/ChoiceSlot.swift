@@ -219,7 +219,7 @@ extension ChoiceType<[QuietWindow]> {
           guard let window = QuietWindow(String(text)) else {
             throw SettingError(
               """
-              invalid value "\(text)" of \(name): write "22:00-07:00 mon-fri Europe/Berlin", several separated by ;, or off
+              invalid value "\(text)" of \(name): write "22:00-07:00 mon-fri Europe/Berlin", several separated by semicolons, or off
               """)
           }
           windows.append(window)

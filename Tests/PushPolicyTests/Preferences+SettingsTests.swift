@@ -136,7 +136,7 @@ import Testing
     ),
     (
       "quiet=22:00", nil, nil,
-      #"invalid value "22:00" of quiet: write "22:00-07:00 mon-fri Europe/Berlin", several separated by ;, or off"#
+      #"invalid value "22:00" of quiet: write "22:00-07:00 mon-fri Europe/Berlin", several separated by semicolons, or off"#
     ),
     (
       "summary=25:00", nil, nil,
