@@ -59,8 +59,8 @@ extension Choice {
       help: "the apps that a Focus lets through; `off` deletes it", everything: ChoiceSlot(\.focuses, .focuses)),
     Choice(
       "log-text", key: "log_text", title: "Texts in the Log",
-      help: "search of pushes by their text in the delivery log: off, then no text is stored there; by the user's own "
-        + "devices; by senders as well",
+      help: "search for pushes by text in the delivery log. `off`: no text is stored; `devices`: by the user's own "
+        + "devices; `senders`: by senders, too",
       everything: ChoiceSlot(\.logText, .logText)),
     Choice(
       "delivery", title: "Deliver", help: "whether its pushes interrupt now or are deferred to the summary",

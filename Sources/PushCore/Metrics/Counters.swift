@@ -75,9 +75,9 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .teamRate: ("team_rate", "a team sent more than `team_rate` allows: `TooManyRequests`")
     case .appRate: ("app_rate", "an app was sent more than `app_rate` allows: `TooManyRequests`")
     case .scheduled:
-      ("scheduled", "an app, a team or the gateway had the maximum of scheduled pushes: `TooManyRequests`")
+      ("scheduled", "an app, a team or the gateway had the maximum number of scheduled pushes: `TooManyRequests`")
     case .groupPushes:
-      ("group_pushes", "the maximum of pushes to groups was queued for storing: `TooManyRequests`")
+      ("group_pushes", "the maximum number of pushes to groups was queued for storing: `TooManyRequests`")
     case .deviceReports: ("device_reports", "a device exceeded its report rate: a report was dropped")
     case .deviceAnswers: ("device_answers", "a device sent more answers than a user can give: an answer was dropped")
     case .deviceChanges:
@@ -93,7 +93,10 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
         "more pushes without a valid credential were refused than are logged: a row of the delivery log was left out"
       )
     case .doorConnections:
-      ("http_connections", "HTTP/1.1 had the maximum of connections: one was refused, or an idle one was closed for it")
+      (
+        "http_connections",
+        "HTTP/1.1 had the maximum number of connections: one was refused, or an idle one was closed for it"
+      )
     }
   }
 }

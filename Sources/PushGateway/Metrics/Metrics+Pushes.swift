@@ -35,11 +35,11 @@ extension Metric {
   static let stages: [Metric] = [
     Metric(
       "pushgateway_accept_seconds", .histogram, unit: "seconds",
-      "Time of stored pushes from the event-loop iteration in which the request was complete until the response.",
+      "Time from the event-loop iteration in which a request was complete until its response, for stored pushes.",
       read: { [MetricSample(label: nil, value: $0.stage(\.accept))] }),
     Metric(
       "pushgateway_transmit_seconds", .histogram, unit: "seconds", by: ("from", ["live", "mailbox"]),
-      "Time of pushes from the request until they were written to a stream: at once, or after the device was away.",
+      "Time from the request until the push was written to a stream: at once, or after the device was away.",
       read: {
         [
           MetricSample(label: "live", value: $0.stage(\.transmit)),
@@ -48,11 +48,11 @@ extension Metric {
       }),
     Metric(
       "pushgateway_acknowledge_seconds", .histogram, unit: "seconds",
-      "Time of devices from a push on their stream until they acknowledged it, with the push on their disk.",
+      "Time from a push on a device's stream until the device acknowledged it, with the push on its disk.",
       read: { [MetricSample(label: nil, value: $0.stage(\.acknowledge))] }),
     Metric(
       "pushgateway_present_seconds", .histogram, unit: "seconds",
-      "Time of devices from a push on their stream until they reported its presented parts.",
+      "Time from a push on a device's stream until the device reported its presented parts.",
       read: { [MetricSample(label: nil, value: $0.stage(\.present))] }),
   ]
 }
