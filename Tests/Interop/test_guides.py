@@ -181,8 +181,8 @@ class Tutorial:
 def fixed(text):
     """The parts of an output that are the same each time; the order of a push's rows is that of their times."""
     for pattern, name in [
-        (r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", "UUID"), (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", "TIME"),
-        (r"127\.0\.0\.1:\d+", "ADDRESS"), (r"\S+/\.local/share/pushgateway", "STATE"), (r"AuthKey_\w+", "KEY"),
+        (r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", "UUID"), (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d", "TIME"),
+        (r"127\.0\.0\.1:\d+", "ADDRESS"), (r"\S+/\.local/share/pushgateway", "STATE"), (r"AuthKey_\w+|\bkey DEV\w{7}", "KEY"),
     ]:
         text = re.sub(pattern, name, text)
     lines = text.rstrip("\n").split("\n")
