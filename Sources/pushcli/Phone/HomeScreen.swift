@@ -66,7 +66,7 @@ struct HomeScreen {
     let next = frame.write(name, column: column, row: part.row, style: .bold) + 2
     // The names stand below each other where there is room.
     column = part.columns >= 60 ? max(next, column + min(part.columns / 4, 20) + 2) : next
-    let (headline, detail) = entry.push.summary
+    let (headline, detail) = entry.summary
     column = frame.write(TextLayout.truncated(headline, columns: end - column), column: column, row: part.row)
     guard !detail.isEmpty, end - column > 8 else { return }
     frame.write(
