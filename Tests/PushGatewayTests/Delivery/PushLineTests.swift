@@ -115,7 +115,10 @@ import Testing
     // A new case of GatewayLine is to be named here, and its line above.
     for line in try lines().map(\.read) {
       switch line {
-      case .welcome, .push, .caughtUp, .gap, .retract, .takenBack, .answered, .undeliverable, .preferences, .bye: break
+      case .welcome, .push, .caughtUp, .gap, .retract, .answeredElsewhere, .takenBack, .answered, .undeliverable,
+        .preferences,
+        .bye:
+        break
       // No gateway writes one.
       case .unreadablePush: Issue.record("a line can't be read: \(line)")
       }

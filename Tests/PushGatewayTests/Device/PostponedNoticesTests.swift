@@ -17,7 +17,7 @@ import Testing
       switch notice {
       case .retract(let id): ids.append(id.description)
       case .preferences(let json): preferences.append(json)
-      case .takenBack, .channels, .revoked, .cutOff: Issue.record("this is not postponed")
+      case .answered, .takenBack, .channels, .revoked, .cutOff: Issue.record("this was not added")
       }
     }
     #expect(preferences == [[2]])
