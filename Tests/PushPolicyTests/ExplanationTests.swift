@@ -21,7 +21,7 @@ import Testing
     ),
     ("apps/a.b/provisional", "the app is on probation", "for a.b", "--app a.b provisional=keep"),
     ("apps/a.b/delivery", "the app's pushes come in the summary", "for a.b", "--app a.b delivery=now"),
-    ("apps/a.b/alert_budget", "the app has shown its 3 alerts of this hour", "for a.b", "--app a.b budget=none"),
+    ("apps/a.b/alert_budget", "the app has shown its 3 alerts of this hour", "for a.b", "--app a.b budget=unlimited"),
     ("apps/a.b/advertising", "the app may not advertise", "for a.b", "--app a.b advertising=allow"),
     ("quiet/0", "quiet hours 22:00-07:00", "for everything", "'quiet=13:00-14:00 sat'"),
     ("quiet/1", "quiet hours 13:00-14:00 sat", "for everything", "quiet=22:00-07:00"),
@@ -31,7 +31,7 @@ import Testing
     ),
     (
       "absence", "more pushes were pending while the device was away than alerts are shown for", "by default",
-      "--app a.b budget=none"
+      "--app a.b budget=unlimited"
     ),
   ])
   func `a removal names its place and the command that changes it`(

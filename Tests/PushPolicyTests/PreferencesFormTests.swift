@@ -81,6 +81,6 @@ import Testing
     }
     #expect(
       try error(#"{"focus":{"work":["25:00-99:00"]}}"#)
-        == #"/focus/work/0 has to be a topic such as "com.example.news", not "25:00-99:00""#)
+        == #"/focus/work/0 must be a topic such as "com.example.news", not "25:00-99:00""#)
   }
 }

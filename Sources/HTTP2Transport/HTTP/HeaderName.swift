@@ -53,13 +53,18 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
   @inline(__always)
   package init?(_ name: UnsafeRawBufferPointer) {
     guard name.count > 0,
-      let candidate = unsafe HeaderName.candidate(length: name.count, middle: name[name.count / 2]),
-      unsafe name.equals(candidate.wireName)
+      let candidate = unsafe HeaderName.candidate(length: name.count, middle: name[name.count / 2])
     else { return nil }
-    self = candidate
+    if unsafe name.equals(candidate.wireName) {
+      self = candidate
+    } else if candidate == .expect, unsafe name.equals(HeaderName.accept.wireName) {
+      self = .accept
+    } else {
+      return nil
+    }
   }
 
-  /// The one name that is read and has this length and this byte in its middle: a look-up compares with one.
+  /// The name with this length and this byte in its middle. One other name has the same as `expect`: `accept`.
   @inline(__always)
   private static func candidate(length: Int, middle: UInt8) -> HeaderName? {
     switch (length, Unicode.Scalar(middle)) {

@@ -9,7 +9,7 @@ struct LintAds: ParsableArguments {
   var isAsked = false
   @Flag(
     name: .customLong("reasons"), inversion: .prefixedNo,
-    help: "With --ads: print the parts of the text that indicate an ad (slow). (yes)")
+    help: "With --ads: print the parts of the text that indicate an ad (slow).")
   var hasReasons = true
   @Flag(
     name: .customLong("bench"), help: "With --ads: print nanoseconds for each text, on one core, after a first pass.")

@@ -69,10 +69,20 @@ struct MessageLines {
     let titles = actions.isEmpty ? [] : ["Actions: " + actions.map(\.title).joined(separator: " · ")]
     if model.alerts.contains(where: { $0.id == push.id }) { return titles + ["Not answered yet"] }
     if let answer = model.state.pendingAnswers.first(where: { $0.id == push.id }) {
-      let title = actions.first { $0.id == answer.action }?.title ?? answer.action
+      let title = actions.first { $0.id == answer.action }?.title ?? MessageLines.title(of: answer.action)
       return titles + ["Answered here: \(title), which the gateway has not confirmed"]
     }
     if entry.answerWords != nil || actions.isEmpty { return titles }
     return titles + ["Answered, or no longer asked"]
+  }
+
+  /// The label of an answer that every alert has.
+  private static func title(of answer: String) -> String {
+    switch answer {
+    case "view": "View"
+    case "close": "Close"
+    case "ok": "OK"
+    default: answer
+    }
   }
 }

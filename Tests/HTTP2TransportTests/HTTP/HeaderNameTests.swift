@@ -9,7 +9,7 @@ import Testing
   }
 
   /// Names that are sent only.
-  static let unread: Set<HeaderName> = [.scheme, .authority, .host, .accept, .contentLength, .contentType]
+  static let unread: Set<HeaderName> = [.scheme, .authority, .host, .contentLength, .contentType]
 
   @Test(arguments: HeaderName.allCases)
   func `a name that we read is found by its bytes`(_ name: HeaderName) {

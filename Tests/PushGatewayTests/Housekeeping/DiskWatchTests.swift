@@ -17,7 +17,7 @@ import Testing
     }
     #expect(look(1000, at: 1) == nil)
     let first = try #require(look(999, at: 2))
-    #expect(first.part == "disk" && first.since == 2 && first.problem.hasPrefix("only 999 bytes left"))
+    #expect(first.part == "disk" && first.since == 2 && first.problem.hasPrefix("only 999 bytes free"))
     #expect(look(100, at: 3)?.since == 2)
     #expect(look(nil, at: 4)?.since == 2)
     // A file that comes and goes is no news.

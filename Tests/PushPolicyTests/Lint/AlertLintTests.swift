@@ -164,7 +164,7 @@ func string(_ text: String) -> String {
     #expect(button(text).contains(.t9), "\(button(text))")
   }
 
-  @Test(arguments: [("Track!", ["Track"]), ("Yes!", []), ("Oui !", []), ("No.", [])])
+  @Test(arguments: [("Track!", ["Track"]), ("Yes!", []), ("Oui !", []), ("No!", [])])
   func `T9: a fix of a button is none that T9 refuses`(_ text: String, _ fixes: [String]) {
     let findings = lint(#"{"aps":{"alert":{"title":"Order Shipped","action-loc-key":\#(string(text))}}}"#)
     #expect(findings.count == 1 && findings.compactMap(\.fix) == fixes, "\(findings)")

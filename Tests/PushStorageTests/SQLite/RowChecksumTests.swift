@@ -98,6 +98,6 @@ import Testing
     try change("UPDATE mailbox SET payload = CAST('{}' AS BLOB) WHERE id = 2; PRAGMA wal_checkpoint(TRUNCATE)")
     let other = StoreWatch(store, logger: .silent, now: { 0 })
     await other.look()
-    #expect(other.problem?.problem.contains("failed its checksum") == true)
+    #expect(other.problem?.problem.contains("fails its checksum") == true)
   }
 }

@@ -98,8 +98,8 @@ import Testing
       ),
       (
         ["send", "--to", "x", "--data", "order"],
-        "\"order\" is no value of --data DATA: a member of the payload beside aps, as KEY=VALUE, whose value is a text; several may "
-          + "be given"
+        "\"order\" is no value of --data DATA: a member of the payload beside aps, as KEY=VALUE, whose value is a text; "
+          + "repeatable"
       ),
       (
         ["send", "--to", "x", "--wait", "eaten"],

@@ -64,7 +64,9 @@ import Testing
     #expect(
       talk.type("settings nobody") == "no settings of \"nobody\": This Device, Everything, News, Mail, Family Album\n")
     #expect(talk.type("settings news").hasPrefix("News:\n1. Allow Notifications: on\n"))
-    #expect(talk.type("set 1").hasSuffix("set com.example.news notifications VALUE\n"))
+    #expect(
+      talk.type("set 1").hasSuffix(
+        "set com.example.news notifications VALUE\nOff refuses every push: no badge, no sound, no alert.\n"))
     talk.type("set 1 off")
     #expect(talk.effects == [.change(.init(settings: ["notifications=off"], app: "com.example.news", category: nil))])
   }

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `a line holds nothing that a terminal obeys, and an error repeats little of it`() {
-    #expect(PlainLine("cen\u{1B}[Ater") == .other("cen[Ater"))
+    #expect(PlainLine("cen\u{1B}[Ater") == .word(.center, .nothing))
     guard case .wrong(let words) = PlainLine("open " + String(repeating: "x", count: 4_000)) else {
       Issue.record("it is wrong")
       return
