@@ -116,7 +116,7 @@ def test_a_gateway_that_is_somebody_elses_gets_no_code(start, machine):
     invitation = invite(ours)
     laptop = machine("laptop")
     refused = laptop.run("join", f"{invitation.split('@')[0]}@localhost:{theirs.port}", code=6).err
-    assert "its CA is not trusted" in refused
+    assert "is not the gateway of this code" in refused
     laptop.run("join", invitation, "--device", "laptop")
 
 
@@ -237,7 +237,7 @@ def test_a_new_authority_is_told_before_it_is_used(start, machine):
     for there in [laptop, tablet, late]:
         there.join(gateway)
     gateway.run("certs", "rollover")
-    assert "told another authority" in laptop.run("contexts", "refresh").err
+    assert "has another CA" in laptop.run("contexts", "refresh").err
     assert "nothing has changed" in laptop.run("contexts", "refresh").err
     # A phone asks by itself.
     trust = tablet.home / ".local/share/pushgateway/contexts/localhost/ca.pem"
@@ -250,7 +250,7 @@ def test_a_new_authority_is_told_before_it_is_used(start, machine):
     for there in [laptop, tablet]:
         there.run("prefs")
     assert "has a new CA" in late.run("prefs", code=6).err
-    assert "told another authority" in laptop.run("contexts", "refresh").err
+    assert "has another CA" in laptop.run("contexts", "refresh").err
     assert (laptop.home / ".local/share/pushgateway/contexts/localhost/ca.pem").read_text().count("BEGIN CERT") == 1
 
 

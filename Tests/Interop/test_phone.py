@@ -387,7 +387,7 @@ def test_a_question_is_answered_once_and_its_exit_code_is_the_answer(gateway, ph
     assert question.wait(HANG) == 11 and question.stdout.read() == "reject\n"
     second.drops("├")
     question = ask(gateway, one, "--timeout", f"{HANG}s", "--json")
-    second.shows("Deploy to Production?")
+    second.shows("Deploy to Production?", "├")
     second.press("v", "2")
     assert question.wait(HANG) == 0
     assert json.loads(question.stdout.read()) | {"apns_id": ""} == {

@@ -157,7 +157,7 @@ def test_another_authority_takes_over_and_nobody_is_cut_off(start):
     device, sender = gateway.device(), gateway.certificate()
     gateway.run("certs", "rollover", "--finish", code=1)
     old = (gateway.state / "ca.pem").read_bytes()
-    assert "takes over" in gateway.run("certs", "rollover").err
+    assert "replaces it" in gateway.run("certs", "rollover").err
     with gateway.connect() as connection:
         both = connection.request("GET", "/v1/authority").body
     assert both.startswith(old) and both.count(b"BEGIN CERTIFICATE") == 2

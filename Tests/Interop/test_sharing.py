@@ -36,7 +36,7 @@ def test_a_sender_takes_an_alert_from_two_screens_of_a_person(start):
         for screen in screens:
             screen.shows("Fire Drill")
         done = send(gateway, devices[0].name, "--retract", apns_id)
-        assert "taken back" in done.err
+        assert "retracted" in done.err
         for screen in screens:
             screen.drops("Fire Drill")
             screen.press("c")
@@ -131,7 +131,7 @@ def test_who_waits_for_a_push_hears_that_it_was_taken_back(start):
     gateway.events(apns_id, "stored")
     send(gateway, device.name, "--retract", apns_id)
     _, words = waiting.communicate(timeout=HANG)
-    assert waiting.returncode == 3 and ("taken back" in words or "dropped" in words), words
+    assert waiting.returncode == 3 and ("retracted" in words or "dropped" in words), words
 
 
 # Groups

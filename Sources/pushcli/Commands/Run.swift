@@ -69,27 +69,31 @@ struct Run: AsyncParsableCommand {
     if result.end.status != 0 { throw ExitCode(result.end.status) }
   }
 
-  /// Sends the push; returns why it could not be sent.
+  /// Sends the push, without the output or the command where the gateway refuses their text.
+  ///
+  /// - Returns: why it could not be sent; nil when it was.
   private func problem(sending report: CommandReport) async -> String? {
-    do {
-      let send = try Send.parse(arguments(report))
-      let answer = try await send.delivered()
-      if answer.status == 200 { return nil }
-      if !report.lines.isEmpty {
-        // Lines that the gateway refuses, as advertising, do not keep the rest back.
-        var report = report
-        report.lines = []
-        return await problem(sending: report)
+    let title = title ?? report.title
+    var (shorter, shortest) = (report, report)
+    shorter.lines = []
+    (shortest.lines, shortest.command) = ([], [])
+    var problem: String?
+    for attempt in report.lines.isEmpty ? [report, shortest] : [report, shorter, shortest] {
+      do {
+        let send = try Send.parse(arguments(attempt, title: title))
+        let answer = try await send.delivered()
+        if answer.status == 200 { return nil }
+        problem = "the gateway refused it with \(send.words(of: answer))"
+        guard [403, 413].contains(answer.status) else { return problem }
+      } catch {
+        return CommandFailure(any: error).message
       }
-      return "the gateway refused it with \(send.words(of: answer))"
-    } catch {
-      return CommandFailure(any: error).message
     }
+    return problem
   }
 
-  private func arguments(_ report: CommandReport) -> [String] {
+  private func arguments(_ report: CommandReport, title: String) -> [String] {
     let sound = sound ?? report.sound
-    let title = title ?? report.title
     var arguments = ["--title=\(title)", "--body=\(report.body(below: title))"]
     if sound != "none" { arguments.append("--sound=\(sound)") }
     let given = [

@@ -112,7 +112,7 @@ struct Serve: AsyncParsableCommand {
         do {
           try await nextProgram.check()
         } catch {
-          logger.log(.restartRefused, "the gateway goes on as it is: \(error)")
+          logger.log(.restartRefused, "restart refused, the running gateway is unchanged: \(error)")
           continue
         }
         if requests.isStopAsked { return await gateway.stop() }
