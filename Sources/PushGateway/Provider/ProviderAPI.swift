@@ -341,7 +341,7 @@ final class ProviderAPI {
     var id = rejection.id
     if isLogged, exchange.request.isPush {
       let logged = id ?? exchange.request.id ?? APNSID(using: &random)
-      log(rejection, of: exchange, id: logged)
+      RefusalRows(shared: shared).log(rejection, of: exchange, id: logged)
       id = logged
     }
     begin(status: String(rejection.status), exchange, id)

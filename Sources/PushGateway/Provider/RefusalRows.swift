@@ -4,8 +4,12 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Rows of the delivery log about refused pushes.
-extension ProviderAPI {
+/// Rows of the delivery log for refused pushes.
+struct RefusalRows {
+  let shared: LoopServices
+
+  private var services: Services { shared.services }
+
   /// Logs a push that is answered with a rejection.
   ///
   /// Rows of clients without a valid credential are limited (``RefusalBudget``); those beyond are counted.
