@@ -143,8 +143,8 @@ package enum Limits {
   package static let failedAuthentications = TokenBucket.Rate(burst: 200, perSecond: 20)
   /// The same for all of this machine, where tests of client libraries fail by the hundred.
   package static let localFailedAuthentications = TokenBucket.Rate(burst: 5_000, perSecond: 500)
-  /// Rows of the delivery log about refused pushes of one address whose credential is not valid, and of all addresses
-  /// together: these are 120 MB in the week for which rows are kept, an eighth of the log.
+  /// Rows of the delivery log for refused pushes without a valid credential: of one address, and of all addresses together.
+  /// At 200 bytes a row, one row a second takes 120 MB in a week.
   package static let refusalRows = TokenBucket.Rate(burst: 20, secondsForOne: 10)
   package static let allRefusalRows = TokenBucket.Rate(burst: 200, perSecond: 1)
   /// Bytes of a refused push's topic that the log keeps.

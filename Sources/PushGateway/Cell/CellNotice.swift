@@ -1,15 +1,15 @@
 import GatewayProtocol
 import PushCore
 
-/// What gateways tell each other's streams, as the values of headers.
+/// A notice for the device streams of other gateways, as the values of NATS headers.
 struct CellNotice: Equatable {
   private var id: APNSID
-  /// The app whose sender has taken it back; nil: it is retracted.
+  /// The topic of a push that its sender retracted; nil for other removals.
   private var topic: String?
-  /// The answer that is why it is retracted, if one is.
+  /// The answer that removes the push from other screens, if there is one.
   private var answer: GivenAnswer?
 
-  /// nil for what is no other gateway's to tell.
+  /// Returns nil for notices that other gateways do not need.
   init?(_ notice: DeviceNotice) {
     switch notice {
     case .retract(let id): self.id = id

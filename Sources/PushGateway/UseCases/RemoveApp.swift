@@ -2,8 +2,8 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Removes an app with everything that refers to it: registrations, what waits for them, channels, categories, answers,
-/// preferences. Rows of the delivery log stay for their time.
+/// Removes an app with everything that refers to it: registrations, pending pushes, channels, categories, answers,
+/// preferences. Rows of the delivery log stay until they expire.
 ///
 /// The app goes last, so that the same request finishes what a crash interrupted.
 struct RemoveApp: Sendable {
