@@ -1,6 +1,7 @@
 import os
 import signal
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: What the tests speak to: with INTEROP_CELL=1 a cell of two gateways behind a balancer.
 Served = BalancedCell if os.environ.get("INTEROP_CELL") else Gateway
+
+
+#: The files that take longest, longest first. A process takes a file as a whole, so these begin before all others.
+LONG = """
+    cell_failures commands wrong phone_durability beside ask extremes own_server killers owners wire faults service cluster_kills cell_move
+    completion prometheus sharing cell cluster renewal scheduled
+""".split()
+
+
+def pytest_collection_modifyitems(items):
+    places = {f"test_{name}": place for place, name in enumerate(LONG)}
+    assert all((Path(__file__).parent / f"{name}.py").exists() for name in places)
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 def pytest_runtest_setup(item):
