@@ -17,7 +17,7 @@ package final class BackupMailbox {
       try db.execute(
         sql: """
           DELETE FROM replica; DELETE FROM cell_file;
-          DELETE FROM mailbox; DELETE FROM mailbox_state; DELETE FROM mailbox_commit
+          DELETE FROM mailbox; DELETE FROM mailbox_payload; DELETE FROM mailbox_state; DELETE FROM mailbox_commit
           """)
     }
   }

@@ -178,7 +178,8 @@ package final class RestoredBackup {
           UPDATE held SET seq = ifnull((
             SELECT "to" FROM moved WHERE moved.device = held.device AND "from" = held.seq), 0);
           DROP TABLE moved;
-          DELETE FROM mailbox; DELETE FROM mailbox_state; DELETE FROM mailbox_commit; DELETE FROM cell_file
+          DELETE FROM mailbox; DELETE FROM mailbox_payload; DELETE FROM mailbox_state; DELETE FROM mailbox_commit;
+          DELETE FROM cell_file
           """)
       for (name, content) in authority {
         try db.execute(sql: "INSERT INTO cell_file (name, content) VALUES (?, ?)", arguments: [name, Data(content)])

@@ -4,10 +4,16 @@ import PushCore
 extension SQLiteMailbox {
   /// The writer's statements, on the writing connection.
   package final class Writer {
+    typealias Row = (push: StoredPush, entry: MailboxIndex.Entry)
+
     private let pool: DatabasePool
     private let commits: CommitCount
     private let insert, insertGroup, delete, blank, renumber, upsert, number: PreparedStatement
+    private let insertPayload, findPayloads, deletePayload: PreparedStatement
     private var deleted: [Int64] = []
+    private var blanked: [Int64] = []
+    /// No copy of a push with a shared payload has a row after this one; 0: there are no such copies.
+    private var lastCopy: Int64
 
     /// Rows that go into the table with one statement, while there are so many: each row then costs a fifth less.
     package static let groupSize = 16
@@ -15,6 +21,19 @@ extension SQLiteMailbox {
     /// - Parameter commits: counts what is committed.
     init(_ pool: DatabasePool, _ commits: CommitCount) throws {
       (self.pool, self.commits) = (pool, commits)
+      (insertPayload, findPayloads, deletePayload, lastCopy) = try pool.writeWithoutTransaction { db in
+        (
+          try PreparedStatement(db, "INSERT OR REPLACE INTO mailbox_payload (id, last, payload) VALUES (?, ?, ?)"),
+          try PreparedStatement(db, "SELECT id, last >= ? FROM mailbox_payload WHERE id <= ? ORDER BY id DESC"),
+          try PreparedStatement(
+            db,
+            """
+            DELETE FROM mailbox_payload WHERE id = ?1 AND NOT EXISTS (
+              SELECT 1 FROM mailbox WHERE mailbox.id BETWEEN ?1 AND mailbox_payload.last AND mailbox.payload = ?1)
+            """),
+          try Int64.fetchOne(db, sql: "SELECT last FROM mailbox_payload ORDER BY id DESC LIMIT 1") ?? 0
+        )
+      }
       func insertion(of count: Int) -> String {
         let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         return """
@@ -52,12 +71,8 @@ extension SQLiteMailbox {
           // First what goes, since what comes takes the pages that this frees: they are written once, not twice.
           for change in transaction.changes { try apply(change) }
           try deleteRows()
-          var rows = transaction.appended[...]
-          while rows.count >= Writer.groupSize {
-            try add(rows.prefix(Writer.groupSize), with: insertGroup)
-            rows = rows.dropFirst(Writer.groupSize)
-          }
-          for place in rows.indices { try add(rows[place...place], with: insert) }
+          try deletePayloads()
+          for part in Writer.parts(of: transaction.appended) { try add(part.rows, payload: part.payload) }
           for state in transaction.states { try save(state) }
           number.bind(Int64(clamping: commits.next))
           try number.run()
@@ -67,10 +82,50 @@ extension SQLiteMailbox {
       }
     }
 
+    /// Cuts rows into parts: the copies of one push, whose payload is stored once for all of them, and the rows between them.
+    ///
+    /// - Returns: The parts in their order. The number of a payload is that of the first copy.
+    static func parts(of rows: [Row]) -> [(rows: ArraySlice<Row>, payload: Int64?)] {
+      var parts: [(rows: ArraySlice<Row>, payload: Int64?)] = []
+      var (start, place) = (0, 0)
+      while place < rows.count {
+        let first = rows[place]
+        var end = place + 1
+        while end < rows.count, rows[end].push.isCopy(of: first.push) { end += 1 }
+        if end > place + 1 {
+          if start < place { parts.append((rows[start..<place], nil)) }
+          parts.append((rows[place..<end], first.entry.row))
+          start = end
+        }
+        place = end
+      }
+      if start < rows.count { parts.append((rows[start...], nil)) }
+      return parts
+    }
+
+    /// Adds rows.
+    ///
+    /// - Parameter payload: The number under which the payload of all of them is stored; nil: each row has its own.
+    private func add(_ rows: ArraySlice<Row>, payload: Int64?) throws {
+      if let payload, let first = rows.first, let last = rows.last {
+        lastCopy = last.entry.row
+        try unsafe first.push.payload.withUnsafeBytes { bytes in
+          insertPayload.bind(payload)
+          insertPayload.bind(lastCopy)
+          unsafe insertPayload.bind(borrowed: bytes)
+          try insertPayload.run()
+        }
+      }
+      var rows = rows
+      while rows.count >= Writer.groupSize {
+        try add(rows.prefix(Writer.groupSize), payload, with: insertGroup)
+        rows = rows.dropFirst(Writer.groupSize)
+      }
+      for place in rows.indices { try add(rows[place...place], payload, with: insert) }
+    }
+
     /// Binds one row after another and then runs the statement: what was lent to it stays where it is until then.
-    private func add(
-      _ rows: ArraySlice<(push: StoredPush, entry: MailboxIndex.Entry)>, with statement: PreparedStatement
-    ) throws {
+    private func add(_ rows: ArraySlice<Row>, _ copied: Int64?, with statement: PreparedStatement) throws {
       guard let (push, entry) = rows.first else { return try statement.run() }
       let size = APNSID.storedSize
       try unsafe withUnsafeTemporaryAllocation(byteCount: 2 * size, alignment: 8) { ids in
@@ -88,10 +143,10 @@ extension SQLiteMailbox {
           statement.bind(push.expires)
           statement.bind(Int64(push.priority))
           statement.bind(text: push.collapseID)
-          unsafe statement.bind(borrowed: payload)
+          if let copied { statement.bind(copied) } else { unsafe statement.bind(borrowed: payload) }
           statement.bind(
             unsafe SQLiteMailbox.checksum(of: push, in: entry.row, ids: UnsafeRawBufferPointer(ids), payload))
-          try add(rows.dropFirst(), with: statement)
+          try add(rows.dropFirst(), copied, with: statement)
         }
       }
     }
@@ -102,6 +157,7 @@ extension SQLiteMailbox {
       case .blank(let row):
         blank.bind(row)
         try blank.run()
+        blanked.append(row)
       case .renumber(let row, let seq):
         renumber.bind(Int64(seq))
         renumber.bind(row)
@@ -112,15 +168,51 @@ extension SQLiteMailbox {
     /// Deletes what the changes named. What came together mostly goes together, and rows that follow one another go with
     /// one statement, for less than half of what each costs alone.
     private func deleteRows() throws {
-      defer { deleted.removeAll(keepingCapacity: true) }
       deleted.sort()
-      var start = 0
-      while start < deleted.count {
-        var end = start
-        while end + 1 < deleted.count, deleted[end + 1] <= deleted[end] + 1 { end += 1 }
-        delete.bind(deleted[start])
-        delete.bind(deleted[end])
+      try Writer.forEachRun(of: deleted) { first, last in
+        delete.bind(first)
+        delete.bind(last)
         try delete.run()
+      }
+    }
+
+    /// Deletes the payloads of which the last copy was deleted, or has lost its payload.
+    ///
+    /// Copies that leave together lead to one look at their payload, however many they are.
+    private func deletePayloads() throws {
+      defer {
+        deleted.removeAll(keepingCapacity: true)
+        blanked.removeAll(keepingCapacity: true)
+      }
+      guard lastCopy > 0 else { return }
+      blanked.sort()
+      var payloads: Set<Int64> = []
+      for rows in [deleted, blanked] {
+        try Writer.forEachRun(of: rows) { first, last in
+          guard first <= lastCopy else { return }
+          findPayloads.bind(first)
+          findPayloads.bind(last)
+          defer { findPayloads.reset() }
+          while try findPayloads.next() {
+            let payload = try findPayloads.integer(0)
+            if try findPayloads.integer(1) == 1 { payloads.insert(payload) }
+            if payload <= first { return }
+          }
+        }
+      }
+      for payload in payloads {
+        deletePayload.bind(payload)
+        try deletePayload.run()
+      }
+    }
+
+    /// Calls a function with the first and the last of rows that follow one another.
+    private static func forEachRun(of rows: [Int64], _ body: (Int64, Int64) throws -> Void) rethrows {
+      var start = 0
+      while start < rows.count {
+        var end = start
+        while end + 1 < rows.count, rows[end + 1] <= rows[end] + 1 { end += 1 }
+        try body(rows[start], rows[end])
         start = end + 1
       }
     }
@@ -212,10 +304,37 @@ extension SQLiteMailbox {
     }
   }
 
+  /// Looks at the payloads that copies share.
+  ///
+  /// - Throws: `SQLITE_CORRUPT` when a copy has no payload, or is beyond the last copy of its payload.
+  static func checkPayloads(_ db: Database) throws {
+    let payloads = try PreparedStatement(
+      db, "SELECT id, last, typeof(payload) = 'blob' AS payload FROM mailbox_payload")
+    defer { payloads.reset() }
+    while try payloads.next() {
+      for column: Int32 in 0...1 { _ = try payloads.integer(column, in: StoredRange.number) }
+      guard try payloads.integer(2) == 1 else { throw payloads.damage(2, "expected bytes") }
+    }
+    let copies = try PreparedStatement(
+      db,
+      """
+      SELECT payload FROM mailbox WHERE typeof(payload) = 'integer' AND NOT EXISTS (
+        SELECT 1 FROM mailbox_payload AS shared
+        WHERE shared.id = mailbox.payload AND mailbox.id BETWEEN shared.id AND shared.last)
+      """)
+    defer { copies.reset() }
+    if try copies.next() { throw copies.damage(0, "expected the number of a payload") }
+  }
+
   // MARK: Reading
 
-  static let columns =
-    "seq, app, apns_id, is_sender_id, unique_id, received, expires, priority, collapse_id, payload, id, checksum"
+  /// The columns of a push. The payload of a copy is read from the row that all copies share.
+  static let columns = """
+    seq, app, apns_id, is_sender_id, unique_id, received, expires, priority, collapse_id,
+    CASE typeof(payload) WHEN 'integer'
+      THEN (SELECT payload FROM mailbox_payload WHERE id = mailbox.payload) ELSE payload END,
+    id, checksum
+    """
 
   /// Reads waiting rows with their payloads; one that went meanwhile is left out.
   ///
@@ -271,6 +390,9 @@ extension SQLiteMailbox {
 }
 
 extension StoredPush {
+  /// Whether this is the same push for a device. Of copies in one process the payload is the same memory, and not compared.
+  fileprivate func isCopy(of push: StoredPush) -> Bool { id == push.id && payload == push.payload }
+
   /// A push whose payload nobody should read.
   fileprivate var withoutPayload: StoredPush {
     StoredPush(

@@ -391,11 +391,25 @@ package enum Schema {
           CREATE TABLE former_app (id INTEGER PRIMARY KEY);
           """)
     }
+    migrator.registerMigration("copied payloads") { db in
+      try db.execute(
+        sql: """
+          -- The payload of a push of which several devices have copies. In each of their rows of the mailbox the payload is
+          -- the id of a row here: the number of the first copy.
+          CREATE TABLE mailbox_payload (
+            id INTEGER PRIMARY KEY,
+            last INTEGER NOT NULL,         -- the number of the last copy
+            payload BLOB NOT NULL
+          );
+          """)
+    }
     return migrator
   }
 
   /// What is a gateway's own also in a cell, whose mailboxes are elsewhere.
-  private static let ownTables: Set = ["mailbox", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations"]
+  private static let ownTables: Set = [
+    "mailbox", "mailbox_payload", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations",
+  ]
 
   /// Whether the gateways of a cell share a table. Case does not count, as in SQLite.
   static func isShared(_ table: String) -> Bool {

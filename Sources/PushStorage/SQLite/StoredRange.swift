@@ -25,9 +25,9 @@ package enum StoredRange {
   /// The range of a column of `pushgateway.sqlite`, as those who read it have it.
   package static func range(ofColumn column: String, in table: String) -> ClosedRange<Int64> {
     switch (table, column) {
-    case ("mailbox", "id"), ("channel_message", "number"), ("scheduled", "number"), ("group_push", "number"),
-      ("person_group", "id"), ("group_token", "person_group"), (_, "gap_from"), (_, "gap_to"),
-      (_, "gap_dropped"):
+    case ("mailbox", "id"), ("mailbox", "payload"), ("mailbox_payload", _), ("channel_message", "number"),
+      ("scheduled", "number"), ("group_push", "number"), ("person_group", "id"), ("group_token", "person_group"),
+      (_, "gap_from"), (_, "gap_to"), (_, "gap_dropped"):
       number
     case ("app", "id"), ("former_app", "id"), ("mailbox", "app"), ("scheduled", "app"),
       ("retraction", "app"), ("group_push", "app"), ("group_token", "app"):

@@ -22,6 +22,7 @@ package enum StoredRows {
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
     _ = try MailboxRows.rebuild(db, now: 0, changes: &changes, removals: &removals)
     try SQLiteMailbox.checkSums(db)
+    try SQLiteMailbox.checkPayloads(db)
     try checkShared(db)
   }
 

@@ -82,7 +82,9 @@ package enum DatabaseRepair {
         }
         let disorder = try dropChanged(db) + dropDisorder(db)
         if disorder > 0 { report.kept["mailbox", default: 0] -= disorder }
-        report.refused += try disorder + mendReferences(db)
+        let unused = try mendPayloads(db)
+        if unused > 0 { report.kept["mailbox_payload", default: 0] -= unused }
+        report.refused += try disorder + unused + mendReferences(db)
         try registerReceivers(db)
         return .commit
       }
@@ -117,13 +119,34 @@ package enum DatabaseRepair {
     return found
   }
 
-  /// Drops pushes that are not as they were written.
+  /// Drops pushes that are not as they were written, and copies without a payload.
   ///
   /// - Returns: how many rows were dropped.
   private static func dropChanged(_ db: Database) throws -> Int {
     let rows = try SQLiteMailbox.changedRows(db)
     for row in rows { try db.execute(sql: "DELETE FROM mailbox WHERE id = ?", arguments: [row]) }
-    return rows.count
+    try db.execute(
+      sql: """
+        DELETE FROM mailbox WHERE typeof(payload) = 'integer' AND NOT EXISTS (
+          SELECT 1 FROM mailbox_payload AS shared WHERE shared.id = mailbox.payload AND shared.id <= mailbox.id)
+        """)
+    return rows.count + db.changesCount
+  }
+
+  /// Drops payloads without copies, and finds the last copy of each other payload.
+  ///
+  /// - Returns: how many rows were dropped.
+  private static func mendPayloads(_ db: Database) throws -> Int {
+    let copies = "FROM mailbox WHERE typeof(payload) = 'integer'"
+    try db.execute(sql: "DELETE FROM mailbox_payload WHERE id NOT IN (SELECT payload \(copies))")
+    let dropped = db.changesCount
+    try db.execute(
+      sql: """
+        UPDATE mailbox_payload SET last = copies.last
+        FROM (SELECT payload AS number, max(id) AS last \(copies) GROUP BY payload) AS copies
+        WHERE copies.number = mailbox_payload.id
+        """)
+    return dropped
   }
 
   /// Drops pushes that wait and have no place among the numbers of their device: each that does not lie between its
@@ -258,7 +281,8 @@ private struct RepairTable {
       case .null: column.isRowID ? column.range.contains(row.rowID) : column.isOptional
       // SQLite stores 1.0 as it stores 1.
       case .integer(let number):
-        column.type == "REAL" || column.type == "INTEGER" && !column.isRowID && column.range.contains(number)
+        column.type == "REAL"
+          || (column.type == "INTEGER" && !column.isRowID || isCopied(column)) && column.range.contains(number)
       case .real(let number): column.type == "REAL" && number.isFinite
       case .text: column.type == "TEXT"
       case .blob: column.type == "BLOB"
@@ -267,6 +291,9 @@ private struct RepairTable {
     let absent = [RecordValue](repeating: .null, count: columns.count - row.values.count)
     return fits && isSound(row.values + absent)
   }
+
+  /// Whether a column may hold the number of a payload that several rows share.
+  private func isCopied(_ column: Column) -> Bool { name == "mailbox" && column.name == "payload" }
 
   /// Whether a start would not stumble over it.
   private func isSound(_ values: [RecordValue]) -> Bool {
@@ -295,6 +322,8 @@ private struct RepairTable {
         && values[9].isPriority
         && values[11].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
           ?? true
+    case "mailbox_payload":
+      values[2].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil } ?? false
     case "scheduled":
       values[5].blob.flatMap { APNSID(stored: $0) } != nil && values[6].blob.flatMap { APNSID(stored: $0) } != nil
         && values[9].isPriority
