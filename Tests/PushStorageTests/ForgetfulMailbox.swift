@@ -27,6 +27,8 @@ final class ForgetfulMailbox: Mailbox {
     case reversesOutcomes
     /// Of two completions the second comes first.
     case swapsCompletions
+    /// Keeps one of the copies of a push.
+    case storesOneCopy
     /// Knows no id again.
     case knowsNoRetries
     /// Nothing replaces anything.
@@ -62,6 +64,7 @@ final class ForgetfulMailbox: Mailbox {
       case .reversesOrder: "reading goes on from a number, by limits"
       case .reversesOutcomes: "outcomes come in order"
       case .swapsCompletions: "completions come in order"
+      case .storesOneCopy: "copies of a push come back, and leave one by one"
       case .knowsNoRetries: "a retry is stored once"
       case .ignoresCollapseIDs: "a collapse id replaces"
       case .retractsNothing, .retractsOtherApps: "what was taken back leaves, and nothing else"
@@ -116,6 +119,11 @@ final class ForgetfulMailbox: Mailbox {
     switch fault {
     case .losesAppends where pushes.count > 2:
       home.append(Array(pushes.dropLast())) { outcomes in completion(outcomes + outcomes.suffix(1)) }
+    case .storesOneCopy:
+      let kept = pushes.filter { push in pushes.first(where: { $0.id == push.id }) === push }
+      home.append(kept) { outcomes in
+        completion(outcomes + (kept.count..<pushes.count).flatMap { _ in outcomes.suffix(1) })
+      }
     case .knowsRetriesLate:
       guard !known.withLock({ known in pushes.allSatisfy { known.contains($0.id) } }) else {
         return completion(pushes.map { _ in .duplicate })

@@ -26,6 +26,7 @@ struct MailboxConformance {
     ("reading goes on from a number, by limits", { try await $0.readingIsLimited() }),
     ("acknowledging is cumulative and idempotent", { try await $0.acknowledging() }),
     ("what is acknowledged is not read again", { try await $0.acknowledgedIsGone() }),
+    ("copies of a push come back, and leave one by one", { try await $0.copies() }),
     ("a retry is stored once", { try await $0.retries() }),
     ("a collapse id replaces", { try await $0.collapsing() }),
     ("purging takes an app's pushes", { try await $0.purging() }),
@@ -133,6 +134,24 @@ struct MailboxConformance {
       mailbox.acknowledge(1, through: 2 * round)
       #expect(try await mailbox.waiting() == [])
       #expect(mailbox.waitingCount(for: 1) == 0)
+    }
+  }
+
+  private func copies() async throws {
+    let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 3000))"}}"#
+    let copies = (1...20).map { samplePush(9, to: DeviceID(row: Int64($0)), payload: payload) }
+    let outcomes = await mailbox.append([samplePush()] + copies + [samplePush()])
+    let numbers: [UInt64?] = [1, 2] + [UInt64?](repeating: 1, count: 19) + [3]
+    #expect(outcomes.map(\.seq) == numbers)
+    try await mailbox.purge([2], app: nil)
+    mailbox.acknowledge(1, through: 2)
+    mailbox.acknowledge(3, through: 1)
+    await mailbox.settle()
+    #expect(try await mailbox.waiting(1) == [3])
+    for device: DeviceID in [2, 3] { #expect(try await mailbox.waiting(device) == []) }
+    for device: Int64 in 4...20 {
+      let entries = try await mailbox.pending(for: DeviceID(row: device), after: 0, limit: 10).entries
+      #expect(entries.map { String(decoding: $0.push.payload, as: UTF8.self) } == [payload], "device \(device)")
     }
   }
 

@@ -89,12 +89,12 @@ extension SQLiteMailbox {
       var parts: [(rows: ArraySlice<Row>, payload: Int64?)] = []
       var (start, place) = (0, 0)
       while place < rows.count {
-        let first = rows[place]
+        let push = rows[place].push
         var end = place + 1
-        while end < rows.count, rows[end].push.isCopy(of: first.push) { end += 1 }
+        while end < rows.count, rows[end].push.isCopy(of: push) { end += 1 }
         if end > place + 1 {
           if start < place { parts.append((rows[start..<place], nil)) }
-          parts.append((rows[place..<end], first.entry.row))
+          parts.append((rows[place..<end], rows[place].entry.row))
           start = end
         }
         place = end

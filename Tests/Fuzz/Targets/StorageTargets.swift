@@ -87,7 +87,8 @@ final class DamagedDatabase {
     "category VALUES (1, 'ASK', '[{\"id\":\"yes\",\"title\":\"Yes\",\"destructive\":false}]', NULL), "
       + "(1, 'ASK-1', '[{\"id\":\"no\",\"title\":\"No\",\"destructive\":true}]', 1800000000)",
     "mailbox VALUES (1, 1, 1, 1, zeroblob(20), 1, zeroblob(20), 1700000000000, 9000000000, 10, '', CAST('{}' AS BLOB), NULL), "
-      + "(2, 1, 2, 1, randomblob(20), 0, randomblob(20), 1700000000000, 9000000000, 5, 'c', CAST('{}' AS BLOB), NULL)",
+      + "(2, 1, 2, 1, randomblob(20), 0, randomblob(20), 1700000000000, 9000000000, 5, 'c', 1, NULL)",
+    "mailbox_payload VALUES (1, 2, CAST('{}' AS BLOB))",
     "mailbox_state VALUES (1, 0, 2, NULL, NULL, NULL), (2, 1, 3, 1, 2, 2)",
     "held VALUES (1, zeroblob(20), 1, 1, 'summary', 1700000000000, 9000000000, 0, 1, 'ASK', '', 'Hello')",
     "digest VALUES (1, 1)",

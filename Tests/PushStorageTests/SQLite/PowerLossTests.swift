@@ -13,9 +13,9 @@ import Testing
   struct Known: Sendable {
     /// Accepted pushes: 200 went out.
     var accepted: [StoredPush] = []
-    var numbers: [APNSID: UInt64] = [:]
+    var numbers: [RecentIDs.Key: UInt64] = [:]
     /// Submitted, whatever became of them.
-    var submitted: [APNSID: StoredPush] = [:]
+    var submitted: [RecentIDs.Key: StoredPush] = [:]
     var acknowledged: [DeviceID: UInt64] = [:]
   }
 
@@ -85,21 +85,22 @@ import Testing
     var number = 0
     for _ in 0..<60 {
       if Int.random(in: 0..<8, using: &random) == 0 { disk.fail(Int.random(in: 1...6, using: &random)) }
-      let pushes = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+      let pushes = (0..<Int.random(in: 1...9, using: &random)).flatMap { _ -> [StoredPush] in
         number += 1
-        return samplePush(
-          number, to: [1, 2].randomElement(using: &random) ?? 1,
-          collapse: ["", "", "", "a"].randomElement(using: &random) ?? "",
-          payload: #"{"n":"\#(String(repeating: "x", count: .random(in: 0...3000, using: &random)))"}"#)
+        let collapse = ["", "", "", "a"].randomElement(using: &random) ?? ""
+        let payload = #"{"n":"\#(String(repeating: "x", count: .random(in: 0...3000, using: &random)))"}"#
+        // To one of the devices, or a copy to each.
+        let devices: [DeviceID] = [[1], [2], [1, 2]].randomElement(using: &random) ?? [1]
+        return devices.map { samplePush(number, to: $0, collapse: collapse, payload: payload) }
       }
-      known.withLock { known in for push in pushes { known.submitted[push.id] = push } }
+      known.withLock { known in for push in pushes { known.submitted[push.key] = push } }
       await withCheckedContinuation { continuation in
         mailbox.append(pushes) { outcomes in
           known.withLock { known in
             for (push, outcome) in zip(pushes, outcomes) {
               guard let seq = outcome.seq else { continue }
               known.accepted.append(push)
-              known.numbers[push.id] = seq
+              known.numbers[push.key] = seq
             }
           }
           continuation.resume()
@@ -108,7 +109,7 @@ import Testing
       if Int.random(in: 0..<4, using: &random) == 0 {
         let device: DeviceID = [1, 2].randomElement(using: &random) ?? 1
         let highest = known.withLock { known in
-          known.accepted.filter { $0.device == device }.compactMap { known.numbers[$0.id] }.max() ?? 0
+          known.accepted.filter { $0.device == device }.compactMap { known.numbers[$0.key] }.max() ?? 0
         }
         let seq = UInt64.random(in: 0...highest, using: &random)
         known.withLock { $0.acknowledged[device] = max($0.acknowledged[device] ?? 0, seq) }
@@ -125,17 +126,26 @@ import Testing
     let home = try SQLiteHome(folder: temporary)
     defer { home.mailbox.close() }
     let known = image.known
+    let unused = try await home.store.pool.read { db in
+      try SQLiteMailbox.checkPayloads(db)
+      return try Int.fetchOne(
+        db,
+        sql: """
+          SELECT count(*) FROM mailbox_payload WHERE id NOT IN (SELECT payload FROM mailbox WHERE payload IS NOT NULL)
+          """)
+    }
+    try #require(unused == 0, "\(words): payloads without copies")
     for device: DeviceID in [1, 2] {
       let entries = try await home.mailbox.pending(for: device, after: 0, limit: .max).entries
       let numbers = entries.map(\.seq)
       try #require(numbers == numbers.sorted() && Set(numbers).count == numbers.count, "\(words): \(numbers)")
       let found = Dictionary(uniqueKeysWithValues: entries.map { ($0.push.id, $0) })
       for entry in entries {
-        let push = try #require(known.submitted[entry.push.id], "\(words): a push that nobody sent")
+        let push = try #require(known.submitted[entry.push.key], "\(words): a push that nobody sent")
         try #require(push.payload == entry.push.payload, "\(words): another payload")
       }
       for push in known.accepted where push.device == device {
-        let seq = known.numbers[push.id] ?? 0
+        let seq = known.numbers[push.key] ?? 0
         let isAcknowledged = seq <= known.acknowledged[device] ?? 0
         let isReplaced =
           !push.collapseID.isEmpty
@@ -146,7 +156,7 @@ import Testing
           let isReplacedAndAcknowledged =
             !push.collapseID.isEmpty
             && known.accepted.contains {
-              $0.device == device && $0.collapseID == push.collapseID && known.numbers[$0.id] ?? 0 > seq
+              $0.device == device && $0.collapseID == push.collapseID && known.numbers[$0.key] ?? 0 > seq
             }
           try #require(
             isAcknowledged || isReplaced || isReplacedAndAcknowledged, "\(words): accepted \(push.id) (\(seq)) is lost")
@@ -159,4 +169,9 @@ import Testing
       }
     }
   }
+}
+
+extension StoredPush {
+  /// What tells it from others, also from its copies.
+  fileprivate var key: RecentIDs.Key { RecentIDs.Key(device: device, app: app, id: id) }
 }

@@ -236,6 +236,15 @@ enum ReleasedSchemas {
         CREATE TABLE former_app (id INTEGER PRIMARY KEY);
         INSERT INTO former_app VALUES (9);
         """),
+    Step(
+      migration: "copied payloads",
+      dump: """
+        CREATE TABLE mailbox_payload (id INTEGER PRIMARY KEY, last INTEGER NOT NULL, payload BLOB NOT NULL);
+        INSERT INTO mailbox_payload VALUES (8, 9, CAST('{"n":8}' AS BLOB));
+        INSERT INTO mailbox VALUES
+          (8, 3, 1, 1, zeroblob(20), 0, zeroblob(20), 1700000000000, 9000000000, 10, '', 8, NULL),
+          (9, 4, 1, 1, zeroblob(20), 0, zeroblob(20), 1700000000000, 9000000000, 10, '', 8, NULL);
+        """),
   ]
 
   /// Version 0.1.0, with one of everything.

@@ -196,7 +196,9 @@ import Testing
     #expect(try await stores[0].replicaPosition() == 1)
   }
 
-  @Test(arguments: ["replica", "REPLICA", "Mailbox", "mailbox_State", "SQLITE_sequence", "sqlite_master"])
+  @Test(arguments: [
+    "replica", "REPLICA", "Mailbox", "mailbox_State", "mailbox_payload", "SQLITE_sequence", "sqlite_master",
+  ])
   func `a table of a gateway's own is not shared, however its name is written`(_ table: String) {
     #expect(!Schema.isShared(table))
     #expect(Schema.isShared("app") && Schema.isShared("scheduled"))
