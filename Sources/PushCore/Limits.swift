@@ -322,7 +322,8 @@ package enum Limits {
   package static let maximumGroups = 1_000
   package static let maximumGroupMembers = 1_000
   package static let maximumGroupDevices = 5_000
-  /// Copies of pushes to groups that are stored at once, but for a push that alone has more: 3 MB of the largest payloads.
+  /// Copies of pushes to groups that are stored at once, but for a push that alone has more: 0.1 MB of the disk, and the
+  /// payloads.
   package static let groupCopiesAtOnce = 1_000
   /// Pushes to groups that wait until others are stored: 1 MB of payloads, and 20 MB of recipients where all go to the largest
   /// groups.
