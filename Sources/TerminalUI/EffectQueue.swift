@@ -40,9 +40,10 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
     work.yield(effects)
   }
 
-  /// Waits until everything is done.
+  /// Waits until all effects are carried out. The task of these effects is canceled: a pause in them ends at once.
   package func finish() async {
     work.finish()
+    task.cancel()
     await task.value
   }
 

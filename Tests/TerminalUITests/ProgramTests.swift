@@ -102,6 +102,22 @@ private struct Counter: ProgramModel, Equatable {
     }
   }
 
+  @Test func `effects that pause end their pause when the program ends, and the effects after them are carried out`()
+    async throws
+  {
+    try await PseudoTerminal.use { pseudo in
+      let performed = Mutex<[Counter.Effect]>([])
+      try await run(on: pseudo, Inbox()) { effects in
+        performed.withLock { $0 += effects }
+        guard effects.contains(.show(0)) else { return }
+        pseudo.type("q")
+        // A pause without an end, like that of a save on a full disk.
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+      }
+      #expect(performed.withLock { $0.last } == .quit)
+    }
+  }
+
   @Test func `the end of the terminal is the end of the program`() async throws {
     try await PseudoTerminal.use { pseudo in
       let performed = Mutex<[Counter.Effect]>([])

@@ -6,11 +6,8 @@ import Glibc
 /// A screen locks it for one write. One that replaces it does so under the lock, and the others go on with the new file.
 /// Belongs to one task at a time.
 final class JournalFile {
-  /// How long a screen waits for another one's write: one that is stopped in the middle of it keeps the lock.
-  private static let lockTimeout = Duration.seconds(10)
-
   let path: String
-  private var file: Int32
+  private var file: LockedFile
   /// How much of the file is known, in bytes.
   private(set) var size = 0
   /// Whether the file has taken the place of the one that was read before.
@@ -19,12 +16,7 @@ final class JournalFile {
   /// - Throws: ``CommandFailure`` when the file can't be written.
   init(path: String) throws {
     guard let file = JournalFile.opened(path) else { throw JournalFile.unwritable(path) }
-    (self.path, self.file) = (path, file)
-  }
-
-  deinit {
-    flock(file, LOCK_UN)
-    close(file)
+    (self.path, self.file) = (path, LockedFile(file))
   }
 
   // MARK: The lock
@@ -33,15 +25,10 @@ final class JournalFile {
   ///
   /// - Parameter leave: Called before another file takes the place of the one that was read.
   /// - Returns: whether that has happened: then nothing of the file is known.
+  /// - Throws: ``JournalInUse`` while another screen has the lock.
   func lock(leave: () -> Void) throws -> Bool {
-    let end = ContinuousClock.now + JournalFile.lockTimeout
     while true {
-      while flock(file, LOCK_EX | LOCK_NB) != 0 {
-        guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
-          throw CommandFailure(.failed, "another screen has locked \(path): continue it if it is stopped, or end it")
-        }
-        usleep(1_000)
-      }
+      guard file.lock() else { throw JournalInUse(file: file, path: path) }
       if hasName {
         defer { isReplaced = false }
         return isReplaced
@@ -52,12 +39,11 @@ final class JournalFile {
         throw JournalFile.unwritable(path)
       }
       unlock()
-      close(file)
-      (file, size, isReplaced) = (new, 0, true)
+      (file, size, isReplaced) = (LockedFile(new), 0, true)
     }
   }
 
-  func unlock() { flock(file, LOCK_UN) }
+  func unlock() { file.unlock() }
 
   /// Has the next ``lock(leave:)`` say again that the file is another one.
   func forget() { (size, isReplaced) = (0, true) }
@@ -68,11 +54,11 @@ final class JournalFile {
   /// Whether the file is the one that has the name.
   private var hasName: Bool {
     var (own, named) = (stat(), stat())
-    guard unsafe fstat(file, &own) == 0, unsafe stat(path, &named) == 0 else { return false }
+    guard unsafe fstat(file.descriptor, &own) == 0, unsafe stat(path, &named) == 0 else { return false }
     return own.st_ino == named.st_ino && own.st_dev == named.st_dev
   }
 
-  private var length: Int { Int(lseek(file, 0, SEEK_END)) }
+  private var length: Int { Int(lseek(file.descriptor, 0, SEEK_END)) }
 
   // MARK: Reading
 
@@ -84,7 +70,7 @@ final class JournalFile {
     var done = 0
     while done < count {
       let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(file, buffer.baseAddress! + done, count - done, off_t(size + done))
+        unsafe pread(file.descriptor, buffer.baseAddress! + done, count - done, off_t(size + done))
       }
       if read < 0, errno == EINTR { continue }
       guard read > 0 else { throw CommandFailure(.failed, "\(path) can't be read: check the disk") }
@@ -98,7 +84,7 @@ final class JournalFile {
 
   /// Cuts off what is not known.
   func cutOff() {
-    if length > size { ftruncate(file, off_t(size)) }
+    if length > size { ftruncate(file.descriptor, off_t(size)) }
   }
 
   /// Gives the file another name besides, until another file takes its own.
@@ -124,8 +110,8 @@ final class JournalFile {
 
   /// Returns when the bytes are on disk after what is known; when it throws none of them is in the file.
   func append(_ bytes: [UInt8]) throws {
-    guard JournalFile.write(bytes, to: file, at: size), fdatasync(file) == 0 else {
-      ftruncate(file, off_t(size))
+    guard JournalFile.write(bytes, to: file.descriptor, at: size), fdatasync(file.descriptor) == 0 else {
+      ftruncate(file.descriptor, off_t(size))
       throw JournalFile.unwritable(path)
     }
     size += bytes.count
@@ -134,13 +120,11 @@ final class JournalFile {
   /// Puts another file in place of this one, all at once, and locks it.
   func replace(with bytes: [UInt8]) throws {
     let draft = path + ".new"
-    guard let new = JournalFile.opened(draft, O_TRUNC) else { throw JournalFile.unwritable(path) }
-    guard flock(new, LOCK_EX | LOCK_NB) == 0, JournalFile.write(bytes, to: new, at: 0), fdatasync(new) == 0,
+    guard let descriptor = JournalFile.opened(draft, O_TRUNC) else { throw JournalFile.unwritable(path) }
+    let new = LockedFile(descriptor)
+    guard new.lock(), JournalFile.write(bytes, to: descriptor, at: 0), fdatasync(descriptor) == 0,
       unsafe rename(draft, path) == 0
-    else {
-      close(new)
-      throw JournalFile.unwritable(path)
-    }
+    else { throw JournalFile.unwritable(path) }
     // What is appended to the new file counts only if its name outlives the machine.
     let folder = unsafe open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if folder >= 0 {
@@ -148,7 +132,6 @@ final class JournalFile {
       close(folder)
     }
     unlock()
-    close(file)
     (file, size) = (new, bytes.count)
   }
 

@@ -8,7 +8,8 @@ import Glibc
 /// out pushes that are there; so every screen has the same pushes under the same ordinals. What is appended is on disk
 /// when ``append(_:)`` or ``receive(_:of:)`` returns. A line that a crash has torn is the last one, and is cut off; a file
 /// that is damaged anywhere else, or is of a newer version, is set aside. From time to time the file is replaced by the
-/// shortest one with the same meaning. Belongs to one task at a time.
+/// shortest one with the same meaning. While another screen writes, each use throws ``JournalInUse`` and does nothing. Belongs to one
+/// task at a time.
 final class PhoneJournal {
   /// Appended bytes after which a shorter file may be written.
   private static let compactionStep = 1 << 20

@@ -17,6 +17,10 @@ actor PhoneKeeper {
   private var (savedCount, reportedCount) = (0, 0)
   /// Whether it is known already when answers are told again.
   private var isRepeating = false
+  /// How many saves have failed and are tried again.
+  private var failingCount = 0
+  /// Whether the screen ends with a save that failed: no later one is tried.
+  private var hasGivenUp = false
 
   init(
     _ journal: sending PhoneJournal, _ session: DeviceSession, _ environment: PhoneEnvironment, _ sender: PushSending?,
@@ -93,20 +97,45 @@ actor PhoneKeeper {
   /// Takes in what other screens of the device have done.
   func refresh() async { _ = await store { try journal.refresh() } }
 
-  /// Whether something is on disk. A disk that is full is tried again: nothing is acknowledged or told meanwhile.
+  /// Whether something is on disk. A save that fails is tried again, and the gateway is sent no acknowledgement until then.
+  ///
+  /// The first failure of all saves is shown, and their success. The last save of a screen, and a save of a task that is canceled,
+  /// is not tried again: the screen ends.
   private func store(isLast: Bool = false, _ body: () throws -> Void) async -> Bool {
-    var isReported = false
+    var failures = 0
+    while !hasGivenUp {
+      do {
+        try await withJournal(body)
+        if failures > 0 {
+          failingCount -= 1
+          if failingCount == 0 { inbox.post(.message(.notice("Saved"))) }
+        }
+        return true
+      } catch {
+        hasGivenUp = hasGivenUp || isLast || Task.isCancelled
+        if hasGivenUp { break }
+        if failures == 0 {
+          if failingCount == 0 { inbox.post(.message(.notice("\(error)"))) }
+          failingCount += 1
+        }
+        failures += 1
+        try? await Task.sleep(for: PhoneKeeper.pause(after: failures))
+      }
+    }
+    return false
+  }
+
+  /// The pause after this many failures of a save: a second, doubled by each further failure up to a minute.
+  static func pause(after failures: Int) -> Duration { .seconds(min(1 << min(max(failures - 1, 0), 6), 60)) }
+
+  /// Does something with the journal when no other screen writes it.
+  private func withJournal(_ body: () throws -> Void) async throws {
     while true {
       do {
         defer { report() }
-        try body()
-        if isReported { inbox.post(.message(.notice("Saved"))) }
-        return true
-      } catch {
-        guard !isLast else { return false }
-        if !isReported { inbox.post(.message(.notice("\(error)"))) }
-        isReported = true
-        try? await Task.sleep(for: .seconds(1))
+        return try body()
+      } catch let use as JournalInUse {
+        try await use.waitForEnd()
       }
     }
   }

@@ -68,7 +68,7 @@ struct PhoneSession {
   /// Runs in what shows it.
   func run(_ show: Show) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
-    let (state, notice) = try journal.load()
+    let (state, notice) = try await PhoneSession.load(journal)
     try session.resume(after: NumberedPlace(epoch: state.epoch, seq: state.lastSeq))
     var model = PhoneModel(device: device, state: state)
     (model.form, model.background, model.wantedAppearance) = (screen.form, screen.background, screen.appearance)
@@ -95,6 +95,13 @@ struct PhoneSession {
     forwarder.cancel()
     watcher.cancel()
     withExtendedLifetime(watch) {}
+  }
+
+  /// Loads the history when no other screen writes it.
+  private static func load(_ journal: PhoneJournal) async throws -> (state: PhoneState, notice: String?) {
+    while true {
+      do { return try journal.load() } catch let use as JournalInUse { try await use.waitForEnd() }
+    }
   }
 
   /// Turns what happens into messages, no faster than they are taken.
