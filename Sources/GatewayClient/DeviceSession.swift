@@ -28,6 +28,23 @@ package final class DeviceSession: Sendable {
   private let failure = Mutex<ClientError?>(nil)
   private let unreached = Mutex<(any Error)?>(nil)
   private let finishing = Mutex(false)
+  /// Whether there are acknowledgements that the gateway may not have read. Its welcome confirms the number in the hello, and its
+  /// goodbye everything that was sent.
+  private let unconfirmed = Mutex(false)
+  private let end = Mutex(End())
+  private let queue = Mutex<DeviceEvents?>(nil)
+
+  /// The end of the events, and the tasks that wait for it.
+  private struct End {
+    var isReached = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Brings the end about when the gateway does not.
+    var limit: Task<Void, Never>?
+  }
+
+  /// How long the gateway has to end its side after ``finish()``. It does so at once when it has read everything that was sent; the
+  /// limit only ends a hang.
+  private static let finishLimit = Duration.seconds(10)
   /// The pause between two attempts, while there is one.
   private let pause = Mutex<Task<Void, Never>?>(nil)
 
@@ -94,6 +111,7 @@ package final class DeviceSession: Sendable {
   /// What happens, until this side has finished.
   package func events() -> DeviceEvents {
     let queue = DeviceEvents()
+    self.queue.withLock { $0 = queue }
     Task { await receive(into: queue) }
     return queue
   }
@@ -120,7 +138,7 @@ package final class DeviceSession: Sendable {
       }
       await queue.send(.connecting)
     }
-    queue.finish()
+    reachEnd(of: queue)
   }
 
   /// Connects to the next gateway and receives from it.
@@ -184,6 +202,8 @@ package final class DeviceSession: Sendable {
     self.link.withLock { $0 = link }
     // What is being stored just now is sent once more, and passed over below.
     link.send(hello.text)
+    guard !finishing.withLock({ $0 }) else { return nil }
+    var isWelcome = false
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     for try await lines in link.lines {
       defer { link.taken(lines.count) }
@@ -192,7 +212,11 @@ package final class DeviceSession: Sendable {
         case .connected:
           connected()
           unreached.withLock { $0 = nil }
-        case .ended(let reason, _): end = reason
+        case .served: isWelcome = true
+        case .ended(let reason, _):
+          end = reason
+          // The gateway says so when it has read everything up to this side's end.
+          if isWelcome, reason == "goodbye" { unconfirmed.withLock { $0 = false } }
         default: break
         }
         await take(event, link, parser, queue)
@@ -219,6 +243,7 @@ package final class DeviceSession: Sendable {
       let news = broadcasts.withLock { $0.take(batch, parser: parser) }
       // The next broadcast replaces this one, so it is acknowledged on arrival; before the receiver has it, because a receiver
       // of a fixed number of pushes ends the stream with the last.
+      if !news.acknowledgements.isEmpty { unconfirmed.withLock { $0 = true } }
       for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
       if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
       return
@@ -229,11 +254,14 @@ package final class DeviceSession: Sendable {
 
   /// The gateway says which numbering it uses, and which others there are.
   private func begin(_ epoch: NumberingEpoch?, _ others: [GatewayAddress], _ queue: DeviceEvents) async {
+    // It has read the hello, with the number of everything that was stored then.
+    unconfirmed.withLock { $0 = false }
     let isNew = numbers.withLock { $0.welcome(epoch) }
     let stored = cursor.place
     if isNew || stored.epoch != epoch {
       await queue.send(.renumbered(epoch))
     } else if let seq = numbers.withLock({ $0.unacknowledged(of: stored) }) {
+      unconfirmed.withLock { $0 = true }
       send(.acknowledge(seq: seq))
     }
     // A gateway that has just begun may not know of the others yet.
@@ -273,6 +301,7 @@ package final class DeviceSession: Sendable {
 
   /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
   package func sendAcknowledgement(_ seq: UInt64) {
+    if seq > 0 { unconfirmed.withLock { $0 = true } }
     switch numbers.withLock({ $0.store(seq, at: .now) }) {
     case .acknowledge: sendAcknowledgement()
     case .wait(let time):
@@ -333,20 +362,61 @@ package final class DeviceSession: Sendable {
     }
   }
 
-  /// Ends this side in good order: what was sent before this arrives.
+  /// Ends this side in good order: the gateway reads everything that was sent before this, and ends its side.
+  ///
+  /// The events end with the gateway's side, with the connection, or at a limit; without a connection they end at once.
   package func finish() {
-    finishing.withLock { $0 = true }
+    let isFirst = finishing.withLock { isFinishing in
+      defer { isFinishing = true }
+      return !isFinishing
+    }
     retry()
     sendAcknowledgement()
-    link.withLock { $0 }?.finish()
+    guard let link = link.withLock({ $0 }) else { return giveUp() }
+    link.finish()
+    if isFirst { limitEnd() }
   }
 
-  /// Waits until the gateway has ended its side too.
-  package func waitUntilFinished(atMost timeout: Duration) async {
-    let end = ContinuousClock.now + timeout
-    while link.withLock({ $0 != nil }), ContinuousClock.now < end {
-      try? await Task.sleep(for: .milliseconds(5))
+  /// Has the events end at the limit.
+  private func limitEnd() {
+    end.withLock { end in
+      guard !end.isReached else { return }
+      end.limit = Task {
+        do { try await Task.sleep(for: DeviceSession.finishLimit) } catch { return }
+        giveUp()
+      }
     }
+  }
+
+  /// Ends the events without the gateway.
+  func giveUp() {
+    link.withLock { $0 }?.close()
+    reachEnd(of: queue.withLock { $0 })
+  }
+
+  private func reachEnd(of queue: DeviceEvents?) {
+    queue?.finish()
+    let waiting = end.withLock { end in
+      end.isReached = true
+      end.limit?.cancel()
+      defer { end.waiting = [] }
+      return end.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Waits for the end of the events after ``finish()``: until the gateway has ended its side, the connection is lost, or the limit.
+  ///
+  /// - Returns: whether the gateway has read all acknowledgements.
+  package func waitUntilFinished() async -> Bool {
+    await withCheckedContinuation { continuation in
+      let isReached = end.withLock { end in
+        if !end.isReached { end.waiting.append(continuation) }
+        return end.isReached
+      }
+      if isReached { continuation.resume() }
+    }
+    return !unconfirmed.withLock { $0 }
   }
 
   private func send(_ line: DeviceLine) { link.withLock { $0 }?.send(line.text) }

@@ -18,9 +18,16 @@ import Testing
     private let hears: AsyncStream<String>.Continuation
     private let state = Mutex((taken: 0, isClosed: false, posts: [(path: String, body: String)]()))
     private let answer: Client.Answer
+    private let end: End
+
+    /// What the gateway does when the device has ended its side.
+    enum End {
+      case goodbye, loss, nothing
+    }
 
     /// - Parameter answer: to every request besides the stream.
-    init(answer: Client.Answer = Client.Answer(status: 200, body: [])) {
+    init(answer: Client.Answer = Client.Answer(status: 200, body: []), end: End = .goodbye) {
+      self.end = end
       (lines, speaker) = AsyncThrowingStream.makeStream()
       (heard, hears) = AsyncStream.makeStream()
       self.answer = answer
@@ -37,7 +44,13 @@ import Testing
     /// The device has ended its side: a gateway ends its own.
     func finish() {
       hears.finish()
-      speaker.finish()
+      switch end {
+      case .goodbye:
+        say(#"{"type":"bye","reason":"goodbye"}"#)
+        speaker.finish()
+      case .loss: lose()
+      case .nothing: break
+      }
     }
 
     // MARK: For tests
@@ -47,6 +60,10 @@ import Testing
     var posts: [(path: String, body: String)] { state.withLock { $0.posts } }
 
     func say(_ lines: String...) { speaker.yield(Array(lines.map { $0 + "\n" }.joined().utf8)) }
+    func hangUp() {
+      hears.finish()
+      speaker.finish()
+    }
     func lose() { speaker.finish(throwing: ClientError(.unreachable, "the connection was lost")) }
 
     /// The next line of the device; nil when it has ended its side.
@@ -255,7 +272,7 @@ import Testing
     try await run([.success(link)] + Array(repeating: failure, count: 3)) { session, events, _ in
       _ = await link.hear()
       link.say(Self.welcome)
-      link.finish()
+      link.hangUp()
       await events.skip(3)
       for _ in 0..<3 { await events.skip(1) }
       #expect(!session.isRefused)
@@ -270,7 +287,7 @@ import Testing
       for (link, refusals) in [(first, 1), (second, DeviceSession.revokedAttempts)] {
         _ = await link.hear()
         link.say(Self.welcome, #"{"type":"bye","reason":"revoked"}"#)
-        link.finish()
+        link.hangUp()
         await events.skip(3)
         for number in 0...refusals {
           guard case .disconnected(let reason, _)? = await events.next() else {
@@ -301,7 +318,7 @@ import Testing
       link.say(broken, push(3))
       #expect(await events.pushes() == [3])
       #expect(await link.hear() == #"{"type":"undeliverable","seq":1}"#)
-      link.finish()
+      link.hangUp()
       // Nothing else was said.
       #expect(await link.hear() == nil)
     }
@@ -436,6 +453,64 @@ import Testing
       #expect(await link.hear() == nil)
       #expect(await events.next() == nil)
       #expect(gateway.pauses.withLock { $0.isEmpty })
+    }
+  }
+
+  @Test(arguments: zip([ScriptedLink.End.goodbye, .loss, .nothing], [true, false, false]))
+  func `leaving waits until the gateway has read the last acknowledgement`(
+    _ end: ScriptedLink.End, _ isConfirmed: Bool
+  ) async throws {
+    let link = ScriptedLink(end: end)
+    try await run([.success(link)]) { session, events, _ in
+      _ = await link.hear()
+      link.say(Self.welcome, push(1))
+      await events.skip(3)
+      #expect(await events.pushes() == [1])
+      session.sendAcknowledgement(1)
+      session.finish()
+      #expect(await link.hear() == #"{"type":"ack","seq":1}"#)
+      // The limit, which a test does not wait for.
+      if end == .nothing { session.giveUp() }
+      #expect(await session.waitUntilFinished() == isConfirmed)
+      #expect(await events.next() == nil)
+      #expect(end != .nothing || link.isClosed)
+    }
+  }
+
+  @Test func `an acknowledgement without a connection is not confirmed, and leaving waits for none`() async throws {
+    let link = ScriptedLink()
+    try await run([.success(link)]) { session, events, _ in
+      _ = await link.hear()
+      link.say(Self.welcome, push(1))
+      await events.skip(3)
+      #expect(await events.pushes() == [1])
+      link.lose()
+      guard case .disconnected? = await events.next() else {
+        Issue.record("a disconnection is expected")
+        return
+      }
+      session.sendAcknowledgement(1)
+      session.finish()
+      #expect(await session.waitUntilFinished() == false)
+      #expect(await events.next() == nil)
+    }
+  }
+
+  @Test func `the hello of the next connection confirms what was stored before`() async throws {
+    let (first, second) = (ScriptedLink(), ScriptedLink(end: .loss))
+    try await run([.success(first), .success(second)]) { session, events, _ in
+      first.say(Self.welcome, push(1))
+      await events.skip(3)
+      #expect(await events.pushes() == [1])
+      try session.store(1)
+      try session.acknowledge(1)
+      first.lose()
+      await events.skip(1)
+      #expect(await second.hear() == Self.hello(1))
+      second.say(Self.welcome)
+      await events.skip(3)
+      session.finish()
+      #expect(await session.waitUntilFinished())
     }
   }
 }

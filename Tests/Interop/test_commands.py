@@ -636,6 +636,23 @@ def test_subscribe_enrolls_a_device_that_is_new(gateway, subscribe):
     assert subscriber.lines[0]["presentation"]["alert"]["title"] == "x"
 
 
+def test_an_acknowledgement_that_a_hung_gateway_has_not_read_is_reported(start):
+    gateway = start()
+    device = gateway.device()
+    gateway.accepted(device.token)
+    # The gateway stops between the push and its acknowledgement.
+    command = f"kill -STOP {gateway.process.pid}"
+    try:
+        done = run("subscribe", "--device", device.name, "--plain", "--once", "--exec", command, state=gateway.state)
+    finally:
+        gateway.process.send_signal(signal.SIGCONT)
+    assert done.code == 0 and "the gateway has not confirmed the last acknowledgement" in done.err
+    gateway.accepted(device.token, b'{"aps":{"alert":{"title":"Second"}}}')
+    [push] = gateway.run("subscribe", "--device", device.name, "--json", "--once").records
+    assert push["presentation"]["alert"]["title"] == "Second"
+    gateway.when(lambda: gateway.waiting(device) == 0, "both pushes are acknowledged")
+
+
 def test_subscribe_interrupted_is_130(gateway, device, subscribe):
     for number in [signal.SIGINT, signal.SIGTERM]:
         subscriber = subscribe(gateway, device)

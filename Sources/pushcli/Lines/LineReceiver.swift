@@ -38,7 +38,7 @@ struct LineReceiver {
       await turn.stop()
       questions?.leave()
       session.finish()
-      await session.waitUntilFinished(atMost: .seconds(1))
+      await session.waitForConfirmation()
       Foundation.exit(Exit.interrupted.rawValue)
     }
     defer { stopping.cancel() }
@@ -66,6 +66,7 @@ struct LineReceiver {
     }
     // Whoever stops this ends the process, too.
     if turn.isStopping { await stopping.value }
+    await session.waitForConfirmation()
   }
 
   /// Shows, runs, saves and acknowledges; returns how many pushes that were.
@@ -281,5 +282,15 @@ private final class ShowingTurn: Sendable {
     }), ContinuousClock.now < deadline {
       try? await Task.sleep(for: .milliseconds(5))
     }
+  }
+}
+
+extension DeviceSession {
+  /// Waits until the gateway has read everything that was sent before ``finish()``, and says on standard error when it has not.
+  func waitForConfirmation() async {
+    guard await !waitUntilFinished() else { return }
+    Output.words(
+      "pushcli: the gateway has not confirmed the last acknowledgement: it sends these pushes again at the next start, "
+        + "and the device leaves them out")
   }
 }

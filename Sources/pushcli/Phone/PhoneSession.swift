@@ -19,9 +19,6 @@ struct PhoneSession {
   private let sender: PushSending?
   private let inbox = Inbox<PhoneMessage>()
 
-  /// How long leaving waits for the gateway to have read the last answer.
-  private static let drainTimeout = Duration.seconds(1)
-
   /// What the phone is drawn on.
   struct Screen {
     var form: TerminalForm
@@ -91,7 +88,7 @@ struct PhoneSession {
     }
     try await show(model, inbox) { effects in await keeper.perform(effects) }
     session.finish()
-    await session.waitUntilFinished(atMost: PhoneSession.drainTimeout)
+    await session.waitForConfirmation()
     forwarder.cancel()
     watcher.cancel()
     withExtendedLifetime(watch) {}
