@@ -10,8 +10,9 @@ import Synchronization
 package final class Client: Sendable {
   /// Where a gateway is.
   package enum Endpoint: Sendable {
-    /// TLS, with the certificates to trust in a file, and a certificate of one's own if there is one.
-    case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil)
+    /// TLS, with the certificates to trust in a file, and a certificate of one's own if there is one. The remedy is a part of the
+    /// error where none of the certificates to trust has issued the gateway's.
+    case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil, remedy: String? = nil)
     /// TLS, with the fingerprint of the authority to trust: a first connection.
     case pinned(host: String, port: Int, AuthorityPin)
     /// The admin socket.
@@ -51,7 +52,7 @@ package final class Client: Sendable {
     let authority: String
     let tls: (TLSContext, String)?
     switch endpoint {
-    case .tls(let host, let port, let trustPath, let identity):
+    case .tls(let host, let port, let trustPath, let identity, _):
       tls = (try context(trustPath: trustPath, identity: identity), host)
       authority = Client.authority(host, port)
     case .pinned(let host, let port, let pin):
@@ -76,7 +77,7 @@ package final class Client: Sendable {
       }
     do {
       switch endpoint {
-      case .tls(let host, let port, _, _), .pinned(let host, let port, _):
+      case .tls(let host, let port, _, _, _), .pinned(let host, let port, _):
         _ = try await bootstrap.connect(host: host, port: port).get()
       case .admin(let path):
         _ = try await ShortSocketPath.withShortPath(path) { short in
@@ -91,7 +92,9 @@ package final class Client: Sendable {
     do {
       return Client(try await promise.futureResult.get())
     } catch let error as TLSError {
-      throw ClientError(error.kind == .untrusted ? .untrusted : .unreachable, "\(endpoint.description): \(error)")
+      let remedy = error.isOfAuthority ? endpoint.remedy.map { "; \($0)" } ?? "" : ""
+      throw ClientError(
+        error.kind == .untrusted ? .untrusted : .unreachable, "\(endpoint.description): \(error)\(remedy)")
     } catch {
       throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
     }
@@ -167,9 +170,13 @@ package final class Client: Sendable {
 }
 
 extension Client.Endpoint: CustomStringConvertible {
+  fileprivate var remedy: String? {
+    if case .tls(_, _, _, _, let remedy) = self { remedy } else { nil }
+  }
+
   package var description: String {
     switch self {
-    case .tls(let host, let port, _, _), .pinned(let host, let port, _): Client.authority(host, port)
+    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _): Client.authority(host, port)
     case .admin(let path): path
     }
   }

@@ -135,6 +135,12 @@ package import PushCore
   /// What a record adds to its plaintext, with a cipher of this gateway (RFC 8446 §5.2; more in TLS 1.2).
   private static let recordOverhead = 64
 
+  /// Faults of a certificate itself, whoever has issued it.
+  private static let ownFaults = [
+    X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_HOSTNAME_MISMATCH,
+    X509_V_ERR_IP_ADDRESS_MISMATCH,
+  ]
+
   /// Why a gateway's certificate is not trusted, and what to do.
   private static func words(ofFault code: Int) -> String {
     let reason =
@@ -165,7 +171,9 @@ package import PushCore
       let verified = unsafe SSL_get_verify_result(ssl)
       if !isServer, verified != Int(X509_V_OK) {
         ERR_clear_error()
-        throw TLSError(TLSConnection.words(ofFault: verified), kind: .untrusted)
+        var error = TLSError(TLSConnection.words(ofFault: verified), kind: .untrusted)
+        error.isOfAuthority = !TLSConnection.ownFaults.contains(Int32(truncatingIfNeeded: verified))
+        throw error
       }
       throw TLSError(openSSL: "the TLS handshake failed")
     }

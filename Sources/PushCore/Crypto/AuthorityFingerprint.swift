@@ -4,6 +4,9 @@ import COpenSSL
 package enum AuthorityFingerprint {
   /// Characters of ``text(ofDER:)``.
   package static let count = 16
+  /// The value in codes and tokens of a gateway whose certificate the CAs of the system verify: such a code pins no CA, because a
+  /// renewed certificate may come from another one. The host name and those CAs prove the gateway, as for any web site.
+  package static let ofSystem = String(repeating: "0", count: count)
   /// Bytes of the hash that they tell.
   private static let size = 10
 

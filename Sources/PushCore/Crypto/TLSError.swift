@@ -11,6 +11,8 @@ package struct TLSError: Error, CustomStringConvertible {
   }
 
   package var kind: Kind
+  /// Whether no trusted CA has issued the other end's certificate.
+  package var isOfAuthority = false
   /// One line for people.
   package var description: String
 

@@ -18,6 +18,8 @@ final class ServerCertificate: Sendable {
     var configuration: Configuration
     /// What the files were when they were last read.
     var stamps: [Stamp?]
+    /// Whether the CAs of the system verify the certificate.
+    var isPublic: Bool
     /// What they were when they could not be used.
     var unusable: [Stamp?]?
   }
@@ -34,8 +36,14 @@ final class ServerCertificate: Sendable {
     self.folder = folder
     let stamps = ServerCertificate.stamps(folder, configuration)
     source = TLSSource(try folder.serverContext(configuration))
-    state = Mutex(State(configuration: configuration, stamps: stamps))
+    state = Mutex(
+      State(configuration: configuration, stamps: stamps, isPublic: ServerCertificate.isPublic(configuration)))
     show()
+  }
+
+  /// Whether the CAs of the system verify the certificate that the settings name. Clients then need to pin no CA.
+  private static func isPublic(_ configuration: Configuration) -> Bool {
+    configuration.certificate.map { SystemTrust.verifies(certificateFile: $0) } ?? false
   }
 
   /// What the files hold now, for ``use(_:)``.
@@ -47,9 +55,11 @@ final class ServerCertificate: Sendable {
   /// written.
   private func show() { try? folder.show(isOwn ? nil : source.context.certificatePEM) }
 
-  /// The fingerprint of the authority that clients see: the own one, or the last certificate of the file that is set.
+  /// The fingerprint for codes and tokens: of the own CA, or of the last certificate of the file that the settings name; for a public
+  /// certificate ``AuthorityFingerprint/ofSystem``.
   var authority: String? {
-    AuthorityFingerprint.text(ofLastIn: state.withLock { $0.configuration.certificate } ?? folder.trustPath)
+    let (path, isPublic) = state.withLock { ($0.configuration.certificate, $0.isPublic) }
+    return isPublic ? AuthorityFingerprint.ofSystem : AuthorityFingerprint.text(ofLastIn: path ?? folder.trustPath)
   }
 
   /// Where it lies.
@@ -81,7 +91,8 @@ final class ServerCertificate: Sendable {
   func use(_ context: TLSContext, _ configuration: Configuration) {
     source.replace(with: context)
     let stamps = ServerCertificate.stamps(folder, configuration)
-    state.withLock { $0 = State(configuration: configuration, stamps: stamps) }
+    let isPublic = ServerCertificate.isPublic(configuration)
+    state.withLock { $0 = State(configuration: configuration, stamps: stamps, isPublic: isPublic) }
     show()
   }
 
@@ -101,7 +112,8 @@ final class ServerCertificate: Sendable {
     guard stamps != before.stamps else { return nil }
     do {
       source.replace(with: try read(before.configuration))
-      state.withLock { ($0.stamps, $0.unusable) = (stamps, nil) }
+      let isPublic = ServerCertificate.isPublic(before.configuration)
+      state.withLock { ($0.stamps, $0.isPublic, $0.unusable) = (stamps, isPublic, nil) }
       examined.store(.min, ordering: .relaxed)
       return .replaced
     } catch {

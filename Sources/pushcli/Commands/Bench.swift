@@ -214,7 +214,9 @@ struct Bench: AsyncParsableCommand {
   private func measure(
     _ folder: StateFolder, _ endpoint: Client.Endpoint, _ bar: ProgressBar
   ) async throws -> (LoadTest.Report, BenchReport.Setting) {
-    guard case .tls(let host, let port, let trustPath, _) = endpoint else { preconditionFailure("devices speak TLS") }
+    guard case .tls(let host, let port, let trustPath, _, _) = endpoint else {
+      preconditionFailure("devices speak TLS")
+    }
     guard FileManager.default.fileExists(atPath: trustPath) else {
       throw CommandFailure(.failed, "\(trustPath) is not there: name the certificates to trust with --ca FILE")
     }

@@ -32,7 +32,12 @@ struct Certs: AsyncParsableCommand {
       guard let authority = status.authority.map(AuthorityFingerprint.grouped) else {
         throw CommandFailure(.failed, "this gateway has an earlier version, which does not report its CA")
       }
-      if format.json { Output.json(["authority": authority]) } else { Output.data(authority) }
+      if format.json { return Output.json(["authority": authority]) }
+      Output.data(authority)
+      if status.authority == AuthorityFingerprint.ofSystem {
+        Output.words(
+          "the CAs of the system verify this gateway's certificate: `pushcli contexts add` needs no fingerprint")
+      }
     }
   }
 

@@ -18,7 +18,7 @@ struct ContextsCommand: AsyncParsableCommand {
         pushcli contexts use gateway.example
         pushcli log --gateway local
       """,
-    subcommands: [List.self, Add.self, Use.self, Refresh.self, Remove.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Add.self, Use.self, Refresh.self, Trust.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -126,6 +126,36 @@ struct ContextsCommand: AsyncParsableCommand {
       let isNew = try await context.refreshAuthority()
       if format.json { return Output.json(["context": context.name, "refreshed": String(isNew)]) }
       Output.words(isNew ? "\(context.name) has another CA, which is trusted now" : "nothing has changed")
+    }
+  }
+
+  struct Trust: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "trust",
+      abstract: "Trust a gateway by the CAs of this system, instead of the CA that is stored for it.",
+      discussion: """
+        For a gateway whose operator has changed to a public certificate after this machine joined. The command first \
+        verifies the gateway's certificate and host name with the CAs of this system, and then deletes the stored CA. \
+        Devices and logins stay.
+
+        Example:
+          pushcli contexts trust gateway.example
+        """)
+    @Argument(help: "Its name. (the default one)", completion: ContextNames.completion) var name: String?
+    @OptionGroup var state: FolderOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+      let contexts = Contexts(try state.folder)
+      let known = try contexts.current
+      guard let context = name == nil ? known : contexts[name ?? ""], let address = context.address else {
+        throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
+      }
+      try await FirstContact(address, AuthorityFingerprint.ofSystem).connect().client.close()
+      let isNew = try contexts.trustSystem(context)
+      if format.json { return Output.json(["context": context.name, "changed": String(isNew)]) }
+      Output.words(
+        isNew ? "\(context.name) is verified by the CAs of this system from now on" : "nothing has changed")
     }
   }
 

@@ -88,7 +88,7 @@ struct Doctor: AsyncParsableCommand {
         .usage, "\"\(text)\" is no gateway: expected HOST:PORT, https://HOST or http://HOST:PORT, as 127.0.0.1:2197")
     }
     let own = try state.folder.trustPath
-    let known = [own, GatewayContext.systemTrustPath].first { FileManager.default.isReadableFile(atPath: $0) }
+    let known = [own, SystemTrust.path].first { FileManager.default.isReadableFile(atPath: $0) }
     return RemoteExamination(place: place, trustPath: trustPath ?? known ?? own)
   }
 

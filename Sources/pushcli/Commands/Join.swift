@@ -13,7 +13,8 @@ struct Join: AsyncParsableCommand {
     abstract: "Join a remote gateway with an invitation, or subscribe to a channel with its link.",
     discussion: """
       `pushcli devices invite` on the gateway's machine creates the code. It contains the fingerprint of the \
-      gateway's CA, so that no certificate has to be copied and the code is sent only to that gateway. Case and \
+      gateway's CA, so that no certificate has to be copied and the code is sent only to that gateway. The code of a \
+      gateway with a public certificate begins with zeros: the CAs of this system verify that gateway. Case and \
       hyphens do not matter; O is 0, I and L are 1. Without a code the command reads it. The default port is 2197.
 
       The link of a channel (`pushcli channels share`) is used in the same way. A device of this machine at that \

@@ -116,6 +116,16 @@ struct Contexts {
     return GatewayContext(name: name, folder: folder, address: address)
   }
 
+  /// Has one be trusted by the CAs of this system.
+  ///
+  /// - Returns: whether a CA of its own was trusted before.
+  func trustSystem(_ context: GatewayContext) throws(CommandFailure) -> Bool {
+    let stored = context.folder.trustPath
+    guard context.isRemote, FileManager.default.fileExists(atPath: stored) else { return false }
+    try write { try FileManager.default.removeItem(atPath: stored) }
+    return true
+  }
+
   /// Forgets one, with the secrets of its devices.
   func remove(_ name: String) throws(CommandFailure) {
     guard name != GatewayContext.localName else {

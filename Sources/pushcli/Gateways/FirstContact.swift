@@ -4,12 +4,13 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
-/// A first connection to a gateway of which only its authority's fingerprint is known.
+/// A first connection to a gateway of which only its authority's fingerprint is known, or that it has a public certificate.
 struct FirstContact {
   private let address: GatewayAddress
   private let fingerprint: String?
 
-  /// - Parameter fingerprint: nil: this system has to trust the gateway's certificate.
+  /// - Parameter fingerprint: nil or ``AuthorityFingerprint/ofSystem``: this system has to trust the gateway's certificate. A code
+  ///   with another fingerprint never falls back to that: its gateway has a CA of its own, which no public CA may replace.
   init(_ address: GatewayAddress, _ fingerprint: String?) {
     (self.address, self.fingerprint) = (address, fingerprint)
   }
@@ -23,7 +24,7 @@ struct FirstContact {
 
   /// - Throws: ``CommandFailure``, also when somebody else answers there; nothing was sent to them.
   func connect() async throws -> Gateway {
-    guard let fingerprint else { return try await connectTrusted() }
+    guard let fingerprint, fingerprint != AuthorityFingerprint.ofSystem else { return try await connectTrusted() }
     let pin = AuthorityPin(fingerprint)
     do {
       let client = try await Client.connect(to: .pinned(host: address.host, port: address.port, pin))
@@ -39,12 +40,18 @@ struct FirstContact {
   }
 
   private func connectTrusted() async throws -> Gateway {
-    let path = GatewayContext.systemTrustPath
+    let path = SystemTrust.path
     do {
       let client = try await Client.connect(to: .tls(host: address.host, port: address.port, trustPath: path))
       return Gateway(client: client, authority: nil)
     } catch let error as ClientError {
       guard error.isPermanent else { throw CommandFailure(error) }
+      guard fingerprint == nil else {
+        throw CommandFailure(
+          .unreachable,
+          "\(error); the CAs of this system have to verify this gateway: check the host name, and install or update the package "
+            + "ca-certificates. Nothing was sent")
+      }
       throw CommandFailure(
         .unreachable,
         "this system does not trust the certificate of \(address): name its authority, as "
@@ -54,7 +61,7 @@ struct FirstContact {
 
   /// Whether the gateway's certificate is one that this system trusts anyway, and will when it is renewed.
   private func isTrustedBySystem() async -> Bool {
-    let path = GatewayContext.systemTrustPath
+    let path = SystemTrust.path
     guard FileManager.default.isReadableFile(atPath: path),
       let client = try? await Client.connect(to: .tls(host: address.host, port: address.port, trustPath: path))
     else { return false }

@@ -14,7 +14,8 @@ extension GatewayContext {
   @discardableResult
   func refreshAuthority() async throws -> Bool {
     guard let address, let present = FileManager.default.contents(atPath: folder.trustPath) else { return false }
-    let client = try await Client.connect(to: .tls(host: address.host, port: address.port, trustPath: trustPath))
+    let client = try await Client.connect(
+      to: .tls(host: address.host, port: address.port, trustPath: trustPath, remedy: remedy))
     defer { client.close() }
     let answer = try await client.request("GET", "/v1/authority")
     guard answer.status == 200, answer.body.count <= GatewayContext.maximumAuthoritySize, answer.body != Array(present)

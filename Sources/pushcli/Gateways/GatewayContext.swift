@@ -29,7 +29,16 @@ struct GatewayContext {
   var trustPath: String {
     let own = folder.trustPath
     guard isRemote, !FileManager.default.fileExists(atPath: own) else { return own }
-    return GatewayContext.systemTrustPath
+    return SystemTrust.path
+  }
+
+  /// The command for a gateway that has a public certificate instead of one of the CA that is stored here.
+  ///
+  /// That change is never made without the person: the stored CA excludes every other issuer. A public certificate for the host name
+  /// proves only that its owner once controlled the name or the network to it.
+  var remedy: String? {
+    guard isRemote, FileManager.default.fileExists(atPath: folder.trustPath) else { return nil }
+    return "if its operator has changed to a public certificate, run `pushcli contexts trust \(name)`"
   }
 
   /// The certificates to trust at an address: where this folder's own gateway listens, the one that it shows.
@@ -40,9 +49,6 @@ struct GatewayContext {
     else { return trustPath }
     return shown
   }
-
-  /// The authorities that Debian trusts.
-  static let systemTrustPath = "/etc/ssl/certs/ca-certificates.crt"
 
   /// The same reached at other addresses, of which the first is tried first.
   func reached(at addresses: [GatewayAddress]) -> GatewayContext {

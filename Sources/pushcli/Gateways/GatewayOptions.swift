@@ -114,7 +114,7 @@ struct GatewayOptions: ParsableArguments {
   ) throws -> Client.Endpoint {
     .tls(
       host: address.host, port: address.port, trustPath: try trustPath ?? knownTrust(of: context, at: address),
-      identity: identity)
+      identity: identity, remedy: trustPath == nil ? context.remedy : nil)
   }
 
   /// Where a device receives: at any gateway of its cell, all of which one authority has certified.
@@ -140,7 +140,7 @@ struct GatewayOptions: ParsableArguments {
   private func knownTrust(of context: GatewayContext, at address: GatewayAddress) throws -> String {
     let path = context.trustPath(at: address)
     let isKnown = FileManager.default.fileExists(atPath: path)
-    return try isKnown || state.detour == nil ? path : GatewayContext.systemTrustPath
+    return try isKnown || state.detour == nil ? path : SystemTrust.path
   }
 
   /// Where the gateway of a folder listens.

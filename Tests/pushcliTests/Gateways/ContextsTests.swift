@@ -37,8 +37,22 @@ import Testing
     let folder = try TemporaryFolder()
     let contexts = Contexts(StateFolder(folder.path))
     _ = try contexts.add("work", address, authority: Array("PEM".utf8))
-    #expect(try contexts.add("work", address, authority: nil).trustPath == GatewayContext.systemTrustPath)
+    #expect(try contexts.add("work", address, authority: nil).trustPath == SystemTrust.path)
     #expect(contexts.local.trustPath == folder.path + "/ca.pem")
+  }
+
+  @Test func `one with a stored authority is trusted as the system does when this is asked for`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    let context = try contexts.add("work", address, authority: Array("PEM".utf8))
+    #expect(context.remedy?.contains("`pushcli contexts trust work`") == true)
+    #expect(try contexts.trustSystem(context))
+    #expect(context.trustPath == SystemTrust.path && context.remedy == nil)
+    #expect(try !contexts.trustSystem(context))
+    // The CA of the gateway that runs on the folder stays.
+    FileManager.default.createFile(atPath: folder.path + "/ca.pem", contents: Data("PEM".utf8))
+    #expect(try !contexts.trustSystem(contexts.local))
+    #expect(contexts.local.remedy == nil && contexts.local.trustPath == folder.path + "/ca.pem")
   }
 
   @Test func `one that is forgotten is gone with its secrets, and no longer the current one`() throws {
