@@ -240,7 +240,8 @@ package final class Gateway: Sendable {
       backup: save,
       compact: { try await store.compact() },
       certificates: CertificatesAPI(
-        services: services, folder: folder, reload: { try certificate.reload() }, isOwn: { certificate.isOwn }),
+        services: services, folder: folder, reload: { try certificate.reload() },
+        configured: { certificate.isOwn ? nil : certificate.path }),
       faults: faultsAPI,
       channels: ChannelsAPI(services: services),
       authority: { certificate.authority },

@@ -36,6 +36,14 @@ package struct CertificateNames: Sendable, Equatable {
     CertificateNames(names: names + others.names, addresses: addresses + others.addresses)
   }
 
+  /// Those of others that these do not cover; a wildcard stands for one label (RFC 6125 §6.4.3).
+  package func missing(of others: CertificateNames) -> [String] {
+    others.names.filter { name in
+      let parent = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+      return !names.contains(name) && !(parent.map { names.contains("*.\($0)") } ?? false)
+    } + others.addresses.filter { !addresses.contains($0) }
+  }
+
   /// Whether a text is a host name, perhaps with the star of a wildcard.
   package static func isHostName(_ text: String) -> Bool {
     (1...253).contains(text.utf8.count)

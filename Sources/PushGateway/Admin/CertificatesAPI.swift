@@ -10,8 +10,8 @@ struct CertificatesAPI: Sendable {
   let folder: StateFolder
   /// Has the listeners use the server's certificate that is in the folder now.
   let reload: @Sendable () throws -> Void
-  /// Whether they do use it, and none that the settings name.
-  var isOwn: @Sendable () -> Bool = { true }
+  /// The file of the certificate that the settings name; nil while the listeners use the one in the folder.
+  var configured: @Sendable () -> String? = { nil }
 
   /// What anybody may ask for: which authorities a device should trust.
   var publicRoutes: [Router.Route] {
@@ -75,12 +75,7 @@ struct CertificatesAPI: Sendable {
     for address in wanted.addresses where CertificateNames.canonical(address: address) == nil {
       throw Problem.badRequest("invalid address \"\(address)\": expected an IP address")
     }
-    guard !wanted.isInstalled || isOwn() else {
-      throw Problem(
-        409, "Conflict",
-        "the certificate is managed outside the gateway (setting `certificate`): request one for the new names "
-          + "from its CA")
-    }
+    if wanted.isInstalled, let path = configured() { return try certificateOfSettings(path, for: wanted) }
     var names = CertificateNames(
       names: ["localhost"] + wanted.names, addresses: ["127.0.0.1", "::1"] + wanted.addresses)
     if wanted.keeps {
@@ -90,7 +85,9 @@ struct CertificatesAPI: Sendable {
         )
       }
       names = present.union(names)
-      if wanted.isInstalled, names == present, !(wanted.names + wanted.addresses).isEmpty { return presentServer() }
+      if wanted.isInstalled, names == present, !(wanted.names + wanted.addresses).isEmpty {
+        return presentServer(folder.certificatePath)
+      }
     }
     let issued = try folder.issueServer(names, isInstalled: wanted.isInstalled)
     if wanted.isInstalled { try reload() }
@@ -100,9 +97,31 @@ struct CertificatesAPI: Sendable {
       status: 201)
   }
 
+  /// The certificate that the settings name, where names are to be added that it has already.
+  ///
+  /// - Throws: ``Problem`` for any other change of it: only its CA makes one.
+  private func certificateOfSettings(_ path: String, for wanted: ServerCertificateRequest) throws -> Response {
+    let asked = CertificateNames(names: wanted.names, addresses: wanted.addresses)
+    let present = FileManager.default.contents(atPath: path).flatMap { CertificateNames(pem: Array($0)) }
+    guard wanted.keeps, let present, !(asked.names + asked.addresses).isEmpty else {
+      throw Problem(
+        409, "Conflict",
+        "the certificate is managed outside the gateway (setting `certificate`): request one for the new names "
+          + "from its CA")
+    }
+    let missing = present.missing(of: asked)
+    guard missing.isEmpty else {
+      throw Problem(
+        409, "Conflict",
+        "the certificate of the setting `certificate` is not issued for \(missing.joined(separator: ", ")): request one "
+          + "with this name from its CA")
+    }
+    return presentServer(path)
+  }
+
   /// The certificate that is there already.
-  private func presentServer() -> Response {
-    let pem = FileManager.default.contents(atPath: folder.certificatePath).map { Array($0) } ?? []
+  private func presentServer(_ path: String) -> Response {
+    let pem = FileManager.default.contents(atPath: path).map { Array($0) } ?? []
     return Response(created((pem, []), id: id(of: pem)))
   }
 

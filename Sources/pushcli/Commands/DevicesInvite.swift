@@ -95,8 +95,8 @@ struct InvitationPlace {
     do {
       let _: CreatedCertificate = try await admin.post("/admin/v1/certificates/server", request)
     } catch let failure as CommandFailure where failure.status == 409 || failure.status == 403 {
-      // A certificate from elsewhere has the names that it has, and whoever joins sees whether this is one of them.
-      Output.words("pushcli: \(failure.message)")
+      // The invitation stands: a certificate of another CA may get the name before the device joins.
+      Output.words("pushcli: warning: \(failure.message)")
     }
   }
 

@@ -28,6 +28,14 @@ import Testing
     #expect(one.union(one) == one)
   }
 
+  @Test func `names that a certificate lacks are those that neither it nor a wildcard of it has`() {
+    let present = CertificateNames(names: ["push.example.com", "*.far.example"], addresses: ["10.0.0.1"])
+    let asked = CertificateNames(
+      names: ["push.example.com", "a.far.example", "far.example", "a.b.far.example"], addresses: ["10.0.0.1", "::1"])
+    #expect(present.missing(of: asked) == ["far.example", "a.b.far.example", "::1"])
+    #expect(present.missing(of: present).isEmpty)
+  }
+
   @Test(arguments: ["", "a b", "a,DNS:b", "a\n", "ä", String(repeating: "a", count: 254)])
   func `what is no host name is left out`(_ name: String) {
     #expect(!CertificateNames.isHostName(name))

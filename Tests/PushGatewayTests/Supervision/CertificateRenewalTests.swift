@@ -98,11 +98,13 @@ import Testing
 
   // MARK: Names
 
-  private func post(_ body: String, isOwn: Bool = true) async throws -> (status: Int, created: CreatedCertificate?) {
+  private func post(
+    _ body: String, configured: String? = nil
+  ) async throws -> (status: Int, created: CreatedCertificate?) {
     let folder = folder
     return try await { () async throws -> (Int, CreatedCertificate?) in
       let gateway = try await TestGateway()
-      let api = CertificatesAPI(services: gateway.services, folder: folder, reload: {}, isOwn: { isOwn })
+      let api = CertificatesAPI(services: gateway.services, folder: folder, reload: {}, configured: { configured })
       let route = try #require(api.routes.first { $0.pattern.last == "server" })
       let request = ControlRequest(
         method: "POST", target: "/admin/v1/certificates/server", body: Array(body.utf8), authorization: nil,
@@ -135,10 +137,29 @@ import Testing
 
   @Test func `names are not added to a certificate that is not the gateway's own`() async throws {
     let body = #"{"names":["a.example"],"addresses":[],"installed":true,"keeps":true}"#
-    #expect(try await post(body, isOwn: false).status == 409)
+    #expect(try await post(body, configured: folder.path + "/nothing.pem").status == 409)
     try folder.install(try CertificateAuthority().issueServer(names: ["push.example.com"], addresses: []))
     let before = certificate
     #expect(try await post(body).status == 409)
+    #expect(certificate == before)
+  }
+
+  @Test func `a certificate of the settings is left as it is, and refused for the names that it lacks`() async throws {
+    let path = folder.path + "/public.pem"
+    let issued = try CertificateAuthority().issueServer(
+      names: ["push.example.com", "*.far.example"], addresses: ["10.0.0.2"])
+    try Data(issued.certificatePEM).write(to: URL(fileURLWithPath: path))
+    func status(_ names: String, _ addresses: String = "", keeps: Bool = true) async throws -> Int {
+      let body = #"{"names":[\#(names)],"addresses":[\#(addresses)],"installed":true,"keeps":\#(keeps)}"#
+      return try await post(body, configured: path).status
+    }
+    let before = certificate
+    #expect(try await status(#""Push.example.com","a.far.example""#, #""10.0.0.2""#) == 200)
+    #expect(try await status(#""push.example.com""#, keeps: false) == 409)
+    for name in ["other.example.com", "far.example", "a.b.far.example"] {
+      #expect(try await status("\"\(name)\"") == 409, "\(name)")
+    }
+    #expect(try await status("", #""10.0.0.3""#) == 409)
     #expect(certificate == before)
   }
 
