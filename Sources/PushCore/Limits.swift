@@ -26,6 +26,9 @@ package enum Limits {
   package static let clientChainSize = 16 << 10
   package static let clientChainDepth: Int32 = 3
 
+  /// The time that TLS handshakes have in one iteration of an event loop: one of them takes up to milliseconds.
+  package static let handshakeShare = Duration.milliseconds(1)
+
   // MARK: What a peer may use of a connection
 
   /// How often a connection's times are looked at, in seconds: each of them is exact to as much.

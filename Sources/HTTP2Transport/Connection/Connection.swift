@@ -191,6 +191,10 @@ package final class Connection: ChannelInboundHandler {
     let buffer = unwrapInboundIn(data)
     turnSize += buffer.readableBytes
     loop.meter.received.add(UInt64(buffer.readableBytes))
+    if session.role == .server, let tls, !tls.isEstablished { awaitHandshake(with: buffer) } else { receive(buffer) }
+  }
+
+  private func receive(_ buffer: ByteBuffer) {
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
@@ -212,6 +216,29 @@ package final class Connection: ChannelInboundHandler {
 
   /// Whether what the peer sends is dropped.
   private var isRefusing: Bool { state.isRefusing || pendingEnd != nil }
+
+  /// Bytes of a server's handshake that wait for its turn; nil while there are none.
+  private var handshakeBytes: ByteBuffer?
+
+  /// Keeps what came, and reads no more, until it is the turn of this handshake: it costs the loop up to milliseconds, and
+  /// its peer nothing.
+  private func awaitHandshake(with buffer: ByteBuffer) {
+    guard handshakeBytes == nil else {
+      handshakeBytes?.writeImmutableBuffer(buffer)
+      return
+    }
+    handshakeBytes = buffer
+    setAutoRead()
+    loop.awaitHandshake(self)
+  }
+
+  /// Goes on with the handshake by what came for it.
+  func continueHandshake() {
+    guard let buffer = handshakeBytes.take(), context != nil, !state.isClosing, !isFrozen else { return }
+    receive(buffer)
+    setAutoRead()
+    flushIfNeeded()
+  }
 
   /// All that had arrived is dealt with: what was answered at once leaves at once, so that the next connection of this
   /// turn finds its streams free again, and near.
@@ -388,6 +415,8 @@ package final class Connection: ChannelInboundHandler {
     switch action {
     case .startHandshakeTimeout:
       handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakeTimeLimit) {
+        // The peer is not late while its bytes wait for their turn.
+        guard this.value.handshakeBytes == nil else { return this.value.perform(.startHandshakeTimeout) }
         this.value.loop.meter.limits.add(.handshakeTime)
         this.value.close(TLSError("the TLS handshake took too long"))
       }
@@ -540,7 +569,8 @@ package final class Connection: ChannelInboundHandler {
   }
 
   private func setAutoRead() {
-    try? context?.channel.syncOptions?.setOption(.autoRead, value: isLingering || !state.isPaused && !isAwaitingTurn)
+    let isRead = isLingering || !state.isPaused && !isAwaitingTurn && handshakeBytes == nil
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: isRead)
   }
 
   /// Leaves what the peer sends in the socket, until it can send no more.

@@ -127,6 +127,43 @@ import PushCore
   /// As soon as possible, but after what has arrived was read: a timer without delay would run before that.
   private static let turnTime = TimeAmount.microseconds(100)
 
+  // MARK: Handshakes
+
+  /// Connections with bytes for their TLS handshakes.
+  private var handshakes = FairLine<ConnectionLedger.Source, Connection>()
+  /// Whether handshakes go on by themselves, at the end of this turn or after a pause.
+  private var isHandshakeDue = false
+  /// The time for handshakes in one iteration of the loop, exceeded by one of them at most.
+  private static let handshakeShare = TimeAmount(Limits.handshakeShare)
+
+  /// Has a connection go on with its handshake in its turn. Addresses take turns, and between the handshakes of two iterations
+  /// the loop reads what all its connections have sent.
+  func awaitHandshake(_ connection: Connection) {
+    handshakes.append(connection, from: connection.source)
+    guard !isHandshakeDue else { return }
+    isHandshakeDue = true
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    // Runs after the events that this turn of the loop has already gathered.
+    eventLoop.execute { this.value.continueHandshakes() }
+  }
+
+  /// Goes on with handshakes for a bounded time, and then pauses: while others send requests, for as long as that took.
+  private func continueHandshakes() {
+    let began = eventLoop.now
+    var spent = TimeAmount.zero
+    isHandshakeDue = false
+    while spent < LoopContext.handshakeShare, let connection = handshakes.popFirst() {
+      isHandshakeDue = true
+      connection.continueHandshake()
+      spent = eventLoop.now - began
+    }
+    guard isHandshakeDue else { return }
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    eventLoop.scheduleTask(in: isShared ? max(spent, LoopContext.turnTime) : LoopContext.turnTime) {
+      this.value.continueHandshakes()
+    }
+  }
+
   // MARK: Time
 
   /// Notes that something was to be done at some time, or was handed to the loop then, and is done now.
