@@ -96,3 +96,37 @@ def test_a_connection_of_a_balancer_without_its_header_is_closed(gateway, greeti
         with contextlib.suppress(ConnectionResetError):
             assert raw.recv(100) == b""
     gateway.wait_for_log("limit=proxy-header peer=127.0.0.1")
+
+
+# HTTP/1.1
+
+
+def door(gateway):
+    """A connection to `http_listen`, which comes from the balancer's address."""
+    host, port = (gateway.state / "http-listening").read_text().split()[0].rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=HANG)
+
+
+def status(connection, greeting, path):
+    """The status of a request on a connection that begins with these bytes; None if it ends without an answer."""
+    with contextlib.suppress(ConnectionError):
+        connection.sendall(greeting + f"GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        line = connection.makefile("rb").readline()
+        return int(line.split()[1]) if line else None
+
+
+@pytest.mark.parametrize(("greeting", "expected"), [
+    (header("198.51.100.7"), 403), (header("127.0.0.1"), 403), (header("2001:db8::7"), 403), (header(), 200), (b"", 200),
+    (SIGNATURE + b"\x31\x11\0\0", 400)])
+def test_over_http_1_a_balancer_names_its_client_or_does_not(gateway, greeting, expected):
+    with door(gateway) as connection:
+        assert status(connection, greeting, "/metrics") == expected
+
+
+def test_over_http_1_clients_of_a_balancer_are_counted_by_their_own_addresses(gateway):
+    with contextlib.ExitStack() as stack:
+        greeting = header("198.51.100.7")
+        statuses = [status(stack.enter_context(door(gateway)), greeting, "/readyz") for _ in range(33)]
+        assert statuses == [200] * 32 + [None]
+        other = stack.enter_context(door(gateway))
+        assert status(other, header("198.51.100.8"), "/readyz") == 200

@@ -68,21 +68,16 @@ package final class Listener: Sendable {
       .childChannelInitializer { channel in
         AdminPeer.check(channel, of: options).flatMapThrowing { user in
           if tls != nil { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
-          let makeConnection = { (origin: ProxyHeader.Origin) in
-            let connection = try connection(
-              on: channel, from: origin, tls: tls, options: options, loops: loops, ledger: ledger)
-            connection.user = user
-            return connection
-          }
           let address = channel.remoteAddress
-          if let balancer = address?.ipAddress.flatMap(IPAddress.init), options.balancers.contains(balancer) {
-            let reader = ProxyHeaderReader(makeConnection: makeConnection) {
-              ledger?.noteMissingProxyHeader(from: address)
-            }
-            try channel.pipeline.syncOperations.addHandler(reader)
-          } else {
-            try channel.pipeline.syncOperations.addHandler(makeConnection(.balancer))
-          }
+          try ProxyHeaderReader.begin(
+            channel, balancers: options.balancers, isRequired: true,
+            refused: { ledger?.noteMissingProxyHeader(from: address) },
+            begin: { origin in
+              let connection = try connection(
+                on: channel, from: origin, tls: tls, options: options, loops: loops, ledger: ledger)
+              connection.user = user
+              try channel.pipeline.syncOperations.addHandler(connection)
+            })
         }
       }
     do {
@@ -358,7 +353,7 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 extension ProxyHeader.Origin {
   /// The address of a client behind a balancer, and where it is. One that has the balancer's loopback address, or none, is
   /// counted as the balancer; no client of a balancer is on this machine.
-  fileprivate func place(of peer: SocketAddress?) -> (client: IPAddress?, PeerPlace) {
+  package func place(of peer: SocketAddress?) -> (client: IPAddress?, place: PeerPlace) {
     switch self {
     case .balancer: (nil, PeerPlace(peer))
     case .client(let address): (address.flatMap { $0.isLoopback ? nil : $0 }, .remote)

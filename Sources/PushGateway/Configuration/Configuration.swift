@@ -349,7 +349,7 @@ extension Configuration: SettingHolder {
       "balancers", \.balancers, .orNone(.ipAddresses),
       """
       IP addresses of TCP balancers in front of listen: connections from them must begin with a header of PROXY protocol \
-      version 2; limits apply to the client address in that header.
+      version 2; limits apply to the client address in that header. On http_listen the header is optional.
       """),
     Setting("loops", \.loops, .number(1...maximumLoops), default: "one per core", "Event loops."),
     Setting(

@@ -49,21 +49,22 @@ final class HTTPDoor: Sendable {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
     let routes = DoorRoutes(health: health, meters: meters, token: token, logger: logger)
-    return try await open(configuration.httpListen, beside: configuration.listen, routes, inherited, limits, logger)
+    return try await open(
+      configuration.httpListen, beside: configuration.listen, Set(configuration.balancers ?? []), routes, inherited,
+      limits, logger)
   }
 
   /// - Parameter listen: the entries of `listen`: with a port of the system's choice among them the door has one, too.
   private static func open(
-    _ setting: HTTPListen, beside listen: [String], _ routes: DoorRoutes, _ inherited: InheritedSockets,
-    _ limits: LimitCounters,
-    _ logger: Logger
+    _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: DoorRoutes,
+    _ inherited: InheritedSockets, _ limits: LimitCounters, _ logger: Logger
   ) async throws -> HTTPDoor? {
     if setting == .none { return nil }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let crowd = try await group.any().submit { [loop = group.any()] in
       NIOLoopBound(DoorCrowd(limits: limits), eventLoop: loop)
     }.get()
-    let bootstrap = bootstrap(group, crowd, routes, limits)
+    let bootstrap = bootstrap(group, crowd, balancers, routes, limits)
     var listeners: [Open] = []
     do {
       switch setting {
@@ -114,8 +115,8 @@ final class HTTPDoor: Sendable {
   }
 
   private static func bootstrap(
-    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<DoorCrowd>, _ routes: DoorRoutes,
-    _ limits: LimitCounters
+    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<DoorCrowd>, _ balancers: Set<IPAddress>,
+    _ routes: DoorRoutes, _ limits: LimitCounters
   ) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 64)
@@ -129,17 +130,26 @@ final class HTTPDoor: Sendable {
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try HTTPDoor.begin(channel, crowd.value, routes) }
+        channel.eventLoop.makeCompletedFuture {
+          // Monitors on a balancer's machine, and its checks of health, come without a header.
+          try ProxyHeaderReader.begin(
+            channel, balancers: balancers, isRequired: false, refused: {},
+            begin: { try HTTPDoor.begin(channel, from: $0, crowd.value, routes) })
+        }
       }
   }
 
   /// The connections of an address are too many; NIO closes the one that is.
   private struct TooManyConnections: Error {}
 
-  private static func begin(_ channel: any Channel, _ crowd: DoorCrowd, _ routes: DoorRoutes) throws {
-    let source = channel.remoteAddress.map(ConnectionLedger.Source.init) ?? .loopback
+  /// - Parameter origin: a client that a balancer names; `balancer` for the peer of the socket itself.
+  private static func begin(
+    _ channel: any Channel, from origin: ProxyHeader.Origin, _ crowd: DoorCrowd, _ routes: DoorRoutes
+  ) throws {
+    let (client, place) = origin.place(of: channel.remoteAddress)
+    let source = ConnectionLedger.Source(text: client?.description ?? channel.remoteAddress?.ipAddress)
     let connection = crowd.admit(source) { number in
-      DoorConnection(routes: routes, isLoopback: source == .loopback) { crowd.leave(number) }
+      DoorConnection(routes: routes, isLoopback: place == .loopback) { crowd.leave(number) }
     }
     guard let connection else { throw TooManyConnections() }
     try HTTPDoor.addHandlers(to: channel.pipeline.syncOperations, connection)

@@ -63,18 +63,21 @@ import Testing
     final class Result {
       var origins: [ProxyHeader.Origin] = []
       var refusals = 0
+      weak var channel: EmbeddedChannel?
     }
 
-    init() throws {
+    init(isRequired: Bool = true) throws {
       let context = LoopContext(eventLoop: loop)
       let reader = ProxyHeaderReader(
-        makeConnection: { [result] origin in
+        isRequired: isRequired, refused: { [result] in result.refusals += 1 },
+        begin: { [result] origin in
           result.origins.append(origin)
           let connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote)
           ServerSide.attach(to: connection, handler: StubHandler())
-          return connection
-        }, refused: { [result] in result.refusals += 1 })
+          try result.channel?.pipeline.syncOperations.addHandler(connection)
+        })
       channel = EmbeddedChannel(handler: reader, loop: loop)
+      result.channel = channel
       _ = channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1))
     }
 
@@ -99,6 +102,18 @@ import Testing
       reading.loop.advanceTime(by: .seconds(6))
       #expect(reading.channel.isActive)
     }
+  }
+
+  @Test(arguments: [1, 3, 33])
+  func `where no header is required, a connection without one is the balancer's own`(_ size: Int) throws {
+    let reading = try Reading(isRequired: false)
+    for piece in Frame.preface.pieces(of: size) { try reading.channel.writeInbound(ByteBuffer(bytes: piece)) }
+    reading.loop.run()
+    #expect(reading.result.origins == [.balancer] && reading.result.refusals == 0)
+    #expect(reading.isServing && reading.channel.isActive)
+    let named = try Reading(isRequired: false)
+    try named.channel.writeInbound(ByteBuffer(bytes: Self.header(0x21, 0x11, Self.addresses4)))
+    #expect(named.result.origins == [.client(IPAddress("198.51.100.7"))])
   }
 
   @Test func `what is no header, or does not come, ends the connection`() throws {
