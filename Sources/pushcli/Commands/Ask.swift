@@ -15,7 +15,8 @@ struct Ask: AsyncParsableCommand {
       11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the user's preferences \
       hide it, 7 on a timeout. When quiet hours, a Focus or a summary defer the alert, the question is in the \
       notification center, and the command waits for its answer. When `ask` ends, the question is removed from all \
-      screens and from the gateway. A restart of the gateway changes neither: the question and the command continue.
+      screens and from the gateway. A restart of the gateway changes neither: the question and the command continue. The \
+      exit code is 6 when the gateway of this machine does not run for two minutes.
 
       With --escalate-to, another device or all devices of another user are asked as well when the first has not \
       answered after --after. They are asked at once when the first closed the question or can't see it. The first \

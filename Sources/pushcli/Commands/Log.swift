@@ -77,20 +77,14 @@ struct Log: AsyncParsableCommand {
       // A gateway that has not answered yet hands over what it has of this time, and not all of its log.
       query.append("since=\(Int64((Date().timeIntervalSince1970 - Log.followedTime) * 1000))")
     }
-    // Whether the last request to wait was refused: the next one asks for the rows that are there.
-    var isRefused = false
     while true {
-      do {
-        let seconds = isRefused ? 0 : Limits.maximumLogWaitTime / 2
-        let page = try await self.page(query, after: after, seconds: seconds, admin, path)
-        unanswered.tell(page.unanswered)
-        page.rows.forEach(print)
-        after = page.after
-        if isRefused, page.rows.isEmpty { try await Task.sleep(for: Log.refusedPause) }
-        isRefused = false
-      } catch let failure as CommandFailure where failure.status == 503 && !isRefused {
-        isRefused = true
+      let (page, isRefused) = try await LogPath.next { waits in
+        try await self.page(query, after: after, seconds: waits ? Limits.maximumLogWaitTime / 2 : 0, admin, path)
       }
+      unanswered.tell(page.unanswered)
+      page.rows.forEach(print)
+      after = page.after
+      if isRefused, page.rows.isEmpty { try await Task.sleep(for: Log.refusedPause) }
     }
   }
 

@@ -177,6 +177,7 @@ final class Question: Sendable {
     ]
     if let body = options.body { arguments.append("--body=\(body)") }
     if options.sound != "none" { arguments.append("--sound=\(options.sound)") }
+    var absence = Absence(of: options.gateway.state)
     while true {
       do {
         let answer = try await options.send(arguments)
@@ -189,7 +190,9 @@ final class Question: Sendable {
         }
       } catch let failure as CommandFailure
         where failure.exit == .unreachable && !failure.isPermanent && ContinuousClock.now + Question.retryPause < end
-      {}
+      {
+        try absence.note(failure)
+      }
       try await Task.sleep(for: Question.retryPause)
     }
   }

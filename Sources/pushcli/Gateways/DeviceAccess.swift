@@ -116,4 +116,16 @@ struct LogPath {
     let access = try await DeviceAccess(device, state)
     return (access.admin, access.isOwn ? .own : .all)
   }
+
+  /// Asks for the next rows with a request that waits for them. Where the gateway has too many of these and refuses (503), a
+  /// second request asks for the rows that are there.
+  ///
+  /// - Parameter ask: makes a request, which waits or does not.
+  static func next(_ ask: (_ waits: Bool) async throws -> LogPage) async throws -> (page: LogPage, isRefused: Bool) {
+    do {
+      return (try await ask(true), false)
+    } catch let failure as CommandFailure where failure.status == 503 {
+      return (try await ask(false), true)
+    }
+  }
 }

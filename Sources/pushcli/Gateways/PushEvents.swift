@@ -16,11 +16,10 @@ struct PushEvents {
   /// What has been handed out, which a look back finds again.
   private var seen: Set<String> = []
   private var unanswered = UnansweredGateways()
-  /// Whether the gateway refused the last request to wait: the next one asks for the rows that are there.
-  private var isRefused = false
   /// Why the gateway said nothing lately; nil when it did, and when it is away.
   private(set) var failure: CommandFailure?
   private var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
+  private var absence: Absence
 
   /// How far before the start a look back goes: clocks are set.
   private static let slack = 86_400.0
@@ -29,30 +28,29 @@ struct PushEvents {
   ///   - query: what to look for, as `name=value`.
   ///   - admin: a connection that is there; nil: one is made, as soon as there is a gateway.
   init(_ query: [String], of state: StateOptions, _ admin: Admin? = nil) {
-    (self.state, self.query, self.admin) = (state, query, admin)
+    (self.state, self.query, self.admin, absence) = (state, query, admin, Absence(of: state))
   }
 
   /// The next rows, the oldest first; nil when there are none until `end`.
   ///
-  /// - Throws: ``CommandFailure`` for a refusal. Of a gateway that is away nothing is thrown: it may come back in time.
+  /// - Throws: ``CommandFailure`` for a refusal. A gateway that is away may come back in time: see ``Absence``.
   mutating func next(until end: ContinuousClock.Instant) async throws -> [LogRecord]? {
     while ContinuousClock.now < end {
       do {
-        let page = try await page(until: end)
+        let (page, isRefused) = try await LogPath.next { try await self.page(until: end, waits: $0) }
         failure = nil
+        absence.end()
         after = page.after
         unanswered.tell(page.unanswered)
         let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event) \($0.gateway ?? "")").inserted }
         if !isRefused { backoff.reset() }
-        defer { isRefused = false }
         if !rows.isEmpty { return rows }
         if isRefused { try await pause(until: end) }
-      } catch let failure as CommandFailure where failure.status == 503 && !isRefused {
-        isRefused = true
       } catch let failure as CommandFailure where failure.exit == .unreachable || failure.status == 503 {
         admin?.close()
-        (admin, after, isRefused) = (nil, nil, false)
+        (admin, after) = (nil, nil)
         self.failure = failure.status == nil ? nil : failure
+        if failure.status == nil { try absence.note(failure) }
         try await pause(until: end)
       }
     }
@@ -63,11 +61,12 @@ struct PushEvents {
     try await Task.sleep(for: min(backoff.next(), max(.zero, end - .now)))
   }
 
-  private mutating func page(until end: ContinuousClock.Instant) async throws -> LogPage {
+  /// - Parameter waits: whether the gateway answers when there are rows, or at once.
+  private mutating func page(until end: ContinuousClock.Instant, waits: Bool) async throws -> LogPage {
     if admin == nil { (admin, path) = try await LogPath.connect(state, for: nil) }
     guard let admin else { throw CommandFailure(.unreachable) }
     let left = max(.zero, end - .now)
-    let seconds = isRefused ? 0 : min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1))
+    let seconds = waits ? min(Double(Limits.maximumLogWaitTime) / 2, left / .seconds(1)) : 0
     var values = query + ["seconds=\(seconds)"]
     if let after {
       values.append("after=\(pathPart(after))")
