@@ -29,6 +29,9 @@ package enum Limits {
   /// The time that TLS handshakes have in one iteration of an event loop: one of them takes up to milliseconds.
   package static let handshakeShare = Duration.milliseconds(1)
 
+  /// Connections that an event loop takes apart before it reads from its sockets: less than a millisecond's work.
+  package static let closingSlice = 16
+
   // MARK: What a peer may use of a connection
 
   /// How often a connection's times are looked at, in seconds: each of them is exact to as much.

@@ -258,11 +258,17 @@ package final class Connection: ChannelInboundHandler {
     handle(.disconnected)
     if let tls, !tls.isEstablished, session.role == .server { loop.meter.handshakes.failed.add() }
     forgetTicket()
+    if session.role == .server { loop.takeApart(self) } else { takeApart() }
+    self.context = nil
+  }
+
+  /// Ends the streams of a connection whose socket is gone, and releases what it holds.
+  func takeApart() {
     session.abandon()
     session.delegate = nil
     owner = nil
     loop.remove(self)
-    self.context = nil
+    context = nil
     let closed = closed
     self.closed = nil
     attachment = nil

@@ -164,6 +164,42 @@ import PushCore
     }
   }
 
+  // MARK: Closing
+
+  /// Connections whose sockets are gone, and whose streams are not ended yet.
+  private var leaving: Deque<Connection> = []
+  /// The number of connections that can be taken apart before the loop reads from its sockets.
+  private var closingsLeft = Limits.closingSlice
+  private var isClosingDue = false
+
+  /// Takes a connection apart whose socket is gone: at once, or in a later slice where many end together.
+  func takeApart(_ connection: Connection) {
+    if closingsLeft > 0, leaving.isEmpty {
+      closingsLeft -= 1
+      connection.takeApart()
+    } else {
+      leaving.append(connection)
+    }
+    scheduleClosings()
+  }
+
+  private func scheduleClosings() {
+    guard !isClosingDue else { return }
+    isClosingDue = true
+    let this = NIOLoopBound(self, eventLoop: eventLoop)
+    eventLoop.scheduleTask(in: LoopContext.turnTime) { this.value.continueClosings() }
+  }
+
+  private func continueClosings() {
+    isClosingDue = false
+    closingsLeft = Limits.closingSlice
+    while closingsLeft > 0, let connection = leaving.popFirst() {
+      closingsLeft -= 1
+      connection.takeApart()
+    }
+    if closingsLeft < Limits.closingSlice { scheduleClosings() }
+  }
+
   // MARK: Time
 
   /// Notes that something was to be done at some time, or was handed to the loop then, and is done now.
