@@ -40,7 +40,8 @@ struct Admin {
   private init(to context: GatewayContext, _ bearer: String) async throws {
     guard let address = context.address else { preconditionFailure("a gateway elsewhere has an address") }
     authorization = "Bearer " + bearer
-    (client, endpoint) = try await Admin.connect([address] + context.others, of: context)
+    (client, endpoint) = try await Admin.connect(
+      [address] + context.others, trustPath: context.trustPath, remedy: context.remedy)
   }
 
   /// Connects to another gateway of the cell of one that does not run here: as a device, or as whoever comes.
@@ -50,7 +51,7 @@ struct Admin {
     let context = try options.context
     let addresses = try options.detours + context.others
     guard !context.isRemote, !addresses.isEmpty else { return nil }
-    let (client, endpoint) = try await connect(addresses, of: context)
+    let (client, endpoint) = try await connect(addresses, trustPath: context.trustPath, remedy: context.remedy)
     return Admin(client: client, endpoint: endpoint, authorization: credentials.map { "Bearer " + $0.secret })
   }
 
@@ -60,12 +61,11 @@ struct Admin {
 
   /// Connects to the first of these that answers.
   private static func connect(
-    _ addresses: [GatewayAddress], of context: GatewayContext
+    _ addresses: [GatewayAddress], trustPath: String, remedy: String? = nil
   ) async throws -> (Client, Client.Endpoint) {
     var failure: ClientError?
     for address in addresses {
-      let endpoint = Client.Endpoint.tls(
-        host: address.host, port: address.port, trustPath: context.trustPath, remedy: context.remedy)
+      let endpoint = Client.Endpoint.tls(host: address.host, port: address.port, trustPath: trustPath, remedy: remedy)
       do {
         return (try await Client.connect(to: endpoint), endpoint)
       } catch let error as ClientError where !error.isPermanent {
