@@ -50,7 +50,7 @@ import Testing
     #expect(context.trustPath == SystemTrust.path && context.remedy == nil)
     #expect(try !contexts.trustSystem(context))
     // The CA of the gateway that runs on the folder stays.
-    FileManager.default.createFile(atPath: folder.path + "/ca.pem", contents: Data("PEM".utf8))
+    _ = FileManager.default.createFile(atPath: folder.path + "/ca.pem", contents: Data("PEM".utf8))
     #expect(try !contexts.trustSystem(contexts.local))
     #expect(contexts.local.remedy == nil && contexts.local.trustPath == folder.path + "/ca.pem")
   }
