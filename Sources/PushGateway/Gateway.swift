@@ -74,6 +74,11 @@ package final class Gateway: Sendable {
     for warning in SystemLibrary.warnings { logger.log(.libraryUntested, "\(warning)") }
     for warning in configuration.warnings { logger.log(.variableUnknown, "\(warning)") }
     PrivateFile.restrictProcess()
+    // A first start that can't listen makes no state folder.
+    if !FileManager.default.fileExists(atPath: configuration.state) {
+      try await GatewayListeners.check(try await GatewayListeners.plans(configuration, supervisor.inherited))
+      try await HTTPDoor.check(configuration.httpListen, supervisor.inherited)
+    }
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
     let claim = try folder.claim()

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -229,6 +230,25 @@ def test_what_can_not_be_trusted_is_not_tried_again(me, start):
         done = run(*line, "--gateway", other.address, state=me.state)
         assert done.code == 6 and "not trusted" in done.err and "--ca" in done.err, (done.code, done.err)
         assert len(done.err.splitlines()) == 1, done.err
+
+
+@pytest.mark.parametrize("option", ["--listen", "--http-listen"])
+def test_a_first_start_on_a_taken_port_names_the_process_and_makes_no_folder(tmp_path, option):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        others = ["--listen", "127.0.0.1:0"] if option == "--http-listen" else []
+        done = run("serve", option, place, *others, state=tmp_path / "new")
+    holder = f"{Path('/proc/self/comm').read_text().strip()} (process {os.getpid()})"
+    assert done.code == 1 and len(done.err.splitlines()) == 1, done.err
+    assert f"can't listen on {place}: it is in use by {holder}: " in done.err and f"{option} HOST:PORT" in done.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_later_start_on_a_taken_port_names_the_gateway_that_has_it(me, start):
+    gateway = start(name="second")
+    gateway.stop()
+    done = run("serve", "--listen", me.address, state=gateway.state)
+    assert done.code == 1 and f" (process {me.process.pid}): " in done.err.splitlines()[-1], done.err
 
 
 @pytest.mark.parametrize("line", [["version"], ["--version"]], ids=" ".join)

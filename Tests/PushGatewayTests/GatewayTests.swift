@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Logging
 import PushTesting
 import Synchronization
@@ -124,7 +125,9 @@ import Testing
         state: folder.file("other"), flags: ["listen": address], file: nil, environment: [:])
       _ = try await Gateway.start(configuration, logger: .silent)
     }
-    #expect(other.hasPrefix("can't listen on \(address): it is in use: "))
+    #expect(other.hasPrefix("can't listen on \(address): it is in use by "))
+    #expect(other.contains(" (process \(getpid())): stop the other program"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("other")))
     await gateway.stop()
   }
 

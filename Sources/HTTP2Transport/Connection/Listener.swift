@@ -166,8 +166,12 @@ package struct ListenError: Error, CustomStringConvertible {
   /// What chooses the address of most listeners.
   package static let flag = "--listen"
 
-  /// - Parameter flag: the flag by which another address is chosen.
-  package init(_ address: Listener.Address, _ error: any Error, flag: String = ListenError.flag) {
+  /// - Parameters:
+  ///   - flag: the flag by which another address is chosen.
+  ///   - holder: the process that has the address.
+  package init(
+    _ address: Listener.Address, _ error: any Error, flag: String = ListenError.flag, holder: String? = nil
+  ) {
     let code = (error as? IOError)?.errnoCode
     isUnavailable = code == EADDRNOTAVAIL || code == EAFNOSUPPORT
     let name =
@@ -177,7 +181,9 @@ package struct ListenError: Error, CustomStringConvertible {
       }
     let advice =
       switch code {
-      case EADDRINUSE: "it is in use: stop the other program, or choose another with \(flag) HOST:PORT"
+      case EADDRINUSE:
+        "it is in use\(holder.map { " by \($0)" } ?? ""): stop the other program, or choose another with "
+          + "\(flag) HOST:PORT"
       case EACCES, EPERM: "it is not allowed: choose a port above 1023 or run with the capability to bind it"
       case EADDRNOTAVAIL: "this machine does not have that address"
       default:

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 package import NIOCore
+import PushCore
 
 /// A bound socket, which it owns: a listener accepts on a copy of it. It can outlive the listener, so that one process hands
 /// it to the next, and peers wait in its backlog meanwhile.
@@ -49,8 +50,16 @@ package final class ListeningSocket: Sendable {
       guard result == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
       return socket
     } catch {
-      throw ListenError(address, error, flag: flag)
+      throw ListenError(address, error, flag: flag, holder: holder(of: address, after: error))
     }
+  }
+
+  /// The process that has an address in use.
+  private static func holder(of address: Listener.Address, after error: any Error) -> String? {
+    guard (error as? IOError)?.errnoCode == EADDRINUSE, case .tcp(let host, let port) = address.numeric else {
+      return nil
+    }
+    return PortHolder.find(host: host, port: port)?.description
   }
 
   /// A copy of the descriptor, for whoever closes what it accepts on.

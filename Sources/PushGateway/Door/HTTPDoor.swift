@@ -54,6 +54,17 @@ final class HTTPDoor: Sendable {
       limits, logger)
   }
 
+  /// Binds the addresses of the setting, and lets them go: whether they can be listened on.
+  ///
+  /// - Throws: ``ListenError`` for the first address that can't.
+  static func check(_ setting: HTTPListen, _ inherited: InheritedSockets) async throws(ListenError) {
+    guard case .addresses(let entries) = setting else { return }
+    for entry in entries where inherited.socket(named: InheritedSockets.Name.http(entry)) == nil {
+      guard case .tcp(let host, let port)? = try? Configuration.address(entry) else { continue }
+      _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: "--http-listen")
+    }
+  }
+
   /// - Parameter listen: the entries of `listen`: with a port of the system's choice among them the door has one, too.
   private static func open(
     _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: DoorRoutes,

@@ -108,6 +108,21 @@ final class GatewayListeners: Sendable {
       }
   }
 
+  /// Binds the addresses of plans, and lets them go: whether they can be listened on.
+  ///
+  /// - Throws: ``ListenError`` for the first address that can't.
+  static func check(_ plans: [Plan]) async throws(ListenError) {
+    for plan in plans where plan.inherited == nil && !plan.choosesPort {
+      do {
+        _ = try await ListeningSocket.bindApart(plan.address)
+      } catch {
+        // Of an entry's addresses this machine need not have all.
+        if error.isUnavailable, plans.contains(where: plan.isBeside) { continue }
+        throw error
+      }
+    }
+  }
+
   /// Listens where `plans` say, and nowhere else; listeners that are there go on, and connections stay.
   ///
   /// - Parameter options: those of connections, without what a plan says.

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+
+/// The process that listens on a port of TCP, as far as this user may see it (proc(5)).
+package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
+  package var pid: Int32
+  package var name: String
+
+  package init(pid: Int32, name: String) { (self.pid, self.name) = (pid, name) }
+
+  package var description: String { "\(name) (process \(pid))" }
+
+  /// Finds the process that keeps an address from being bound; nil where there is none, or it is another user's.
+  ///
+  /// Reads the descriptors of all processes: to be called on a thread that may wait.
+  package static func find(host: String, port: Int) -> PortHolder? {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
+    let sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
+    guard !sockets.isEmpty else { return nil }
+    let files = FileManager.default
+    for pid in ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap(Int32.init) {
+      let folder = "/proc/\(pid)/fd"
+      let descriptors = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+      let hasSocket = descriptors.contains { descriptor in
+        (try? files.destinationOfSymbolicLink(atPath: folder + "/" + descriptor)).map { sockets.contains($0) } ?? false
+      }
+      guard hasSocket, let name = text(of: "/proc/\(pid)/comm") else { continue }
+      return PortHolder(pid: pid, name: name.trimmingCharacters(in: .newlines))
+    }
+    return nil
+  }
+
+  /// The inodes of sockets that listen on a port and keep this host's address from being bound.
+  ///
+  /// - Parameter table: The text of `/proc/net/tcp` or `/proc/net/tcp6`.
+  static func inodes(listeningOn port: Int, host: String, in table: String) -> [String] {
+    let own = digits(of: host)
+    return table.split(separator: "\n").dropFirst().compactMap { row in
+      let fields = row.split(separator: " ")
+      guard fields.count > 9, fields[3] == "0A" else { return nil }
+      let place = fields[1].split(separator: ":")
+      guard place.count == 2, Int(place[1], radix: 16) == port else { return nil }
+      let isAny = [String(place[0]), own ?? "0"].contains { $0.allSatisfy { $0 == "0" } }
+      return isAny || own == String(place[0]) ? String(fields[9]) : nil
+    }
+  }
+
+  /// An address as the tables have it: the hexadecimal digits of its words of 32 bits, each in the byte order of the machine.
+  private static func digits(of host: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    if unsafe inet_pton(AF_INET, host, &bytes) == 1 {
+      bytes.removeLast(12)
+    } else if unsafe inet_pton(AF_INET6, host, &bytes) != 1 {
+      return nil
+    }
+    return stride(from: 0, to: bytes.count, by: 4).map { start in
+      let word = bytes[start..<start + 4].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+      let text = String(word, radix: 16, uppercase: true)
+      return String(repeating: "0", count: 8 - text.count) + text
+    }.joined()
+  }
+
+  private static func text(of path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
