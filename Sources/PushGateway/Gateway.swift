@@ -162,9 +162,9 @@ package final class Gateway: Sendable {
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
       RestoreRetractions(services)()
-      Digests(services).deliverDue(isStart: true)
       // A log that can't be read decides nothing: its own thread says so.
       try? await RestoreAnswers(services)()
+      Digests(services).deliverDue(isStart: true)
       // What was due while no gateway ran is delivered now.
       services.schedule.wake()
       let gateway = try await Gateway(

@@ -29,19 +29,20 @@ struct AnswerPush: Sendable {
     answers.take(answer, isPick: isPick) { outcome in
       if case .success(let taken?) = outcome, taken.isFirst {
         log.append([answer.row])
-        for person in taken.persons { retract(push.id, of: person, except: stream, for: answer) }
-        if taken.persons.count > 1 { forget(push, waitingFor: taken.persons, except: device) }
+        spread(taken, except: stream)
       }
       completion(outcome.map { $0?.counting.action })
     }
   }
-}
 
-extension AnswerPush {
-  /// What other members of a group are to be asked no more leaves their mailboxes.
-  private func forget(_ push: SentPush, waitingFor persons: [PersonID], except device: Device) {
-    let others = persons.filter { $0 != device.person }.flatMap(registrations.devices)
-    mailbox.retract(push.id, app: push.app, from: others) { _ in }
+  /// Takes an answered push off the other screens of all persons for whom the answer counts, and out of the mailboxes of the
+  /// other members of a group.
+  func spread(_ taken: Answers.Taken, except stream: UInt64? = nil) {
+    let answer = taken.counting
+    for person in taken.persons { retract(answer.id, of: person, except: stream, for: answer) }
+    guard taken.persons.count > 1 else { return }
+    let others = taken.persons.filter { $0 != answer.person }.flatMap(registrations.devices)
+    mailbox.retract(answer.id, app: answer.app, from: others) { _ in }
   }
 }
 

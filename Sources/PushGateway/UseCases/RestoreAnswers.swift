@@ -1,9 +1,11 @@
 import PushCore
 import PushStorage
 
-/// Brings back what a crash took of the delivery log's last moments that somebody may wait for: the answers of persons.
+/// Does anew what a crash may have kept from being done after the answers of persons: a group's answer takes its question
+/// away from the other members, and each answer has a row of the delivery log, for which somebody may wait.
 struct RestoreAnswers: Sendable {
   let answers: Answers
+  let answerPush: AnswerPush
   let log: DeliveryLog
   let clock: WallClock
 
@@ -15,8 +17,10 @@ struct RestoreAnswers: Sendable {
   /// - Throws: where the log can't be read, which decides nothing: see ``DeliveryLog/problem``.
   func callAsFunction() async throws {
     let oldest = clock.milliseconds() - RestoreAnswers.maximumAge
-    let last = try await log.rows(.init(limit: 1)).last?.row.at ?? oldest
-    for answer in try await answers.answers(since: max(oldest, last - RestoreAnswers.margin)) {
+    let last = (try? await log.rows(.init(limit: 1)).last?.row.at) ?? oldest
+    let start = max(oldest, last - RestoreAnswers.margin)
+    for taken in try await answers.groupAnswers(since: start) { answerPush.spread(taken) }
+    for answer in try await answers.answers(since: start) {
       let row = answer.row
       let query = DeliveryLog.Query(
         id: answer.id, device: answer.device, events: [row.event], since: answer.at, limit: 1)

@@ -159,7 +159,10 @@ extension ReportAd {
 }
 
 extension RestoreAnswers {
-  init(_ services: Services) { self.init(answers: services.answers, log: services.log, clock: services.clock) }
+  init(_ services: Services) {
+    self.init(
+      answers: services.answers, answerPush: AnswerPush(services), log: services.log, clock: services.clock)
+  }
 }
 
 extension Retract {

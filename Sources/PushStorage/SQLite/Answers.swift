@@ -187,6 +187,29 @@ package final class Answers: Sendable {
     }
   }
 
+  /// The answers of groups since a time in milliseconds since 1970, the oldest first, with all for whom each counts.
+  package func groupAnswers(since time: Int64) async throws -> [Taken] {
+    do {
+      return try await store.pool.read { db in
+        let rows = try PreparedStatement(
+          db,
+          """
+          SELECT a.person, a.apns_id, a.action, a.device, a.app, a.at, p.persons
+            FROM answer a JOIN group_push p ON p.number = a.group_push WHERE a.at >= ? ORDER BY a.number
+          """)
+        rows.bind(time)
+        var answers: [Taken] = []
+        while try rows.next() {
+          answers.append(
+            Taken(counting: try Answers.answer(rows), isFirst: true, persons: try Groups.persons(rows.text(6))))
+        }
+        return answers
+      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+  }
+
   /// Forgets the answers of a person.
   package func forget(_ person: PersonID) async throws {
     try await write { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }

@@ -45,6 +45,25 @@ import Testing
     }
   }
 
+  @Test func `an answered question whose removal a crash prevented leaves the other members at the next start`()
+    async throws
+  {
+    try await run { gateway, client, token, devices in
+      #expect(try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)]).status == 200)
+      let answer = Answer(
+        id: try #require(APNSID(SampleRequest.id)), person: try gateway.registrations.person(named: "ada").id,
+        action: "yes", device: devices[0].id, app: try gateway.registrations.app(topic: SampleRequest.topic).id,
+        at: gateway.clock.seconds * 1000)
+      await withCheckedContinuation { done in
+        gateway.services.answers.take(answer, isPick: true) { _ in done.resume() }
+      }
+      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 1, 1])
+      try await RestoreAnswers(gateway.services)()
+      await eventually { gateway.services.mailbox.waitingCount(for: devices[2].id) == 0 }
+      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 1, 0])
+    }
+  }
+
   @Test func `what is wrong with a push is wrong with one to a group`() async throws {
     try await run { gateway, client, token, _ in
       let other = try await gateway.registrations.putApp(
