@@ -28,13 +28,11 @@ package enum PassingMessages {
 
   /// - Returns: nil when the message is no broadcast, or a number is beyond its ``StoredRange``.
   package static func broadcast(of message: NATSMessage) -> BroadcastMessage? {
-    func number(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
-      message.header(name).flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
-    }
     guard let channel = message.header("Channel").flatMap({ ChannelID($0.utf8) }),
-      let app = number("App", in: StoredRange.app), let id = message.header("Id").flatMap({ APNSID($0) }),
+      let app = PushHeaders.number(message.header("App"), in: StoredRange.app),
+      let id = message.header("Id").flatMap({ APNSID($0) }),
       let unique = message.header("Unique-Id").flatMap({ APNSID($0) }),
-      let received = number("Received", in: StoredRange.milliseconds),
+      let received = PushHeaders.number(message.header("Received"), in: StoredRange.milliseconds),
       let priority = message.header("Priority").flatMap({ UInt8($0) })
     else { return nil }
     return BroadcastMessage(

@@ -25,13 +25,11 @@ enum PushHeaders {
     _ headers: [(name: String, value: String)], _ payload: [UInt8], of device: DeviceID
   ) -> StoredPush? {
     func text(_ name: String) -> String? { headers.first { $0.name == name }?.value }
-    func number(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
-      text(name).flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
-    }
-    guard let app = number("App", in: StoredRange.app), let id = text("Id").flatMap({ APNSID($0) }),
+    guard let app = number(text("App"), in: StoredRange.app), let id = text("Id").flatMap({ APNSID($0) }),
       let unique = text("Unique-Id").flatMap({ APNSID($0) }),
-      let received = number("Received", in: StoredRange.milliseconds),
-      let expires = number("Expires", in: StoredRange.seconds), let priority = text("Priority").flatMap({ UInt8($0) })
+      let received = number(text("Received"), in: StoredRange.milliseconds),
+      let expires = number(text("Expires"), in: StoredRange.seconds),
+      let priority = text("Priority").flatMap({ UInt8($0) })
     else { return nil }
     let collapse = text("Collapse-Id").map { Base64URL.decode($0.utf8) } ?? []
     guard let collapse else { return nil }
@@ -39,5 +37,10 @@ enum PushHeaders {
       device: device, app: AppID(row: app), id: id, isSenderID: text("Sender-Id") == "1", uniqueID: unique,
       received: received, expires: expires, priority: priority, collapseID: String(decoding: collapse, as: UTF8.self),
       payload: payload)
+  }
+
+  /// Reads the number of a header; nil when it is none, or beyond its range.
+  static func number(_ text: String?, in range: ClosedRange<Int64>) -> Int64? {
+    text.flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
   }
 }

@@ -24,6 +24,13 @@ final class Dispatcher {
     let clock: WallClock
   }
 
+  /// What the mailbox stored of a batch.
+  struct Stored {
+    var entries: [MailboxEntry] = []
+    /// The pushes whose places they took.
+    var replaced: [(device: DeviceID, id: APNSID)] = []
+  }
+
   private let loop: LoopContext
   private let destinations: Destinations
   private let log: TurnLog
@@ -91,19 +98,18 @@ final class Dispatcher {
 
   /// Adds the rows of stored pushes to the log, on the mailbox's thread. The answer comes afterwards, so its sender finds them.
   ///
-  /// - Returns: the stored pushes, and the ids of the pushes they replaced, for ``deliver(_:to:)``.
+  /// - Returns: the stored pushes, for ``deliver(_:to:)``.
   static func record(
     _ pushes: [StoredPush], _ outcomes: [AppendOutcome], in destinations: Destinations
-  ) -> (entries: [MailboxEntry], replaced: [(device: DeviceID, id: APNSID)]) {
-    var entries: [MailboxEntry] = []
-    var replaced: [(device: DeviceID, id: APNSID)] = []
+  ) -> Stored {
+    var stored = Stored()
     var rows = LogBatch()
     let now = destinations.clock.milliseconds()
     for (push, outcome) in zip(pushes, outcomes) {
       switch outcome {
       case .queued(let seq, let earlier):
-        entries.append(MailboxEntry(seq: seq, push: push))
-        if let earlier { replaced.append((push.device, earlier)) }
+        stored.entries.append(MailboxEntry(seq: seq, push: push))
+        if let earlier { stored.replaced.append((push.device, earlier)) }
       case .deferred:
         // Its device reads it with what waits.
         rows.append(.accepted, of: push, at: push.received)
@@ -111,18 +117,16 @@ final class Dispatcher {
       case .duplicate, .unavailable, .failed: break
       }
     }
-    for (entry, isConnected) in zip(entries, destinations.router.areConnected(entries)) {
+    for (entry, isConnected) in zip(stored.entries, destinations.router.areConnected(stored.entries)) {
       rows.append(.accepted, of: entry.push, at: entry.push.received)
       rows.append(.stored, of: entry.push, at: now, isConnected ? nil : .deviceOffline)
     }
     destinations.log.append(&rows)
-    return (entries, replaced)
+    return stored
   }
 
   /// Retracts replaced pushes, then hands the stored ones to live streams, on the mailbox's thread.
-  static func deliver(
-    _ stored: (entries: [MailboxEntry], replaced: [(device: DeviceID, id: APNSID)]), to destinations: Destinations
-  ) {
+  static func deliver(_ stored: Stored, to destinations: Destinations) {
     for (device, id) in stored.replaced { destinations.router.notify(device, .retract(id)) }
     destinations.router.deliver(stored.entries)
   }

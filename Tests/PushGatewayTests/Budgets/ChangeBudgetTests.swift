@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test func `a stranger learns what fails, and no file of this machine`() async throws {
-    let full = ProviderAPITests.FullMailbox()
+    let full = RefusingMailbox()
     try await TestGateway.run(mailbox: full) { gateway in
       guard
         case .found(let route, _) = Router(HealthAPI(gateway.services).routes).match(

@@ -8,40 +8,6 @@ import Testing
 
 /// Scheduled pushes whose time has come, and a mailbox that refuses some of them.
 @Suite(.timeLimit(.minutes(5))) struct DeliverScheduledTests {
-  /// A mailbox that refuses an append of more than `limit` pushes, and each push for one of `devices`.
-  private final class RefusingMailbox: Mailbox {
-    let stored = Mutex<[StoredPush]>([])
-    let refused = Mutex<Set<DeviceID>>([])
-    private let limit: Int
-
-    init(limit: Int = .max) { self.limit = limit }
-
-    func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
-      let refused = refused.withLock { $0 }
-      completion(
-        pushes.map { push in
-          guard pushes.count <= limit, !refused.contains(push.device) else { return .unavailable }
-          return stored.withLock { stored in
-            stored.append(push)
-            return .queued(seq: UInt64(stored.count), replaced: nil)
-          }
-        })
-    }
-
-    func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
-      throw StoreError("nothing is read here")
-    }
-    func acknowledge(_ device: DeviceID, through seq: UInt64) {}
-    func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
-    func retract(
-      _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
-    ) { completion(true) }
-    func discard(_ device: DeviceID, seq: UInt64) {}
-    func expire(now: Int64) {}
-    var problem: HealthProblem? { nil }
-    func waitingCount(for device: DeviceID) -> Int { 0 }
-  }
-
   private func add(
     _ number: Int, to device: DeviceID, of app: AppID, at time: Int64, _ services: Services
   ) async throws {
@@ -82,7 +48,7 @@ import Testing
   }
 
   @Test func `an app with many copies to deliver delays no other app's push by more than a turn`() async throws {
-    let mailbox = RefusingMailbox()
+    let mailbox = RefusingMailbox(limit: .max)
     try await TestGateway.run(mailbox: mailbox) { gateway in
       for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }
       let greedy = try gateway.registrations.app(topic: SampleRequest.topic).id
@@ -111,7 +77,7 @@ import Testing
   }
 
   @Test func `pushes that can't be stored hold up no other`() async throws {
-    let mailbox = RefusingMailbox()
+    let mailbox = RefusingMailbox(limit: .max)
     try await TestGateway.run(mailbox: mailbox) { gateway in
       let (bad, good) = (try await gateway.enroll("bad"), try await gateway.enroll("good"))
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id

@@ -87,7 +87,7 @@ import Testing
         try JSONDecoder().decode(Health.self, from: Data(answer.body))
           == Health(promise: .localDisk(.full), problems: []))
     }
-    let full = ProviderAPITests.FullMailbox()
+    let full = RefusingMailbox()
     try await TestGateway.run(mailbox: full) { gateway in
       let answer = try await gateway.client().request("GET", "/v1/health")
       #expect(answer.status == 503)

@@ -37,7 +37,7 @@ import Testing
   @Test func `a gateway that can store nothing is not ready, and strangers are not told what its files are called`()
     async throws
   {
-    try await TestGateway.run(mailbox: ProviderAPITests.FullMailbox()) { gateway in
+    try await TestGateway.run(mailbox: RefusingMailbox()) { gateway in
       let client = try await gateway.client()
       #expect(try await ask(client, "/readyz").contains("the disk is full"))
       #expect(try await ask(client, "/healthz") == "200 ok\n")

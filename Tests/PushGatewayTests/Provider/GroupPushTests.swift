@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `nobody has it where the disk refuses one`() async throws {
-    try await run(mailbox: ProviderAPITests.FullMailbox()) { gateway, client, token, _ in
+    try await run(mailbox: RefusingMailbox()) { gateway, client, token, _ in
       let answer = try await gateway.push(client, to: token)
       #expect(answer.status == 503)
     }

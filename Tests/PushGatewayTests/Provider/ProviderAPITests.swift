@@ -1,6 +1,5 @@
 import Foundation
 import PushTesting
-import Synchronization
 import Testing
 
 @testable import GatewayClient
@@ -10,28 +9,6 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct ProviderAPITests {
-  /// A mailbox that takes nothing: its disk is full, or what else a test says.
-  final class FullMailbox: Mailbox {
-    let outcome: AppendOutcome
-    init(_ outcome: AppendOutcome = .unavailable) { self.outcome = outcome }
-
-    func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
-      completion(pushes.map { _ in outcome })
-    }
-    func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
-      throw StoreError("the disk is full")
-    }
-    func acknowledge(_ device: DeviceID, through seq: UInt64) {}
-    func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
-    func retract(
-      _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (Bool) -> Void
-    ) { completion(true) }
-    func discard(_ device: DeviceID, seq: UInt64) {}
-    func expire(now: Int64) {}
-    var problem: HealthProblem? { HealthProblem(part: "mailbox", problem: "the disk is full", since: 1) }
-    func waitingCount(for device: DeviceID) -> Int { 0 }
-  }
-
   /// One request that is refused, and why.
   struct Refusal: Sendable {
     var reason: Reason
@@ -357,7 +334,7 @@ import Testing
       try note(try await gateway.push(client, to: short.token.hex))
     }
     for outcome in [AppendOutcome.unavailable, .failed] {
-      try await TestGateway.run(mailbox: FullMailbox(outcome)) { gateway in
+      try await TestGateway.run(mailbox: RefusingMailbox(outcome)) { gateway in
         let (client, device) = (try await gateway.client(), try await gateway.enroll())
         try note(try await gateway.push(client, to: device.token))
       }
