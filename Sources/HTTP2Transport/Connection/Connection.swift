@@ -548,12 +548,13 @@ package final class Connection: ChannelInboundHandler {
   /// How often the socket is read in one go.
   private var reads = 1
 
-  /// Who sent as much as fits into a turn goes on when others had theirs; of anybody else's request the loop is told.
+  /// Has a connection that sent as much as fits into a turn read on when others had theirs. Of a request of another connection
+  /// the loop is told, once the peer has shown a credential: otherwise a stranger would make the turns of all senders small.
   private func shareTurn() {
     let hasRequest = session.highestID != newestInTurn
     newestInTurn = session.highestID
     if turnSize < Limits.turnShare {
-      if hasRequest, !isHeavy { loop.noteModestRequest() }
+      if hasRequest, !isHeavy, hasCredential { loop.noteModestRequest() }
     } else if !state.isClosing, !isFrozen {
       (isHeavy, isAwaitingTurn) = (true, true)
       setAutoRead()

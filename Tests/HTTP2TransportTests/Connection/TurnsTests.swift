@@ -15,8 +15,9 @@ import Testing
   init() { context = LoopContext(eventLoop: loop) }
 
   /// A connection whose client has said its preface.
-  func connect() throws -> EmbeddedChannel {
+  func connect(isKnown: Bool = false) throws -> EmbeddedChannel {
     let connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote)
+    if isKnown { connection.authenticated(as: .provider) }
     ServerSide.attach(to: connection, handler: handler)
     let channel = EmbeddedChannel(handler: connection, loop: loop)
     _ = channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1))
@@ -97,8 +98,9 @@ import Testing
     #expect(readsAtOnce(channel) == 4)
   }
 
-  @Test func `a request of whoever sends little makes turns small, and one of whoever sends much does not`() throws {
-    let (modest, heavy) = (try connect(), try connect())
+  @Test func `a request of a known peer that sends little makes turns small, and no other request does`() throws {
+    let (modest, heavy) = (try connect(isKnown: true), try connect(isKnown: true))
+    let stranger = try connect()
     // An indexed :method, :scheme, :path and :authority (RFC 7541 appendix A), and nothing after it.
     func request(_ id: UInt8, _ channel: EmbeddedChannel) throws {
       try channel.writeInbound(ByteBuffer(bytes: [0, 0, 3, 1, 5, 0, 0, 0, id, 0x82, 0x86, 0x84]))
@@ -107,6 +109,10 @@ import Testing
     try send(Limits.turnShare, to: heavy)
     loop.run()
     try request(1, heavy)
+    #expect(!context.isShared)
+    try request(1, stranger)
+    context.scheduleTurnEnd()
+    loop.run()
     #expect(!context.isShared)
     // A frame that is no request.
     try send(20, to: modest)
