@@ -236,6 +236,8 @@ package enum Limits {
   package static let maximumStrangeClaims = 64
   /// The name of an action that an alert offers, in bytes.
   package static let maximumActionSize = 32
+  /// The name of a category for which a person makes choices, in bytes.
+  package static let maximumCategorySize = 255
   /// Questions of one app that are open at once (`pushcli ask`): each has a category of its own, which all start with.
   package static let maximumQuestions = 1_000
   /// The highest number a device may say it has: what every JSON library reads exactly.

@@ -22,7 +22,11 @@ struct ChangePreferences: Sendable {
     to person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
     let kept = registrations.devices(of: person).first.map { registrations.preferences(of: $0).logText } ?? .off
-    let preferences = try await registrations.changePreferences(of: person, change)
+    let preferences = try await registrations.changePreferences(of: person) { preferences in
+      let before = preferences
+      try change(&preferences)
+      try preferences.checkNames(since: before)
+    }
     if kept != .off, preferences.logText == .off {
       try await log.texts(of: registrations.allDevices(of: person))
     }
@@ -74,6 +78,26 @@ struct AnnouncePreferences: Sendable {
 }
 
 extension Preferences {
+  /// Checks the names of apps and categories that a change adds.
+  ///
+  /// - Throws: a refusal where a name can't be one of an app, or is too long.
+  fileprivate func checkNames(since before: Preferences) throws(RegistrationRefusal) {
+    for (topic, app) in apps {
+      let known = before.apps[topic]
+      guard known != nil || Topic.isWellFormed(topic.utf8) else {
+        throw RegistrationRefusal(
+          kind: .invalid,
+          description: "invalid app \(topic.prefix(64)): expected a topic of letters, digits, \".\", \"-\" and \"_\"")
+      }
+      for category in app.categories.keys
+      where known?.categories[category] == nil && category.utf8.count > Limits.maximumCategorySize {
+        throw RegistrationRefusal(
+          kind: .invalid,
+          description: "invalid category \(category.prefix(64)): expected at most \(Limits.maximumCategorySize) bytes")
+      }
+    }
+  }
+
   /// - Throws: a refusal that names a time zone there is not.
   fileprivate func checkZones() throws(RegistrationRefusal) {
     for name in zones.sorted() where TimeZones.zone(named: name) == nil {

@@ -45,6 +45,9 @@ import Testing
     ),
     ("", "{", "the body is not JSON"),
     ("", #"{"quiet":["1:00-2:00 Mars/Olympus"]}"#, "unknown time zone Mars/Olympus: write a name such as"),
+    ("/apps/" + String(repeating: "a", count: 256), #"{"badge":false}"#, "invalid app aaaa"),
+    ("", #"{"apps":{"a b":{"badge":false}}}"#, "invalid app a b: expected a topic of "),
+    ("/apps/a.b/categories/" + String(repeating: "c", count: 256), #"{"badge":false}"#, "invalid category cccc"),
     ("/apps/a.b", #"{"delivery":"never"}"#, #"/delivery must be "now" or "summary", not "never""#),
     ("/apps/a.b/categories/c", #"{"notifications":false}"#, "/notifications is unknown: expected one of badge, "),
   ])
