@@ -8,8 +8,6 @@ struct FairLine<Source: Hashable, Element> {
   /// Each source with elements, once, in the order of their turns.
   private var sources: Deque<Source> = []
 
-  var isEmpty: Bool { sources.isEmpty }
-
   mutating func append(_ element: Element, from source: Source) {
     if elements[source] == nil { sources.append(source) }
     elements[source, default: []].append(element)
