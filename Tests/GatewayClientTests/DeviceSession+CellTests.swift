@@ -97,7 +97,7 @@ extension DeviceSessionTests {
       first.say(Self.welcome("cell-1", #""g:2","g:3","nonsense","g:2""#), Self.caughtUp)
       await events.skip(4)
       first.say(#"{"type":"bye","reason":"shutdown","gateways":["g:3"]}"#)
-      first.finish()
+      first.hangUp()
       guard case .disconnected(_, .zero)? = await events.next() else {
         Issue.record("the next one is expected at once")
         return

@@ -16,15 +16,15 @@ struct JetStreamCellTests {
     let removals = SQLiteHome.Removals()
     let connection: NATSConnection
 
-    /// - Parameter answerTime: the time after which a request without an answer is sent again, where a broker may lose answers.
+    /// - Parameter answerTime: the time after which a request without an answer is sent again.
     init(
       _ broker: NATSOptions, _ clock: TestClock, cap: Int = 1000, partitions: Int = 2, replicas: Int = 1,
       answerTime: Duration = .seconds(120)
     ) async throws {
       connection = try await NATSConnection.connect(broker)
       mailbox = JetStreamMailbox(
-        JetStream(connection, timeout: answerTime), partitions: partitions, replicas: replicas, cap: cap, logger: .silent,
-        now: { clock.seconds }, removed: { [removals] in removals.add($0) }, environment: .patient)
+        JetStream(connection, timeout: answerTime), partitions: partitions, replicas: replicas, cap: cap,
+        logger: .silent, now: { clock.seconds }, removed: { [removals] in removals.add($0) }, environment: .patient)
       try await mailbox.start()
     }
 
