@@ -50,7 +50,7 @@ import Testing
     case .discarded: for device in devices { mailbox.discard(device, seq: 1) }
     }
     // What changed reaches the disk with the next append at the latest.
-    _ = await mailbox.append([samplePush(100 + devices.count, to: 9)])
+    _ = await mailbox.append([samplePush(100 + devices.count, to: 99)])
   }
 
   @Test func `a push to a thousand devices takes one payload and small rows of the disk, and each device gets it`()
@@ -101,7 +101,7 @@ import Testing
   @Test(arguments: Way.allCases, [false, true])
   func `copies leave one by one, and the payload with the last`(_ way: Way, _ isSenderID: Bool) async throws {
     var home = try SQLiteHome()
-    _ = await home.mailbox.append([samplePush(1, to: 9)] + copies(7, to: 1...40, isSenderID: isSenderID))
+    _ = await home.mailbox.append([samplePush(1, to: 99)] + copies(7, to: 1...40, isSenderID: isSenderID))
     try await leave(way, (2...40).map { DeviceID(row: $0) }, home.mailbox)
     for device: Int64 in [2, 40] { #expect(try await payloads(home.mailbox, device) == []) }
     #expect(try payloadCount(home) == 1)
@@ -110,7 +110,7 @@ import Testing
     try await leave(way, [1], home.mailbox)
     // The row of an acknowledged push is kept for a while, so that a retry is recognized.
     home.clock.advance(seconds: Int64(Limits.duplicateWindow) + 1)
-    _ = await home.mailbox.append([samplePush(2, to: 9)])
+    _ = await home.mailbox.append([samplePush(2, to: 99)])
     #expect(try payloadCount(home) == 0)
     #expect(try await home.store.emptyLog())
     let bytes = try Data(home.folder.read("push.sqlite"))
